@@ -1,0 +1,1 @@
+"""Clusters: where daemons run; one kind per file."""

@@ -1,0 +1,1 @@
+"""Datasets: read, downloaded and checked, or generated from a seed."""

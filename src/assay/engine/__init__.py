@@ -1,0 +1,1 @@
+"""Engines: what executes the jobs and knows their history."""

@@ -1,0 +1,187 @@
+"""Leases: what Assay holds on this machine, written down before it is taken, so that a crash leaves nothing lost.
+
+A lease is a small JSON file in the state directory. It names its owner (process id and start time) and the
+directories it made. Processes started under a lease carry `ASSAY_LEASE=<id>` in their environment and so do all
+their descendants (YARN's containers too), which is how they are found again whoever forked them.
+"""
+
+import json
+import os
+import shutil
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+MARK = "ASSAY_LEASE"
+
+
+class Lease:
+    """Holds processes and directories; `release` (or the scope's end) ends and removes them all.
+
+    A lease with `keep=True` outlives its owner (a cluster that the user left running): it is never stale.
+    """
+
+    def __init__(self, state: Path, purpose: str, *, keep: bool = False) -> None:
+        self.id = f"{purpose}-{uuid.uuid4().hex[:12]}"
+        self.purpose = purpose
+        self.directories: list[Path] = []
+        self.details: dict[str, str] = {}
+        self._keep = keep
+        self._owner = (os.getpid(), _start_time(os.getpid()))
+        self._file = state / "leases" / f"{self.id}.json"
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._write()
+
+    @property
+    def stale(self) -> bool:
+        """Its owner is gone and it was not meant to outlive it."""
+        pid, started = self._owner
+        return not self._keep and _start_time(pid) != started
+
+    @property
+    def kept(self) -> bool:
+        """It outlives its owner on purpose."""
+        return self._keep
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """The environment for a process started under this lease."""
+        return {**base, MARK: self.id}
+
+    def make_directory(self, path: Path) -> Path:
+        """Create a fresh directory that goes with the lease. Raises FileExistsError when it is there already."""
+        self.directories.append(path)
+        self._write()
+        path.mkdir(parents=True)
+        return path
+
+    def note(self, key: str, value: str) -> None:
+        """Keep a detail with the lease (a configuration directory to print later)."""
+        self.details[key] = value
+        self._write()
+
+    def keep(self) -> None:
+        """From now on the lease outlives its owner."""
+        self._keep = True
+        self._write()
+
+    def processes(self) -> list[int]:
+        """The ids of the living processes that carry this lease's mark."""
+        mark = f"{MARK}={self.id}".encode()
+        return [pid for pid in _all_pids() if mark in _environment(pid)]
+
+    def release(self, grace_s: float = 0.0) -> None:
+        """End what runs under the lease (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories."""
+        end_processes(self.processes, grace_s)
+        for directory in self.directories:
+            _remove(directory)
+        self._file.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with uninterrupted():
+            self.release()
+
+    def _write(self) -> None:
+        content = {
+            "id": self.id, "purpose": self.purpose, "keep": self._keep, "owner": self._owner,
+            "directories": [str(path) for path in self.directories], "details": self.details,
+        }  # fmt: skip
+        draft = self._file.with_suffix(".draft")
+        draft.write_text(json.dumps(content, indent=1))
+        draft.replace(self._file)
+
+    @classmethod
+    def _read(cls, file: Path) -> "Lease":
+        content = json.loads(file.read_text())
+        lease = cls.__new__(cls)
+        lease.id, lease.purpose, lease._keep = content["id"], content["purpose"], content["keep"]
+        lease._owner = tuple(content["owner"])
+        lease.directories = [Path(path) for path in content["directories"]]
+        lease.details, lease._file = content["details"], file
+        return lease
+
+
+def leases(state: Path) -> list[Lease]:
+    """All leases that are written down, living, kept and stale."""
+    return [Lease._read(file) for file in sorted((state / "leases").glob("*.json"))]
+
+
+def release_stale(state: Path) -> list[Lease]:
+    """Release what crashed runs left behind; returns what was released."""
+    found = [lease for lease in leases(state) if lease.stale]
+    for lease in found:
+        lease.release()
+    return found
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back SIGINT and SIGTERM while something is being torn down; they are delivered at the end."""
+    blocked = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_time(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot (field 22 of /proc/PID/stat); None when it is gone or a zombie."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def _all_pids() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def end_processes(find: Callable[[], list[int]], grace_s: float, patience_s: float = 30.0) -> None:
+    """SIGTERM what `find` names, SIGKILL what is left after `grace_s`, and wait until nothing is left.
+
+    `find` is asked again each time, so that children forked meanwhile are ended too. Raises TimeoutError
+    when something is still there after `patience_s`.
+    """
+    _signal(find(), signal.SIGTERM if grace_s > 0 else signal.SIGKILL)
+    started = time.monotonic()
+    while left := find():
+        waited = time.monotonic() - started
+        if waited > patience_s:
+            raise TimeoutError(f"processes {left} did not end within {patience_s:.0f} s")
+        if waited > grace_s:
+            _signal(left, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _signal(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _remove(directory: Path) -> None:
+    """Remove a tree; what vanishes meanwhile is fine, what stays is an error worth seeing."""
+    for _ in range(5):
+        shutil.rmtree(directory, ignore_errors=True)
+        if not directory.exists():
+            return
+        time.sleep(0.2)
+    shutil.rmtree(directory)

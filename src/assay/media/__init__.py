@@ -1,0 +1,1 @@
+"""Media: places to keep bytes, one kind per file."""

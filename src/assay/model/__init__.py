@@ -1,0 +1,1 @@
+"""The nouns: frozen types and protocols that every other package speaks. No I/O here."""

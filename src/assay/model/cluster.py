@@ -1,0 +1,85 @@
+"""Clusters: what a trial asks for, and what it gets."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Literal, Protocol
+
+from assay.model.base import Frozen
+from assay.model.progress import Progress
+
+
+class ClusterSpec(Frozen):
+    """Which cluster a trial runs on.
+
+    `embedded` is started fresh by Assay; `existing` is found through the Hadoop configuration in `conf_dir`.
+    `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
+    `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
+    """
+
+    kind: Literal["embedded", "existing"] = "embedded"
+    conf_dir: Path | None = None
+    starts: Literal["brisk", "stock"] = "brisk"
+    memory_mb: int = 8192
+    vcores: int = 8
+
+
+class Layout(Frozen):
+    """The directories a cluster may use; all are fresh and empty, all are removed by whoever made them.
+
+    `neutral` takes configuration, logs, process ids, the NameNode's names and edits: a place that is not under
+    test. `data` are the DataNode's directories (input and output), `local` the NodeManager's (intermediates).
+    """
+
+    neutral: Path
+    data: tuple[Path, ...]
+    local: tuple[Path, ...]
+
+
+class Node(Frozen):
+    """A host of the cluster, and the daemons that belong to it."""
+
+    name: str
+    daemons: tuple["DaemonFacts", ...] = ()
+
+
+class DaemonFacts(Frozen):
+    """One running daemon: its role (`namenode`), process id and log file."""
+
+    role: str
+    pid: int
+    log: Path
+
+
+class RunningCluster(Frozen):
+    """A healthy cluster, as a client sees it.
+
+    `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script,
+    already pointed at `conf_dir`. `namenode_url` and `history_url` are the http addresses of WebHDFS and of the
+    JobHistoryServer's REST interface. `stop_note` says how to stop it where Assay did not start it.
+    """
+
+    hadoop: Path
+    conf_dir: Path
+    namenode_url: str
+    history_url: str
+    hadoop_version: str
+    nodes: tuple[Node, ...] = ()
+    settings: Mapping[str, str] = {}
+
+
+class Cluster(Protocol):
+    """Something that can give a healthy cluster for the time of a scope."""
+
+    def running(
+        self, layout: Layout, properties: Mapping[str, str], progress: Progress
+    ) -> AbstractContextManager[RunningCluster]:
+        """Start with these Hadoop properties, wait until healthy, and stop everything at the scope's end.
+
+        Raises AssayError with the daemon's own log line when one dies or is not healthy in time.
+        """
+        ...
+
+    def failure(self) -> str | None:
+        """What has died since the start, in one sentence with its own log line; None while all is well."""
+        ...

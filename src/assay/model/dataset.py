@@ -1,0 +1,45 @@
+"""Datasets: named inputs that are read, downloaded and checked, or generated from a seed."""
+
+from pathlib import Path
+from typing import Literal, Protocol
+
+from assay.model.base import Frozen
+from assay.model.graph import Graph, GraphFacts, StagedFile
+from assay.model.progress import Progress
+
+
+class DatasetSpec(Frozen):
+    """Which input a trial uses: exactly one of `file`, `get` (a catalogue name) and `make` (a preset's name).
+
+    `format` names the form of a file where it can't be recognised; `seed` and `scale` belong to `make`
+    (`scale` 0.1 is a tenth of the preset's nodes and edges).
+    """
+
+    name: str
+    file: Path | None = None
+    format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = "auto"
+    get: str | None = None
+    make: str | None = None
+    seed: int = 1
+    scale: float = 1.0
+
+
+class Dataset(Protocol):
+    """A named input graph."""
+
+    spec: DatasetSpec
+
+    def prepare(self, progress: Progress) -> StagedFile:
+        """Make the file available locally (read, download and check, or generate; cached). Idempotent.
+
+        Raises BadInputError with file, line and cure when the input can't be used.
+        """
+        ...
+
+    def facts(self) -> GraphFacts:
+        """The counts of the prepared graph (cached beside it)."""
+        ...
+
+    def graph(self) -> Graph:
+        """The prepared graph in memory, read by Assay's own reader, not by the jobs."""
+        ...

@@ -1,0 +1,21 @@
+"""Where this copy of Assay keeps its parts: parsed once at the start and passed down."""
+
+from pathlib import Path
+
+from assay.model.base import Frozen
+
+
+class Installation(Frozen):
+    """The places of one copy of Assay.
+
+    `root` is the checkout; `parts` holds what set-up made (`hadoop/` jars and class-data archives, `venv/`);
+    `jobs_jar` the MapReduce jobs; `cache` what can be made or downloaded again (datasets); `state` the leases
+    of what is held on this machine; `hadoop_home` an installed Hadoop to be used instead of the bundled jars.
+    """
+
+    root: Path
+    parts: Path
+    jobs_jar: Path
+    cache: Path
+    state: Path
+    hadoop_home: Path | None = None

@@ -1,0 +1,1 @@
+"""Plans: an experiment's YAML, validated, becomes an ordered list of trials."""

@@ -1,0 +1,1 @@
+"""Probes: measuring instruments attached to a trial; one per file."""

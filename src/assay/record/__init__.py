@@ -1,0 +1,1 @@
+"""Records: the run folder, atomic, append-only, versioned."""

@@ -1,0 +1,1 @@
+"""Statistics over records: no clock, no processes."""

@@ -1,0 +1,1 @@
+"""A fake for every protocol: a whole plan runs in memory."""

@@ -1,0 +1,1 @@
+"""Workloads: named computations, each with how to stage, run and verify it; one per file."""
