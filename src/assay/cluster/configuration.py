@@ -1,0 +1,158 @@
+"""Hadoop's configuration files: what an embedded cluster's say, and writing them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from assay.cluster.ports import LOOPBACK
+from assay.lease import MARK
+from assay.model.base import Frozen
+from assay.model.cluster import ClusterSpec, Layout
+
+_FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
+
+LOG4J = """\
+hadoop.root.logger=INFO,console
+log4j.rootLogger=${hadoop.root.logger}
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+"""
+
+# The file that Hadoop ships, without its comments: the scheduler has no defaults for its queues.
+CAPACITY_SCHEDULER = {
+    "yarn.scheduler.capacity.maximum-applications": "10000",
+    "yarn.scheduler.capacity.maximum-am-resource-percent": "0.1",
+    "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
+    "yarn.scheduler.capacity.root.queues": "default",
+    "yarn.scheduler.capacity.root.default.capacity": "100",
+    "yarn.scheduler.capacity.root.default.user-limit-factor": "1",
+    "yarn.scheduler.capacity.root.default.maximum-capacity": "100",
+    "yarn.scheduler.capacity.root.default.state": "RUNNING",
+    "yarn.scheduler.capacity.root.default.acl_submit_applications": "*",
+    "yarn.scheduler.capacity.root.default.acl_administer_queue": "*",
+    "yarn.scheduler.capacity.node-locality-delay": "40",
+    "yarn.scheduler.capacity.rack-locality-additional-delay": "-1",
+}
+
+
+class Ports(Frozen):
+    """The ports that somebody needs to know before the daemons are up; all others are left to the kernel."""
+
+    namenode: int
+    namenode_http: int
+    resourcemanager: int
+    resourcemanager_http: int
+    scheduler: int
+    tracker: int
+    historyserver: int
+    historyserver_http: int
+
+
+def embedded_properties(
+    spec: ClusterSpec, layout: Layout, ports: Ports, container_classpath: str, conf_dir: Path
+) -> dict[str, str]:
+    """What makes five daemons one private cluster: addresses on the loopback interface, directories, sizes.
+
+    Nothing here touches what jobs are measured for, but for replication, which is 1 as there is one DataNode.
+    """
+    return {**_addresses(ports), **_directories(layout), **_containers(spec, container_classpath, conf_dir)}
+
+
+def _addresses(ports: Ports) -> dict[str, str]:
+    any_port = f"{LOOPBACK}:0"
+    return {
+        "fs.defaultFS": f"hdfs://{LOOPBACK}:{ports.namenode}",
+        "dfs.namenode.http-address": f"{LOOPBACK}:{ports.namenode_http}",
+        "dfs.namenode.secondary.http-address": any_port,
+        "dfs.datanode.address": any_port,
+        "dfs.datanode.http.address": any_port,
+        "dfs.datanode.ipc.address": any_port,
+        "dfs.datanode.hostname": LOOPBACK,
+        "yarn.resourcemanager.hostname": LOOPBACK,
+        "yarn.resourcemanager.address": f"{LOOPBACK}:{ports.resourcemanager}",
+        "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{ports.resourcemanager_http}",
+        "yarn.resourcemanager.scheduler.address": f"{LOOPBACK}:{ports.scheduler}",
+        "yarn.resourcemanager.resource-tracker.address": f"{LOOPBACK}:{ports.tracker}",
+        "yarn.resourcemanager.admin.address": any_port,
+        "yarn.nodemanager.hostname": LOOPBACK,
+        "yarn.nodemanager.address": any_port,
+        "yarn.nodemanager.localizer.address": any_port,
+        "yarn.nodemanager.collector-service.address": any_port,
+        "yarn.nodemanager.webapp.address": any_port,
+        "mapreduce.shuffle.port": "0",
+        "mapreduce.jobhistory.address": f"{LOOPBACK}:{ports.historyserver}",
+        "mapreduce.jobhistory.webapp.address": f"{LOOPBACK}:{ports.historyserver_http}",
+        "mapreduce.jobhistory.admin.address": any_port,
+    }
+
+
+def _directories(layout: Layout) -> dict[str, str]:
+    local = ",".join(str(path) for path in layout.local)
+    return {
+        "hadoop.tmp.dir": str(layout.neutral / "tmp"),
+        "dfs.namenode.name.dir": str(layout.neutral / "name"),
+        "dfs.datanode.data.dir": ",".join(str(path) for path in layout.data),
+        "dfs.replication": "1",
+        "yarn.nodemanager.local-dirs": local,
+        "mapreduce.cluster.local.dir": local,
+        "yarn.nodemanager.log-dirs": str(layout.neutral / "logs" / "containers"),
+    }
+
+
+def _containers(spec: ClusterSpec, classpath: str, conf_dir: Path) -> dict[str, str]:
+    whitelist = (
+        "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME"
+    )
+    return {
+        "mapreduce.framework.name": "yarn",
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+        "yarn.nodemanager.resource.memory-mb": str(spec.memory_mb),
+        "yarn.nodemanager.resource.cpu-vcores": str(spec.vcores),
+        # A container asking for the default 1024 MB must fit a small NodeManager too.
+        "yarn.scheduler.maximum-allocation-mb": str(spec.memory_mb),
+        "yarn.scheduler.maximum-allocation-vcores": str(min(spec.vcores, 4)),
+        # A 64-bit JVM since 11 reserves more addresses than the limit, without using them, and would be killed.
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        # Above 90 % full Hadoop gives a disk up and the jobs wait for ever; small media under test do get that full.
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
+        # So that containers too are found again by the lease they belong to.
+        "yarn.nodemanager.env-whitelist": f"{whitelist},HADOOP_HOME,PATH,LANG,TZ,{MARK}",
+        "yarn.application.classpath": str(conf_dir),
+        "mapreduce.application.classpath": classpath,
+    }
+
+
+def write_configuration(conf_dir: Path, properties: Mapping[str, str], scheduler: Mapping[str, str]) -> None:
+    """Write the four site files, the scheduler's and log4j's into `conf_dir`, which must exist.
+
+    Each property goes where Hadoop reads it; one that says nothing of its part goes to core-site and mapred-site
+    (old names such as `io.sort.mb` are known to MapReduce only).
+    """
+    for file in _FILES:
+        own = {name: value for name, value in properties.items() if file in _files_of(name)}
+        (conf_dir / file).write_text(to_xml(own))
+    (conf_dir / "capacity-scheduler.xml").write_text(to_xml(scheduler))
+    (conf_dir / "log4j.properties").write_text(LOG4J)
+
+
+def _files_of(name: str) -> tuple[str, ...]:
+    if name.startswith("dfs."):
+        return ("hdfs-site.xml",)
+    if name.startswith(("mapreduce.", "mapred.", "yarn.app.mapreduce.")):
+        return ("mapred-site.xml",)
+    if name.startswith("yarn."):
+        return ("yarn-site.xml",)
+    if name.startswith(("fs.", "hadoop.", "ipc.", "net.", "io.file.", "io.compression.", "io.serializations")):
+        return ("core-site.xml",)
+    return ("core-site.xml", "mapred-site.xml")
+
+
+def to_xml(properties: Mapping[str, str]) -> str:
+    """A Hadoop configuration file with these properties, sorted by name."""
+    entries = "".join(
+        f"  <property>\n    <name>{escape(name)}</name>\n    <value>{escape(properties[name])}</value>\n  </property>\n"
+        for name in sorted(properties)
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<configuration>\n{entries}</configuration>\n'
