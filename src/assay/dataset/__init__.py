@@ -1,1 +1,1 @@
-"""Datasets: read, downloaded and checked, or generated from a seed."""
+"""Datasets: named input graphs, one kind per file; `opening.open_dataset` chooses the kind."""

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Literal, Protocol
 
+from pydantic import Field
+
 from assay.model.base import Frozen
 from assay.model.graph import Graph, GraphFacts, StagedFile
 from assay.model.progress import Progress
@@ -11,13 +13,15 @@ from assay.model.progress import Progress
 class DatasetSpec(Frozen):
     """Which input a trial uses: exactly one of `file`, `get` (a catalogue name) and `make` (a preset's name).
 
-    `format` names the form of a file where it can't be recognised; `seed` and `scale` belong to `make`
+    `format` names the form of a file where it can't be recognised (`edges`: every line counts); `header_lines` how
+    many lines that aren't comments stand before the first edge (None: recognise). `seed` and `scale` belong to `make`
     (`scale` 0.1 is a tenth of the preset's nodes and edges).
     """
 
     name: str
     file: Path | None = None
     format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = "auto"
+    header_lines: int | None = Field(default=None, ge=0)
     get: str | None = None
     make: str | None = None
     seed: int = 1

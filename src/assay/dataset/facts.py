@@ -1,0 +1,55 @@
+"""The counts of a graph that size the workloads."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.dataset.canonical import Simple, unpack, vertices
+from assay.model.graph import GraphFacts
+
+Counts = NDArray[np.int64]
+
+_CHUNK = 1 << 22
+
+
+def degrees(simple: Simple) -> tuple[Counts, Counts]:
+    """Of every vertex number: its degree, and how many of its neighbours are larger.
+
+    The arrays are as long as the largest number, or hold only the vertices with an edge where numbers are far apart.
+    """
+    size = int(unpack(simple.keys[-1:])[0].max(initial=0)) + 1
+    for start in range(0, simple.keys.size, _CHUNK):
+        size = max(size, int(unpack(simple.keys[start : start + _CHUNK])[1].max()) + 1)
+    table = None
+    if size > 8 * simple.keys.size + _CHUNK:
+        table = vertices(simple.keys)
+        size = table.size
+    degree, larger = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for start in range(0, simple.keys.size, _CHUNK):
+        low, high = unpack(simple.keys[start : start + _CHUNK])
+        part = np.bincount(_places(low, table), minlength=size)
+        larger += part
+        degree += part
+        degree += np.bincount(_places(high, table), minlength=size)
+    return degree, larger
+
+
+def _places(ends: NDArray[np.uint64], table: NDArray[np.uint64] | None) -> Counts:
+    return ends.astype(np.int64) if table is None else np.searchsorted(table, ends)
+
+
+def node_count(simple: Simple) -> int:
+    """How many vertices there are, with and without an edge."""
+    return int((degrees(simple)[0] > 0).sum()) + simple.lone.size
+
+
+def facts_of(simple: Simple, triangles: int | None = None) -> GraphFacts:
+    """All counts but the triangles, which are passed on if they are known."""
+    degree, larger = degrees(simple)
+    return GraphFacts(
+        nodes=int((degree > 0).sum()) + simple.lone.size,
+        edges=simple.keys.size,
+        wedges=int((degree * (degree - 1) // 2).sum()),
+        wedges_by_id=int((larger * (larger - 1) // 2).sum()),
+        degree_squares=int((degree * degree).sum()),
+        triangles=triangles,
+    )

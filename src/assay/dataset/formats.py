@@ -1,0 +1,244 @@
+"""Recognising how a graph file is written, from its first lines.
+
+The forms differ in what stands before the first edge and in which further columns an edge may have:
+
+- `snap`: `#` comments. `konect`: first line `% sym unweighted`, then perhaps weight and time columns.
+- `csv`: commas or semicolons, perhaps a line of column names, which then allows further columns.
+- `matrix-market`: a `%%MatrixMarket matrix coordinate` banner, comments, a size line, perhaps values.
+- `edges`: nothing but edges and lone vertices; every line that isn't a comment counts.
+
+What could be an edge or a header is never guessed from one line: such lines are `suspects`, and `suspicion` judges
+them when the whole file has been counted.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from assay.dataset.compression import Compression, compression_of, store_name, uncompressed
+from assay.model.base import BadInputError, Frozen
+from assay.model.dataset import DatasetSpec
+
+COMMENT = "#%"
+_HEAD_BYTES = 1 << 18
+_MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before UTF-8 text
+_FIELD_ENDS = re.compile(rb"[ \t,;\r\v\f]+")
+_KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
+_BANNER = re.compile(rb"%%MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
+
+Form = Literal["snap", "konect", "csv", "matrix-market", "edges"]
+
+
+class Suspect(Frozen):
+    """A line before or at the first edge that may be a header: its number in the file, text and numbers."""
+
+    line: int
+    text: str
+    numbers: tuple[int, ...]
+
+
+class Layout(Frozen):
+    """How to read a file: what to skip, and what a line may hold.
+
+    `skip_bytes` counts uncompressed bytes from the file's start and covers `skip_lines` lines. `single` are leading
+    lines of one number that are skipped as a header (to be confirmed by the counts), `suspect` is the first edge when
+    it could be a header. `lone_lines` says that a line of one number is a vertex without an edge. `promised` is the
+    number of edge lines that the file's own header announces.
+    """
+
+    form: Form
+    compression: Compression
+    name: str
+    skip_bytes: int = 0
+    skip_lines: int = 0
+    extra_columns: bool = False
+    lone_lines: bool = False
+    single: tuple[Suspect, ...] = ()
+    suspect: Suspect | None = None
+    promised: int | None = None
+
+    def normalise_options(self) -> tuple[str, ...]:
+        """The options of the `normalise` job that make it read the file in the same way."""
+        skip = ("--skip-bytes", str(self.skip_bytes)) if self.skip_bytes else ()
+        extra = ("--extra-columns", "allow") if self.extra_columns else ()
+        return (*skip, "--comment", COMMENT, *extra)
+
+
+class _Line(NamedTuple):
+    number: int
+    end: int
+    text: bytes
+    fields: list[bytes]
+
+
+def shorten(text: bytes) -> str:
+    """A line as it is shown in messages: printable, at most 60 characters."""
+    shown = text.strip().decode("utf-8", "replace")
+    shown = "".join(character if character.isprintable() else " " for character in shown)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def recognise(path: Path, spec: DatasetSpec) -> Layout:
+    """The layout of a file, by the format and header lines that `spec` names, or else by its first lines.
+
+    Raises:
+        BadInputError: the file is empty, isn't text, or contradicts the named format.
+    """
+    with uncompressed(path) as stream:
+        head = stream.read(_HEAD_BYTES)
+    if not head.strip():
+        raise BadInputError(f"{path}: is empty; check the dataset's `file`.")
+    if head[257:262] == b"ustar":
+        raise BadInputError(
+            f"{path}: is a tar archive; unpack it and name the edge file (KONECT's begins with `out.`)."
+        )
+    if b"\0" in head:
+        raise BadInputError(f"{path}: isn't a text file; name a file of edges, one `u v` per line.")
+    return _Recogniser(path, head, spec).layout()
+
+
+class _Recogniser:
+    """The first lines of one file, and the decision about them."""
+
+    def __init__(self, path: Path, head: bytes, spec: DatasetSpec) -> None:
+        self._path = path
+        self._spec = spec
+        lines = list(_lines(head))
+        self._first = lines[0]
+        self._data = [line for line in lines if line.fields and line.text.lstrip()[:1] not in (b"#", b"%")]
+        compression = compression_of(path)
+        form: Form = self._form()
+        self._layout = Layout(
+            form=form,
+            compression=compression,
+            name=store_name(path, compression),
+            skip_bytes=len(_MARK) if head.startswith(_MARK) else 0,
+            lone_lines=spec.format == "edges",
+        )
+
+    def layout(self) -> Layout:
+        if self._layout.form == "matrix-market":
+            return self._matrix_market()
+        if self._layout.form == "konect":
+            return self._konect()
+        if self._spec.header_lines is not None:
+            return self._declared(self._spec.header_lines)
+        return self._layout if self._spec.format == "edges" else self._judged()
+
+    def _form(self) -> Form:
+        if self._spec.format != "auto":
+            return self._spec.format
+        text = self._first.text
+        if text.lower().startswith(b"%%matrixmarket"):
+            return "matrix-market"
+        if _KONECT.match(text):
+            return "konect"
+        if any(b"," in line.text or b";" in line.text for line in self._data[:2]):
+            return "csv"
+        return "snap" if text.startswith(b"#") else "edges"
+
+    def _skipping(self, line: _Line, **more: object) -> Layout:
+        return self._layout.model_copy(update={"skip_bytes": line.end, "skip_lines": line.number, **more})
+
+    def _matrix_market(self) -> Layout:
+        banner = _BANNER.match(self._first.text.rstrip())
+        if not banner:
+            raise self._bad(
+                self._first,
+                "isn't the banner of a coordinate matrix",
+                "a graph begins with `%%MatrixMarket matrix coordinate pattern symmetric`",
+            )
+        size = self._data[0] if self._data else self._first
+        numbers = _numbers(size.fields)
+        if len(numbers) != 3:
+            raise self._bad(size, "isn't the size line `rows columns entries`", "fetch the file again")
+        if numbers[0] != numbers[1]:
+            raise self._bad(
+                size,
+                "has more rows than columns, or fewer",
+                "such a matrix has two kinds of vertices and isn't a graph that the jobs can use",
+            )
+        return self._skipping(size, extra_columns=True, promised=numbers[2])
+
+    def _konect(self) -> Layout:
+        kind = _KONECT.match(self._first.text)
+        if not kind:
+            raise self._bad(self._first, "isn't KONECT's first line `% sym unweighted`", "leave `format` out")
+        if kind.group(1) == b"bip":
+            raise self._bad(self._first, "says that there are two kinds of vertices", "use a graph of one kind")
+        layout = self._layout.model_copy(update={"extra_columns": True})
+        if not self._spec.header_lines:
+            return layout
+        return self._declared(self._spec.header_lines).model_copy(update={"extra_columns": True})
+
+    def _declared(self, count: int) -> Layout:
+        if count > len(self._data):
+            raise BadInputError(f"{self._path}: `header_lines: {count}`, but it begins with {len(self._data)} lines.")
+        if count == 0:
+            return self._layout
+        last = self._data[count - 1]
+        return self._skipping(last, extra_columns=self._names_columns(last))
+
+    def _judged(self) -> Layout:
+        if not self._data:
+            raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
+        if self._has_names():
+            return self._skipping(self._data[0], extra_columns=self._names_columns(self._data[0]))
+        single = _leading_single(self._data)
+        if single:
+            suspects = tuple(_suspect(line) for line in single)
+            return self._skipping(single[-1], single=suspects)
+        first = self._data[0]
+        usable = len(_numbers(first.fields)) >= 2
+        return self._layout.model_copy(update={"suspect": _suspect(first) if usable else None})
+
+    def _has_names(self) -> bool:
+        """Whether the first line names columns: a word where the next line has none."""
+        first, following = self._data[0].fields, self._data[1].fields if len(self._data) > 1 else []
+        return any(
+            _is_word(field) and not (place < len(following) and _is_word(following[place]))
+            for place, field in enumerate(first)
+        )
+
+    def _names_columns(self, line: _Line) -> bool:
+        return self._layout.form == "csv" and all(_is_word(field) for field in line.fields)
+
+    def _bad(self, line: _Line, what: str, cure: str) -> BadInputError:
+        return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {what}; {cure}.")
+
+
+def _lines(head: bytes) -> Iterator[_Line]:
+    """The lines of the file's head with their numbers (from 1) and the offset behind each, but one that is cut."""
+    start, number = len(_MARK) if head.startswith(_MARK) else 0, 0
+    while start < len(head):
+        end = head.find(b"\n", start) + 1
+        if end == 0:
+            if len(head) == _HEAD_BYTES and number:
+                return
+            end = len(head)
+        number += 1
+        text = head[start:end]
+        yield _Line(number, end, text, [field for field in _FIELD_ENDS.split(text.strip()) if field])
+        start = end
+
+
+def _numbers(fields: list[bytes]) -> tuple[int, ...]:
+    return tuple(int(field) for field in fields if field.isdigit())
+
+
+def _is_word(field: bytes) -> bool:
+    return field.strip(b"\"'")[:1].isalpha()
+
+
+def _suspect(line: _Line) -> Suspect:
+    return Suspect(line=line.number, text=shorten(line.text), numbers=_numbers(line.fields)[:2])
+
+
+def _leading_single(data: list[_Line]) -> list[_Line]:
+    leading: list[_Line] = []
+    for line in data:
+        if len(line.fields) != 1 or not line.fields[0].isdigit():
+            break
+        leading.append(line)
+    return leading
