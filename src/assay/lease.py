@@ -75,7 +75,7 @@ class Lease:
         return [pid for pid in _all_pids() if mark in _environment(pid)]
 
     def release(self, grace_s: float = 0.0) -> None:
-        """End what runs under the lease (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories."""
+        """End what runs under it (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories."""
         end_processes(self.processes, grace_s)
         for directory in self.directories:
             _remove(directory)
@@ -135,7 +135,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _start_time(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot (field 22 of /proc/PID/stat); None when it is gone or a zombie."""
+    """When a process started, in ticks since boot (/proc/PID/stat, field 22); None when it is gone or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,0 +1,36 @@
+"""Facts of the machine that a trial ran on; trials whose machines differ are never pooled."""
+
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay import __version__
+
+
+def machine_facts() -> Mapping[str, str]:
+    """Processor, cores, memory, kernel, distribution and Assay's version."""
+    return {
+        "assay": __version__,
+        "cpu": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory_bytes": str(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),
+        "kernel": platform.release(),
+        "distribution": _distribution(),
+        "host": platform.node(),
+    }
+
+
+def _field(file: Path, name: str) -> str | None:
+    for line in file.read_text().splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return None
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return "unknown"

@@ -1,0 +1,40 @@
+"""Memory as a medium: a directory on a tmpfs."""
+
+from pathlib import Path
+
+from assay.lease import Lease
+from assay.media.directory import DirectoryMedium, mount_of
+from assay.model.base import BadInputError
+from assay.model.doubt import Doubt
+from assay.model.medium import Space
+from assay.model.trial import MediumSpec
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privileges; the directory in it is ours alone
+
+
+class MemoryMedium(DirectoryMedium):
+    """Keeps its bytes in a tmpfs that every user may write to (/dev/shm); nothing but swap touches a disk."""
+
+    def __init__(self, spec: MediumSpec, lease: Lease) -> None:
+        super().__init__(spec, lease, SHARED_MEMORY)
+
+    def space(self) -> Space:
+        """What fits: the tmpfs' own limit or the available memory, whichever is less."""
+        if not self._place.is_dir() or mount_of(self._place).file_system != "tmpfs":
+            raise BadInputError(
+                f"medium {self.spec.name!r}: {self._place} is not a tmpfs; mount one there or name another"
+            )
+        space = super().space()
+        return Space(free_bytes=min(space.free_bytes, available_memory_bytes()), total_bytes=space.total_bytes)
+
+    def make_cold(self) -> tuple[Doubt, ...]:
+        """Nothing to do: memory is never cold, and that is what is compared."""
+        return ()
+
+
+def available_memory_bytes() -> int:
+    """MemAvailable of /proc/meminfo."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    raise BadInputError("/proc/meminfo has no MemAvailable: Assay needs Linux 3.14 or newer")

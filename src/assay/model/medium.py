@@ -1,0 +1,39 @@
+"""Media: places to keep bytes, while a trial has them."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from assay.model.base import Frozen
+from assay.model.doubt import Doubt
+from assay.model.trial import MediumSpec
+
+
+class Space(Frozen):
+    """Free and total bytes of a medium as the file system tells them."""
+
+    free_bytes: int
+    total_bytes: int
+
+
+class Medium(Protocol):
+    """A place to keep bytes."""
+
+    spec: MediumSpec
+
+    def facts(self) -> Mapping[str, str]:
+        """What it is: device, file system, mount options, rotational or not."""
+        ...
+
+    def space(self) -> Space:
+        """How much fits. Raises BadInputError when the place can't be used."""
+        ...
+
+    def attached(self) -> AbstractContextManager[Path]:
+        """A fresh, empty directory on the medium for the time of a scope; it is removed at the end."""
+        ...
+
+    def make_cold(self) -> tuple[Doubt, ...]:
+        """Write out and drop what the kernel caches of it, as far as allowed; a Doubt tells what could not be done."""
+        ...

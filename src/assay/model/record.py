@@ -1,0 +1,173 @@
+"""Records: all that a trial left. Judging and reporting read nothing else."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal
+
+from assay.model.base import Frozen
+from assay.model.doubt import Doubt, Outcome, Verdict, overall
+from assay.model.graph import GraphFacts
+from assay.model.trial import Trial
+
+SCHEMA_VERSION: Literal[1] = 1
+
+Counters = Mapping[str, Mapping[str, int]]
+
+
+class Phases(Frozen):
+    """Average seconds per task in each phase, as the JobHistoryServer computes them (`avgMapTime`, ...).
+
+    Over several jobs the averages are added up, as the thesis does for its iterative jobs.
+    """
+
+    map_s: float
+    shuffle_s: float
+    merge_s: float
+    reduce_s: float
+
+    def __add__(self, other: "Phases") -> "Phases":
+        return Phases(
+            map_s=self.map_s + other.map_s,
+            shuffle_s=self.shuffle_s + other.shuffle_s,
+            merge_s=self.merge_s + other.merge_s,
+            reduce_s=self.reduce_s + other.reduce_s,
+        )
+
+
+NO_PHASES = Phases(map_s=0, shuffle_s=0, merge_s=0, reduce_s=0)
+
+
+class JobRecord(Frozen):
+    """One MapReduce job, with the times of its history in milliseconds since the epoch."""
+
+    name: str
+    id: str
+    state: str
+    submitted_ms: int
+    started_ms: int
+    finished_ms: int
+    maps: int
+    reduces: int
+    failed_maps: int = 0
+    failed_reduces: int = 0
+    phases: Phases
+    counters: Counters
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds from the job's start to its end, as history has them."""
+        return (self.finished_ms - self.started_ms) / 1000
+
+    @property
+    def submitted_s(self) -> float:
+        """Seconds from the job's submission to its end."""
+        return (self.finished_ms - self.submitted_ms) / 1000
+
+
+class TaskAttempt(Frozen):
+    """One attempt of one task. Milliseconds since the epoch, 0 where a phase does not apply; bytes by counter."""
+
+    job: str
+    attempt: str
+    kind: Literal["map", "reduce"]
+    node: str
+    state: str
+    started_ms: int
+    shuffle_finished_ms: int
+    merge_finished_ms: int
+    finished_ms: int
+    hdfs_read_bytes: int
+    hdfs_written_bytes: int
+    local_read_bytes: int
+    local_written_bytes: int
+    shuffled_bytes: int
+    spilled_records: int
+
+
+class Sample(Frozen):
+    """One reading of a probe: `value` of `series` at `time_ms` since the epoch; the series' name ends in its unit."""
+
+    probe: str
+    series: str
+    time_ms: int
+    value: float
+
+
+class Step(Frozen):
+    """One step of a trial's life (`stage`, `run`, `verify`) and how long it took."""
+
+    name: str
+    started_ms: int
+    seconds: float
+
+
+class Totals(Frozen):
+    """Sums over a trial's jobs, staging apart.
+
+    `elapsed_s` adds the jobs' elapsed times (start to end, as history has them), `submitted_s` their times from
+    submission to end, which include the wait for the application master.
+    """
+
+    elapsed_s: float
+    submitted_s: float
+    staging_submitted_s: float
+    phases: Phases
+    counters: Counters
+
+
+class Output(Frozen):
+    """Where the workload's output was, how large it was, and what it says in short (`triangles: 494728`)."""
+
+    path: str
+    bytes: int
+    summary: Mapping[str, int]
+
+
+class Status(StrEnum):
+    """How a trial ended. `finished` means that the jobs ran; whether the output is right is in the verdicts."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+class Record(Frozen):
+    """All a trial left."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    trial: Trial
+    status: Status
+    error: str | None = None
+    facts: Mapping[str, str]
+    settings: Mapping[str, str] = {}
+    dataset: GraphFacts | None = None
+    steps: tuple[Step, ...]
+    staging_jobs: tuple[JobRecord, ...] = ()
+    jobs: tuple[JobRecord, ...] = ()
+    totals: Totals | None = None
+    outputs: tuple[Output, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The trial's judgement: a trial that failed to run is a fail, whatever its checks said before."""
+        return Outcome.FAIL if self.status is Status.FAILED else overall(self.verdicts)
+
+
+def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> Totals:
+    """Add up a trial's jobs: elapsed times, phase averages (job by job) and counters."""
+    phases = NO_PHASES
+    counters: dict[str, dict[str, int]] = {}
+    for job in jobs:
+        phases += job.phases
+        for group, values in job.counters.items():
+            into = counters.setdefault(group, {})
+            for name, value in values.items():
+                into[name] = into.get(name, 0) + value
+    return Totals(
+        elapsed_s=sum(job.elapsed_s for job in jobs),
+        submitted_s=sum(job.submitted_s for job in jobs),
+        staging_submitted_s=sum(job.submitted_s for job in staging_jobs),
+        phases=phases,
+        counters=counters,
+    )

@@ -1,0 +1,79 @@
+"""Plans and trials: what an experiment asks for, as data."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from assay.model.base import Frozen
+from assay.model.cluster import ClusterSpec
+from assay.model.dataset import DatasetSpec
+
+
+class WorkloadSpec(Frozen):
+    """Which computation a trial runs: a named workload, its variant and its options."""
+
+    name: str
+    variant: str = "paper"
+    options: Mapping[str, str] = {}
+
+
+class MediumSpec(Frozen):
+    """Which medium a trial keeps its bytes on.
+
+    `directory` is any place on a mounted file system (`path`; the disk under the working directory when absent),
+    `memory` a tmpfs. `existing` stands for whatever an existing cluster keeps its data on.
+    """
+
+    name: str
+    kind: Literal["directory", "memory", "existing"]
+    path: Path | None = None
+
+
+class SettingsSpec(Frozen):
+    """A named set of Hadoop properties."""
+
+    name: str
+    properties: Mapping[str, str] = {}
+
+
+class Trial(Frozen):
+    """One run of one combination of factors. `id` is unique in its plan and names the trial's folder."""
+
+    id: str
+    workload: WorkloadSpec
+    dataset: DatasetSpec
+    medium: MediumSpec
+    settings: SettingsSpec
+    cluster: ClusterSpec
+    cache: Literal["cold", "warm"]
+    repetition: int
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """The levels of this trial's factors, by the names that tables and reports use."""
+        return {
+            "workload": self.workload.name,
+            "variant": self.workload.variant,
+            "dataset": self.dataset.name,
+            "medium": self.medium.name,
+            "settings": self.settings.name,
+            "cache": self.cache,
+        }
+
+
+class Plan(Frozen):
+    """All trials of an experiment, in the order in which they run."""
+
+    schema_version: Literal[1] = 1
+    experiment: str
+    description: str
+    seed: int
+    trials: tuple[Trial, ...]
+
+
+class Estimate(Frozen):
+    """What a trial is expected to need. Bytes on the medium, resident memory, seconds of elapsed time."""
+
+    disk_bytes: int
+    memory_bytes: int
+    seconds: float

@@ -1,0 +1,43 @@
+"""Workloads: named computations."""
+
+from typing import Protocol
+
+from assay.model.dataset import Dataset
+from assay.model.doubt import Verdict
+from assay.model.engine import Engine, LaunchReport
+from assay.model.graph import Graph, GraphFacts
+from assay.model.progress import Progress
+from assay.model.store import Store
+from assay.model.trial import Estimate, WorkloadSpec
+
+
+class Workload(Protocol):
+    """A named computation: how its input gets into the store, how it runs, and how its output is judged."""
+
+    spec: WorkloadSpec
+
+    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+        """What one run on this input needs at most on the medium, and roughly how long it takes."""
+        ...
+
+    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """Bring the dataset into the store in the form that `run` reads; tells the jobs this took."""
+        ...
+
+    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        """The computation itself, on what was staged."""
+        ...
+
+    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """Judge the output against an independent computation. May raise: the runner makes that an unknown."""
+        ...
+
+    @property
+    def base(self) -> str:
+        """The path in the store below which all of this workload's files lie, and nothing else."""
+        ...
+
+    @property
+    def output(self) -> str:
+        """The output's path in the store."""
+        ...

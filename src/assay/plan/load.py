@@ -1,0 +1,105 @@
+"""Read an experiment file; every mistake in it becomes one sentence with the line and the nearest valid word."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from assay.model.base import BadInputError
+from assay.plan.experiment import ExperimentFile
+
+
+class Vocabulary(NamedTuple):
+    """The names that an experiment may use, as the installed kinds offer them."""
+
+    workloads: Mapping[str, Sequence[str]]
+    presets: Sequence[str]
+    catalogue: Sequence[str]
+
+
+def load(path: Path) -> tuple[ExperimentFile, Any]:
+    """The experiment in a file, and the YAML tree that knows its lines. Raises BadInputError."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        tree = YAML().load(path.read_text())
+    except FileNotFoundError:
+        raise BadInputError(f"there is no experiment file {path}; see the experiments/ folder for examples") from None
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{path} is not readable YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(tree, dict):
+        raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
+    try:
+        return ExperimentFile.model_validate(_plain(tree)), tree
+    except ValidationError as error:
+        raise BadInputError(f"{path}{_sentence(error, tree)}") from None
+
+
+def line_of(tree: Any, location: Sequence[object]) -> int | None:
+    """The line (from 1) of a key or list item in a YAML tree; of its nearest parent when it is not there."""
+    line: int | None = None
+    for part in location:
+        try:
+            places: Any = tree.lc
+            line = (places.key(part) if isinstance(tree, dict) else places.item(part))[0] + 1
+            tree = tree[part]
+        except (AttributeError, KeyError, IndexError, TypeError):
+            break
+    return line
+
+
+def nearest(word: str, words: Sequence[str]) -> str:
+    """A hint for a word that isn't among some words: the most similar one, else all of them."""
+    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"possible are {', '.join(words)}"
+
+
+def _plain(tree: Any) -> Any:
+    """Ruamel's decorated containers as plain ones."""
+    if isinstance(tree, dict):
+        return {key: _plain(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_plain(value) for value in tree]
+    return tree
+
+
+def _sentence(error: ValidationError, tree: Any) -> str:
+    """The first mistake as `, line 3: ...`."""
+    first = error.errors()[0]
+    location = [part for part in first["loc"] if not str(part).startswith("function-")]
+    line = line_of(tree, location)
+    where = f", line {line}" if line else ""
+    name = ".".join(str(part) for part in location)
+    if first["type"] == "extra_forbidden":
+        return f"{where}: unknown key {location[-1]!r}; {nearest(str(location[-1]), _keys_beside(location))}"
+    if first["type"] == "missing":
+        return f"{where}: {name!r} is missing"
+    if first["type"] == "literal_error":
+        return f"{where}: {name} is {first['input']!r}, and must be {first['ctx']['expected']}"
+    if first["type"] == "value_error":
+        return f"{where}: {first['ctx']['error']}"
+    return f"{where}: {name} is {first['input']!r}: {first['msg'].lower()}"
+
+
+def _keys_beside(location: Sequence[int | str]) -> list[str]:
+    """The keys that are valid where an unknown key stands."""
+    model: type[BaseModel] = ExperimentFile
+    for part in location[:-1]:
+        field = model.model_fields.get(str(part))
+        if field is not None:
+            model = _model_within(field.annotation) or model
+    return list(model.model_fields)
+
+
+def _model_within(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation like `list[Annotated[Model, ...]]` is about."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        found = _model_within(argument)
+        if found is not None:
+            return found
+    return None

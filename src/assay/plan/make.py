@@ -1,0 +1,154 @@
+"""Make the plan: all combinations of factors, in a seeded order in which media take turns."""
+
+import random
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from assay.model.base import BadInputError
+from assay.model.dataset import DatasetSpec
+from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
+from assay.plan.experiment import DatasetEntry, ExperimentFile
+from assay.plan.load import Vocabulary, line_of, load, nearest
+from assay.plan.settings import resolve, shipped_profiles
+
+
+def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
+    """The plan of an experiment file; relative paths in it count from its folder. Raises BadInputError."""
+    experiment, tree = load(path)
+    _check_words(path, experiment, tree, vocabulary)
+    media = _media(experiment, path.parent)
+    datasets = [_dataset(entry, path.parent) for entry in experiment.datasets]
+    settings = _settings(path, experiment, tree)
+    workloads = [WorkloadSpec.model_validate(entry.model_dump()) for entry in experiment.workloads]
+    for what, names in (
+        ("datasets", [dataset.name for dataset in datasets]),
+        ("workloads", [f"{workload.name} {workload.variant} {dict(workload.options)}" for workload in workloads]),
+        ("settings", [one.name for one in settings]),
+    ):
+        _refuse_doubles(path, line_of(tree, [what]), what, names)
+    trials: list[Trial] = []
+    for combination in _in_order(experiment, workloads, datasets, settings, media):
+        repetition, workload, dataset, setting, cache, medium = combination
+        number = len(trials) + 1
+        trials.append(
+            Trial(
+                id=f"{number:04d}-{workload.name}-{medium.name}",
+                workload=workload,
+                dataset=dataset,
+                medium=medium,
+                settings=setting,
+                cluster=_cluster(experiment, path.parent),
+                cache=cache,
+                repetition=repetition,
+            )
+        )
+    return Plan(
+        experiment=experiment.experiment,
+        description=experiment.description,
+        seed=experiment.seed,
+        trials=tuple(trials),
+    )
+
+
+def _in_order(experiment: ExperimentFile, *factors: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Every repetition is a block with all combinations in a new random order; media stand side by side within it.
+
+    What is compared (the media) thus runs close in time and drift of the machine hits all levels alike.
+    """
+    workloads, datasets, settings, media = factors
+    source = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
+    order = []
+    for repetition in range(1, experiment.repetitions + 1):
+        groups = list(product(workloads, datasets, settings, experiment.cache))
+        source.shuffle(groups)
+        for group in groups:
+            turns = list(media)
+            source.shuffle(turns)
+            order += [(repetition, *group, medium) for medium in turns]
+    return order
+
+
+def _check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> None:
+    for index, workload in enumerate(experiment.workloads):
+        place = ["workloads", index] if isinstance(tree["workloads"], list) else ["workloads"]
+        _check_word(path, line_of(tree, place), "workload", workload.name, list(vocabulary.workloads))
+        variants = list(vocabulary.workloads[workload.name])
+        _check_word(path, line_of(tree, [*place, "variant"]), f"{workload.name} variant", workload.variant, variants)
+    for index, dataset in enumerate(experiment.datasets):
+        place = ["datasets", index] if isinstance(tree["datasets"], list) else ["datasets"]
+        if dataset.make is not None:
+            _check_word(path, line_of(tree, [*place, "make"]), "preset", dataset.make, vocabulary.presets)
+        if dataset.get is not None:
+            _check_word(path, line_of(tree, [*place, "get"]), "catalogue name", dataset.get, vocabulary.catalogue)
+
+
+def _check_word(path: Path, line: int | None, what: str, word: str, words: Sequence[str]) -> None:
+    if word not in words:
+        raise BadInputError(f"{path}, line {line}: unknown {what} {word!r}; {nearest(word, words)}")
+
+
+def _refuse_doubles(path: Path, line: int | None, what: str, names: Sequence[str]) -> None:
+    doubles = sorted({name for name in names if names.count(name) > 1})
+    if doubles:
+        raise BadInputError(
+            f"{path}, line {line}: {what} has {doubles[0]!r} twice; leave one out or give it another name"
+        )
+
+
+def _settings(path: Path, experiment: ExperimentFile, tree: Any) -> list[SettingsSpec]:
+    profiles = shipped_profiles() | dict(experiment.profiles)
+    found = []
+    for index, name in enumerate(experiment.settings):
+        place = ["settings", index] if isinstance(tree.get("settings"), list) else ["settings"]
+        _check_word(path, line_of(tree, place), "settings profile", name, list(profiles))
+        try:
+            profile = resolve(name, profiles)
+        except (KeyError, ValueError) as error:
+            line = line_of(tree, ["profiles", name])
+            raise BadInputError(f"{path}, line {line}: settings profile {name!r}: {error.args[0]}") from None
+        found.append(SettingsSpec(name=name, properties={**profile.properties, **experiment.hadoop}))
+    return found
+
+
+def _media(experiment: ExperimentFile, folder: Path) -> list[MediumSpec]:
+    if experiment.cluster.kind == "existing":
+        return [MediumSpec(name="existing", kind="existing")]
+    return [
+        MediumSpec(name=name, kind=entry.kind, path=None if entry.path is None else _beside(folder, entry.path))
+        for name, entry in experiment.media.items()
+    ]
+
+
+def _dataset(entry: DatasetEntry, folder: Path) -> DatasetSpec:
+    fields = entry.model_dump(exclude={"name"})
+    if entry.file is not None:
+        fields["file"] = _beside(folder, entry.file)
+        if not fields["file"].is_file():
+            raise BadInputError(
+                f"dataset file {fields['file']} is not there; give its path, absolute or from the experiment's folder"
+            )
+    return DatasetSpec(name=entry.name or _derived_name(entry), **fields)
+
+
+def _derived_name(entry: DatasetEntry) -> str:
+    if entry.file is not None:
+        return entry.file.name.split(".")[0]
+    if entry.get is not None:
+        return entry.get
+    scale = "" if entry.scale == 1 else f"-x{entry.scale:g}"
+    return f"{entry.make}-like{scale}"
+
+
+def _cluster(experiment: ExperimentFile, folder: Path) -> Any:
+    conf_dir = experiment.cluster.conf_dir
+    return (
+        experiment.cluster
+        if conf_dir is None
+        else experiment.cluster.model_copy(update={"conf_dir": _beside(folder, conf_dir)})
+    )
+
+
+def _beside(folder: Path, path: Path) -> Path:
+    return (folder / path.expanduser()).resolve()

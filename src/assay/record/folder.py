@@ -1,0 +1,118 @@
+"""The run folder: `plan.json` and one folder per finished trial, which appears whole by one rename.
+
+RUN/plan.json                      the plan, written first
+RUN/trials/<id>/record.json        the record (schema-versioned)
+RUN/trials/<id>/tasks.parquet      one row per task attempt
+RUN/trials/<id>/samples.parquet    one row per probe, series and time
+
+A record folder is never changed after it has appeared. What can't be read is named and left out, never guessed.
+"""
+
+import os
+import shutil
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from assay.model.base import BadInputError
+from assay.model.record import Record, Sample, TaskAttempt
+from assay.model.trial import Plan
+
+
+class Damaged(NamedTuple):
+    """A record folder that can't be used, and why."""
+
+    folder: Path
+    reason: str
+
+
+class RunFolder:
+    """One run on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._trials = path / "trials"
+
+    def create(self, plan: Plan) -> None:
+        """Begin a run. Raises BadInputError when the folder is not empty."""
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise BadInputError(
+                f"{self.path} is not empty; name another folder with --out, or continue it with --resume"
+            )
+        self._trials.mkdir(parents=True)
+        draft = self.path / ".plan.draft"
+        draft.write_text(plan.model_dump_json(indent=1))
+        draft.rename(self.path / "plan.json")
+
+    def plan(self) -> Plan:
+        """The run's plan. Raises BadInputError when this is no run folder."""
+        file = self.path / "plan.json"
+        try:
+            return Plan.model_validate_json(file.read_text())
+        except OSError:
+            raise BadInputError(f"{self.path} is not a run folder: it has no plan.json") from None
+        except ValidationError as error:
+            raise BadInputError(f"{file} can't be read: {_first(error)}") from None
+
+    def finished(self) -> set[str]:
+        """The ids of the trials that ran to their end; a trial that failed is finished too."""
+        return {record.trial.id for record in self.records()[0]}
+
+    def records(self) -> tuple[list[Record], list[Damaged]]:
+        """All readable records in the order of the plan, and what could not be read."""
+        records, damaged = [], []
+        for folder in sorted(self._trials.glob("[!.]*")):
+            try:
+                record = Record.model_validate_json((folder / "record.json").read_text())
+                if record.trial.id != folder.name:
+                    raise ValueError(f"it says that it is trial {record.trial.id}")
+                records.append(record)
+            except ValidationError as error:
+                damaged.append(Damaged(folder, _first(error)))
+            except (OSError, ValueError) as error:
+                damaged.append(Damaged(folder, str(error)))
+        return records, damaged
+
+    def write(self, record: Record, attempts: Sequence[TaskAttempt], samples: Sequence[Sample]) -> None:
+        """Add a finished trial: all files are on disk before the folder gets its name."""
+        draft = self._trials / f".{record.trial.id}-{uuid.uuid4().hex[:8]}"
+        draft.mkdir(parents=True)
+        (draft / "record.json").write_text(record.model_dump_json(indent=1))
+        _write_rows(draft / "tasks.parquet", TaskAttempt, attempts)
+        _write_rows(draft / "samples.parquet", Sample, samples)
+        for file in draft.iterdir():
+            _flush(file)
+        draft.rename(self._trials / record.trial.id)
+        _flush(self._trials)
+
+    def drop_drafts(self) -> None:
+        """Remove what a killed run left half-written."""
+        for draft in self._trials.glob(".*"):
+            shutil.rmtree(draft)
+
+
+def _write_rows(file: Path, kind: type[BaseModel], rows: Sequence[BaseModel]) -> None:
+    """A parquet table with one column per field; its types come from the kind, so that no rows make an empty table."""
+    import pyarrow
+    from pyarrow import parquet
+
+    types = {"int": pyarrow.int64(), "float": pyarrow.float64()}
+    columns = {name: getattr(field.annotation, "__name__", "str") for name, field in kind.model_fields.items()}
+    schema = pyarrow.schema([(name, types.get(type_, pyarrow.string())) for name, type_ in columns.items()])
+    parquet.write_table(pyarrow.Table.from_pylist([row.model_dump() for row in rows], schema=schema), file)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

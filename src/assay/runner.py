@@ -1,0 +1,198 @@
+"""The whole life of a trial, in nested scopes: medium > cluster > store > staged data > probes > jobs > verify.
+
+Nothing here knows which kinds of things there are: they come from Parts, and tests bring fakes.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from assay.model.base import AssayError
+from assay.model.cluster import Cluster, Layout, RunningCluster
+from assay.model.dataset import Dataset
+from assay.model.doubt import Doubt, Outcome, Verdict
+from assay.model.engine import Engine, JobReference
+from assay.model.graph import GraphFacts
+from assay.model.medium import Medium
+from assay.model.probe import Probe
+from assay.model.progress import Progress
+from assay.model.record import JobRecord, Output, Record, Sample, Status, Step, TaskAttempt, totals
+from assay.model.store import Store
+from assay.model.trial import Trial
+from assay.model.workload import Workload
+
+
+class Parts(Protocol):
+    """Makes the things that one trial touches."""
+
+    def facts(self) -> Mapping[str, str]:
+        """The machine's facts."""
+        ...
+
+    def medium(self) -> Medium:
+        """The medium under test."""
+        ...
+
+    def neutral(self) -> AbstractContextManager[Path]:
+        """A fresh directory that is not under test: configuration, logs, names, edits."""
+        ...
+
+    def cluster(self) -> Cluster:
+        """The cluster that the trial runs on."""
+        ...
+
+    def store(self, running: RunningCluster) -> Store:
+        """The store of a running cluster."""
+        ...
+
+    def engine(self, running: RunningCluster, scratch: Path, failure: Callable[[], str | None]) -> Engine:
+        """The engine of a running cluster."""
+        ...
+
+    def dataset(self) -> Dataset:
+        """The trial's input."""
+        ...
+
+    def workload(self) -> Workload:
+        """The trial's computation."""
+        ...
+
+    def probes(self) -> tuple[Probe, ...]:
+        """The instruments."""
+        ...
+
+
+@dataclass
+class Findings:
+    """What a trial has found so far: the record is made from it, also when the trial fails half-way."""
+
+    facts: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    dataset: GraphFacts | None = None
+    steps: list[Step] = field(default_factory=list)
+    staging_jobs: list[JobRecord] = field(default_factory=list)
+    jobs: list[JobRecord] = field(default_factory=list)
+    attempts: list[TaskAttempt] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str, progress: Progress) -> Iterator[None]:
+        """Time a step, and tell that it began; it counts also when it fails."""
+        progress.step(name)
+        started = time.time()
+        clock = time.monotonic()
+        try:
+            yield
+        finally:
+            seconds = time.monotonic() - clock
+            self.steps.append(Step(name=name, started_ms=int(started * 1000), seconds=seconds))
+
+
+def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, list[TaskAttempt], list[Sample]]:
+    """Run one trial from facts to verdicts; a failure is a record too, with its reason. Interrupts pass through."""
+    findings = Findings(facts=dict(parts.facts()))
+    error = None
+    try:
+        _live(trial, parts, findings, progress)
+    except AssayError as failure:
+        error = str(failure)
+    except Exception as failure:  # the plan goes on with the next trial, and this one says what happened to it
+        error = f"{type(failure).__name__}: {failure}"
+    record = Record(
+        trial=trial,
+        status=Status.FINISHED if error is None else Status.FAILED,
+        error=error,
+        facts=findings.facts,
+        settings=findings.settings,
+        dataset=findings.dataset,
+        steps=tuple(findings.steps),
+        staging_jobs=tuple(findings.staging_jobs),
+        jobs=tuple(findings.jobs),
+        totals=totals(tuple(findings.jobs), tuple(findings.staging_jobs)) if findings.jobs else None,
+        outputs=tuple(findings.outputs),
+        verdicts=tuple(findings.verdicts),
+        doubts=tuple(findings.doubts),
+    )
+    return record, findings.attempts, findings.samples
+
+
+def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) -> None:
+    """The nested scopes, from the outside in."""
+    medium, cluster, dataset, workload = parts.medium(), parts.cluster(), parts.dataset(), parts.workload()
+    with findings.step("prepare dataset", progress):
+        dataset.prepare(progress)
+        findings.dataset = dataset.facts()
+    with ExitStack() as scopes:
+        # The cluster's stop is a step too, and its end comes before the directories it uses are removed.
+        findings.facts |= {f"medium.{name}": value for name, value in medium.facts().items()}
+        neutral = scopes.enter_context(parts.neutral())
+        place = scopes.enter_context(medium.attached())
+        running = scopes.enter_context(_started(trial, cluster, place, neutral, findings, progress))
+        store, engine = parts.store(running), parts.engine(running, neutral, cluster.failure)
+        with findings.step("stage", progress):
+            staged = workload.stage(dataset, store, engine, progress)
+        with findings.step("cold cache", progress):
+            findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
+        with ExitStack() as measuring:
+            readings = [measuring.enter_context(probe.attached()) for probe in parts.probes()]
+            with findings.step("run", progress):
+                report = workload.run(engine, progress)
+        for reading in readings:
+            findings.samples += reading.samples()
+            findings.doubts += reading.doubts()
+        with findings.step("job history", progress):
+            findings.settings |= report.settings
+            findings.staging_jobs += _histories(engine, staged.jobs, findings)
+            findings.jobs += _histories(engine, report.jobs, findings)
+        with findings.step("verify", progress):
+            size = store.size_bytes(workload.output)
+            findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
+            findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), store, report))
+        with findings.step("clean up", progress):
+            store.delete(workload.base)
+
+
+@contextmanager
+def _started(
+    trial: Trial, cluster: Cluster, place: Path, neutral: Path, findings: Findings, progress: Progress
+) -> Iterator[RunningCluster]:
+    """A running cluster whose data and intermediates lie on the medium; start and stop are timed."""
+    layout = Layout(neutral=neutral, data=(place / "data",), local=(place / "local",))
+    with ExitStack() as scope:
+        with findings.step("start cluster", progress):
+            running = scope.enter_context(cluster.running(layout, trial.settings.properties, progress))
+        findings.facts |= {"hadoop": running.hadoop_version, "nodes": str(len(running.nodes))}
+        findings.settings |= running.settings
+        try:
+            yield running
+        except Exception as failure:
+            # A client only sees that nobody answers; the cluster knows which daemon died and its last words.
+            reason = cluster.failure()
+            if reason is not None and reason not in str(failure):
+                raise AssayError(reason) from failure
+            raise
+        finally:
+            with findings.step("stop cluster", progress):
+                scope.close()
+
+
+def _histories(engine: Engine, jobs: tuple[JobReference, ...], findings: Findings) -> list[JobRecord]:
+    histories = [engine.history(job) for job in jobs]
+    findings.attempts += [attempt for history in histories for attempt in history.attempts]
+    return [history.job for history in histories]
+
+
+def _judged(check: Callable[[], tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
+    """A check that crashes is unknown, never pass; an output that can't even be read in its own form is a fail."""
+    try:
+        return check()
+    except AssayError as error:
+        return (Verdict(check="the output can be read", outcome=Outcome.FAIL, detail=str(error)),)
+    except Exception as error:  # whatever a check trips over must neither pass nor stop the plan
+        return (Verdict(check="verification", outcome=Outcome.UNKNOWN, detail=f"{type(error).__name__}: {error}"),)

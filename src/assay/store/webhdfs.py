@@ -1,0 +1,96 @@
+"""HDFS through its REST interface (WebHDFS): no JVM to start, so staging and reading cost little besides the bytes."""
+
+import getpass
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from assay.model.base import AssayError
+
+PIECE_BYTES = 1 << 20
+
+
+class WebHdfs:
+    """A Store on HDFS. Source of the calls: the WebHDFS REST API of Hadoop 3."""
+
+    def __init__(self, namenode_url: str) -> None:
+        self._url = namenode_url.rstrip("/") + "/webhdfs/v1"
+        self._client = httpx.Client(timeout=httpx.Timeout(120, connect=10), trust_env=False)
+        self._user = getpass.getuser()
+
+    def put(self, source: Path, path: str) -> None:
+        """Create the file; an existing one is refused."""
+        redirect = self._call("PUT", path, op="CREATE", overwrite="false", noredirect="true")
+        try:
+            with source.open("rb") as file:
+                answer = self._client.put(redirect["Location"], content=_pieces(file))
+        except httpx.HTTPError as error:
+            raise AssayError(f"writing {path} to HDFS broke off: {error}") from error
+        self._check(answer, "CREATE", path)
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        """The lines of the files below a path that are not hidden (`_SUCCESS`), file by file in order of name."""
+        for file, length in self._files(path):
+            if length > 0:
+                yield from self._lines_of(file)
+
+    def size_bytes(self, path: str) -> int:
+        """The content summary's length."""
+        answer = self._send("GET", path, op="GETCONTENTSUMMARY")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return 0
+        self._check(answer, "GETCONTENTSUMMARY", path)
+        return int(answer.json()["ContentSummary"]["length"])
+
+    def delete(self, path: str) -> None:
+        """Recursively, not through the trash."""
+        self._call("DELETE", path, op="DELETE", recursive="true")
+
+    def _files(self, path: str) -> list[tuple[str, int]]:
+        statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
+        found = []
+        for status in sorted(statuses, key=lambda one: one["pathSuffix"]):
+            name = status["pathSuffix"]
+            if not name.startswith(("_", ".")) and status["type"] == "FILE":
+                found.append((f"{path.rstrip('/')}/{name}" if name else path, int(status["length"])))
+        return found
+
+    def _lines_of(self, file: str) -> Iterator[bytes]:
+        redirect = self._call("GET", file, op="OPEN", noredirect="true")
+        with self._client.stream("GET", redirect["Location"]) as answer:
+            if answer.is_error:
+                answer.read()
+            self._check(answer, "OPEN", file)
+            rest = b""
+            for piece in answer.iter_bytes(PIECE_BYTES):
+                *lines, rest = (rest + piece).split(b"\n")
+                yield from lines
+            if rest:
+                yield rest
+
+    def _send(self, method: str, path: str, **parameters: str) -> httpx.Response:
+        try:
+            return self._client.request(method, self._url + path, params={"user.name": self._user, **parameters})
+        except httpx.HTTPError as error:
+            raise AssayError(f"WebHDFS at {self._url} did not answer {parameters['op']} of {path}: {error}") from error
+
+    def _call(self, method: str, path: str, **parameters: str) -> Any:
+        answer = self._send(method, path, **parameters)
+        self._check(answer, parameters["op"], path)
+        return answer.json()
+
+    @staticmethod
+    def _check(answer: httpx.Response, operation: str, path: str) -> None:
+        if answer.is_error:
+            try:
+                reason = answer.json()["RemoteException"]["message"].splitlines()[0]
+            except (ValueError, KeyError):
+                reason = f"http status {answer.status_code}"
+            raise AssayError(f"HDFS refused {operation} of {path}: {reason}")
+
+
+def _pieces(file: Any) -> Iterator[bytes]:
+    while piece := file.read(PIECE_BYTES):
+        yield piece

@@ -1,0 +1,66 @@
+"""What the network-analysis workloads share: the same input, staged the same way, one command of the jobs jar."""
+
+from abc import abstractmethod
+
+from assay.model.dataset import Dataset
+from assay.model.doubt import Outcome, Verdict
+from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.graph import Graph, GraphFacts
+from assay.model.progress import Progress
+from assay.model.store import Store
+from assay.model.trial import Estimate, WorkloadSpec
+
+# Rough costs of the jobs on one present-day core pair, used for estimates before a run only.
+JOB_S = 9.0
+RECORD_S = 1.6e-6
+
+
+class GraphWorkload:
+    """A workload on a graph in canonical text: `u<TAB>v` with u < v, each edge once, lone vertices alone."""
+
+    command: str
+
+    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+        self.spec = spec
+        self.base = base
+
+    @property
+    def output(self) -> str:
+        """The output directory in the store."""
+        return f"{self.base}/output"
+
+    @property
+    def _input(self) -> str:
+        return f"{self.base}/input"
+
+    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """Put the file; unless it is canonical already, normalise it by a job and drop the raw copy."""
+        staged = dataset.prepare(progress)
+        if staged.canonical:
+            store.put(staged.path, f"{self._input}/{staged.name}")
+            return LaunchReport(jobs=(), result={})
+        raw = f"{self.base}/raw"
+        store.put(staged.path, f"{raw}/{staged.name}")
+        launch = Launch(command="normalise", input=raw, output=self._input, options=staged.normalise_options)
+        report = engine.run(launch, progress)
+        store.delete(raw)
+        return report
+
+    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        """The workload's own command on the staged graph."""
+        options = [text for name, value in self.spec.options.items() for text in (f"--{name}", value) if text]
+        launch = Launch(command=self.command, input=self._input, output=self.output, options=tuple(options))
+        return engine.run(launch, progress)
+
+    @abstractmethod
+    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+        """Bytes on the medium at the worst moment, and rough seconds."""
+
+    @abstractmethod
+    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """Judge the output against NetworKit."""
+
+
+def verdict(check: str, *, passed: bool, detail: str) -> Verdict:
+    """Pass or fail with what was seen."""
+    return Verdict(check=check, outcome=Outcome.PASS if passed else Outcome.FAIL, detail=detail)

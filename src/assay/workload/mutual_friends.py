@@ -1,0 +1,105 @@
+"""Mutual friends: for each edge the vertices connected to both its ends (thesis section 4.1, algorithm 1; 3 jobs)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model.base import AssayError
+from assay.model.doubt import Verdict
+from assay.model.engine import LaunchReport
+from assay.model.graph import Graph, GraphFacts
+from assay.model.store import Store
+from assay.model.trial import Estimate
+from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload, verdict
+from assay.workload.oracle import Oracle
+
+# A triple is a binary record of three ids that is spilled, and merged on each side.
+TRIPLE_SHUFFLE_BYTES = 3 * 26
+# Every edge's list is compared up to this many edges; above it a seeded sample of this size.
+SAMPLE_EDGES = 300_000
+
+
+class MutualFriends(GraphWorkload):
+    """Friend lists, then the triples that two lists have in common, then lists of mutual friends."""
+
+    command = "mutual-friends"
+
+    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+        """The second job's triples decide: the sum of the squared degrees."""
+        return Estimate(
+            disk_bytes=4 * staged_bytes + facts.degree_squares * TRIPLE_SHUFFLE_BYTES,
+            memory_bytes=0,
+            seconds=3 * JOB_S + facts.degree_squares * RECORD_S,
+        )
+
+    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """Each list is as long as NetworKit counts for its edge, and the same list (all edges, or a sample)."""
+        oracle = Oracle(graph)
+        expected = oracle.common_friends
+        lengths = np.zeros(len(expected), dtype=np.int64)
+        sample = _sample_rows(len(expected))
+        strangers = doubles = differing = compared = 0
+        for row, friends in self._rows(graph, store):
+            if row < 0:
+                strangers += 1
+                continue
+            doubles += int(lengths[row] > 0)
+            lengths[row] += len(friends)
+            if sample[row]:
+                compared += 1
+                differing += int(friends != oracle.friends_in_common(row))
+        wrong, drawn = int((lengths != expected).sum()), int(sample.sum())
+        total, told = int(lengths.sum()), report.result.get("mutual_friends")
+        return (
+            verdict(
+                "every edge has as many mutual friends as NetworKit counts",
+                passed=wrong == strangers == doubles == 0,
+                detail=f"{len(expected)} edges; {wrong} differ, {strangers} lines of no edge, {doubles} edges twice",
+            ),
+            verdict(
+                "the lists equal NetworKit's",
+                passed=differing == 0,
+                detail=f"{compared} lists compared, {drawn} of {len(expected)} edges drawn; {differing} differ",
+            ),
+            verdict(
+                "the lists add up to 3 x triangles",
+                passed=total == 3 * oracle.triangles == told,
+                detail=f"{total} in the lists, counter {told}, 3 x {oracle.triangles} triangles",
+            ),
+        )
+
+    def _rows(self, graph: Graph, store: Store) -> Iterator[tuple[int, list[int]]]:
+        """For each output line the row of its edge in the graph (-1: no such edge) and its list."""
+        row_of = _RowFinder(graph)
+        for line in store.lines(self.output):
+            fields = line.split(b"\t")
+            if len(fields) != 3:
+                raise AssayError(f"the output of mutual-friends has a line that is not `u, v, list`: {line[:80]!r}")
+            yield row_of(int(fields[0]), int(fields[1])), [int(friend) for friend in fields[2].split()]
+
+
+class _RowFinder:
+    """Finds an edge's row in the sorted edges without a dictionary of them all."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._edges = graph.edges
+        self._sources, self._starts = np.unique(graph.edges[:, 0], return_index=True)
+        self._ends = np.append(self._starts[1:], len(graph.edges))
+
+    def __call__(self, u: int, v: int) -> int:
+        at = int(np.searchsorted(self._sources, u))
+        if at == len(self._sources) or self._sources[at] != u:
+            return -1
+        start, end = int(self._starts[at]), int(self._ends[at])
+        row = start + int(np.searchsorted(self._edges[start:end, 1], v))
+        return row if row < end and self._edges[row, 1] == v else -1
+
+
+def _sample_rows(edges: int) -> NDArray[np.bool_]:
+    """Which edges' lists are compared: all, or a seeded sample without replacement."""
+    chosen = np.ones(edges, dtype=bool)
+    if edges > SAMPLE_EDGES:
+        chosen[:] = False
+        chosen[np.random.default_rng(1).choice(edges, SAMPLE_EDGES, replace=False)] = True
+    return chosen
