@@ -17,16 +17,17 @@ Ids = NDArray[np.uint64]
 _LOW = np.uint64(0xFFFF_FFFF)
 _SHIFT = np.uint64(32)
 _CHUNK = 1 << 22
+_NONE = np.empty(0, dtype=np.int64)
 
 
 class Simple(NamedTuple):
     """A simple graph: `keys` packed as above; `table` maps the packed numbers to ids (None: they are the ids)."""
 
     keys: Keys
-    lone: NDArray[np.int64]
-    table: Ids | None
-    loops: int
-    duplicates: int
+    lone: NDArray[np.int64] = _NONE
+    table: Ids | None = None
+    loops: int = 0
+    duplicates: int = 0
 
 
 def pack(low: Ids, high: Ids) -> Keys:

@@ -44,10 +44,10 @@ def save(path: Path, known: Known) -> None:
         part.write_text(json.dumps(known.model_dump(mode="json"), indent=1) + "\n")
 
 
-def load(path: Path, sha256: str) -> Known | None:
-    """What was saved for this content; None if nothing was, or another content, or by another version of Assay."""
+def load(path: Path, sha256: str | None = None) -> Known | None:
+    """What was saved; None if nothing was, or for another content than `sha256`, or by another version of Assay."""
     try:
         known = Known.model_validate_json(path.read_text())
     except (OSError, ValueError):
         return None
-    return known if known.sha256 == sha256 else None
+    return known if sha256 in (None, known.sha256) else None

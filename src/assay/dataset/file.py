@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.dataset.canonical import as_graph
 from assay.dataset.entry import Known, checksum, load, save
-from assay.dataset.facts import facts_of
+from assay.dataset.facts import all_facts
 from assay.dataset.formats import Layout, recognise
 from assay.dataset.reading import ReadCounts, Reading, read
 from assay.model.base import BadInputError
@@ -42,7 +42,7 @@ class FileDataset:
         )
 
     def facts(self) -> GraphFacts:
-        """The graph's counts; the triangles are not known."""
+        """The graph's counts; the triangles only of a graph where they are quickly counted."""
         return self._known(Silent()).facts
 
     def counts(self) -> ReadCounts:
@@ -73,7 +73,7 @@ class FileDataset:
         known = load(self._entry(), self._checksum)
         if known is None:
             reading = read(self._path, layout, progress)
-            known = Known(sha256=self._checksum, facts=facts_of(reading.simple), counts=reading.counts)
+            known = Known(sha256=self._checksum, facts=all_facts(reading.simple), counts=reading.counts)
             save(self._entry(), known)
         return known
 

@@ -25,13 +25,13 @@ class ReadCounts(Frozen):
     """
 
     lines: int
-    header: int
-    comments: int
-    blank: int
-    lone: int
-    edge_lines: int
-    self_loops: int
-    duplicates: int
+    header: int = 0
+    comments: int = 0
+    blank: int = 0
+    lone: int = 0
+    edge_lines: int = 0
+    self_loops: int = 0
+    duplicates: int = 0
 
 
 class Reading(NamedTuple):
