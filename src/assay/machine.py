@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay import __version__
+from assay.model.base import BadInputError
 
 
 def machine_facts() -> Mapping[str, str]:
@@ -34,3 +35,11 @@ def _distribution() -> str:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
         return "unknown"
+
+
+def available_memory_bytes() -> int:
+    """MemAvailable of /proc/meminfo."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    raise BadInputError("/proc/meminfo has no MemAvailable: Assay needs Linux 3.14 or newer")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from assay.lease import Lease
+from assay.machine import available_memory_bytes
 from assay.media.directory import DirectoryMedium, mount_of
 from assay.model.base import BadInputError
 from assay.model.doubt import Doubt
@@ -30,11 +31,3 @@ class MemoryMedium(DirectoryMedium):
     def make_cold(self) -> tuple[Doubt, ...]:
         """Nothing to do: memory is never cold, and that is what is compared."""
         return ()
-
-
-def available_memory_bytes() -> int:
-    """MemAvailable of /proc/meminfo."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    raise BadInputError("/proc/meminfo has no MemAvailable: Assay needs Linux 3.14 or newer")

@@ -67,8 +67,8 @@ def _plain(tree: Any) -> Any:
 
 
 def _sentence(error: ValidationError, tree: Any) -> str:
-    """The first mistake as `, line 3: ...`."""
-    first = error.errors()[0]
+    """One mistake as `, line 3: ...`; an unknown key first, because a misspelt key also makes another one missing."""
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     location = [part for part in first["loc"] if not str(part).startswith("function-")]
     line = line_of(tree, location)
     where = f", line {line}" if line else ""

@@ -36,12 +36,16 @@ class RunFolder:
         self.path = path
         self._trials = path / "trials"
 
-    def create(self, plan: Plan) -> None:
-        """Begin a run. Raises BadInputError when the folder is not empty."""
+    def check_free(self) -> None:
+        """Raises BadInputError when a run can't begin here because the folder is not empty."""
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise BadInputError(
                 f"{self.path} is not empty; name another folder with --out, or continue it with --resume"
             )
+
+    def create(self, plan: Plan) -> None:
+        """Begin a run. Raises BadInputError when the folder is not empty."""
+        self.check_free()
         self._trials.mkdir(parents=True)
         draft = self.path / ".plan.draft"
         draft.write_text(plan.model_dump_json(indent=1))

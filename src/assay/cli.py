@@ -1,0 +1,123 @@
+"""The command line: arguments only. Heavy modules are imported by the command that needs them, so that --help is quick.
+
+Exit codes: 0 all verified, 1 a trial failed or could not be verified, 2 bad input (said before anything starts),
+130 interrupted (what finished is kept; `run --resume` goes on).
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from assay.model.installation import Installation
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+OUT_HELP = "Folder for the records; a new one under runs/ by default."
+
+
+def main() -> None:
+    """Run the command line; every error is one sentence on standard error."""
+    from assay.model.errors import AssayError, BadInputError
+
+    try:
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(BAD_INPUT)
+    except BadInputError as error:
+        click.echo(f"assay: {error}", err=True)
+        sys.exit(BAD_INPUT)
+    except AssayError as error:
+        click.echo(f"assay: {error}", err=True)
+        sys.exit(FAILED)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        click.echo("assay: interrupted; finished trials are kept", err=True)
+        sys.exit(INTERRUPTED)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="assay")
+def cli() -> None:
+    """Which storage do my Hadoop jobs need, and what would I gain?
+
+    Start with `assay quickstart`; then write an experiment of your own and `assay run` it.
+    """
+
+
+@cli.command()
+@click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
+def quickstart(out: Path | None) -> int:
+    """Run the three network-analysis workloads on the disk here and in memory, verified.
+
+    \b
+    Example:  assay quickstart
+    """
+    from assay.commands.run import run_experiment
+
+    installation = _installation()
+    experiment = installation.root / "experiments" / "quickstart.yaml"
+    return run_experiment(experiment, out, installation, _console(), resume=False, dry_run=False)
+
+
+@cli.command()
+@click.argument("experiment", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
+@click.option("--resume", is_flag=True, help="Go on with the unfinished trials of --out.")
+@click.option("--dry-run", is_flag=True, help="Only say what would run and what it needs.")
+def run(experiment: Path, out: Path | None, *, resume: bool, dry_run: bool) -> int:
+    """Run an experiment: every trial of its plan, each recorded as soon as it ends.
+
+    \b
+    Example:  assay run experiments/quickstart.yaml --out runs/mine
+              assay run experiments/quickstart.yaml --out runs/mine --resume
+    """
+    from assay.commands.run import run_experiment
+
+    return run_experiment(experiment, out, _installation(), _console(), resume=resume, dry_run=dry_run)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the plan and the records as JSON instead.")
+def report(folder: Path, *, as_json: bool) -> int:
+    """Print a run's table and write its page, RUN/report.html.
+
+    \b
+    Example:  assay report runs/quickstart-20260102-030405
+    """
+    from assay.commands.report import exit_code, records_json, report_run
+
+    if as_json:
+        click.echo(records_json(folder))
+    else:
+        report_run(folder, _console())
+    return exit_code(folder)
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console()
+
+
+def _installation() -> "Installation":
+    """From the environment that the entry script sets."""
+    from assay.model.installation import Installation
+
+    root = Path(os.environ.get("ASSAY_ROOT") or Path(__file__).parents[2])
+    home = os.environ.get("HADOOP_HOME")
+    return Installation(
+        root=root,
+        parts=root / ".assay",
+        jobs_jar=root / "jobs" / "target" / "assay-jobs.jar",
+        cache=Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay",
+        state=Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "assay",
+        hadoop_home=Path(home) if home else None,
+    )

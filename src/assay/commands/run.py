@@ -1,0 +1,79 @@
+"""`assay run` and `assay quickstart`."""
+
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from assay.commands.report import exit_code, report_run
+from assay.console import ConsoleDisplay
+from assay.execution import execute, interruptible
+from assay.lease import release_stale
+from assay.model.base import BadInputError
+from assay.model.installation import Installation
+from assay.model.trial import Plan
+from assay.parts import trial_parts, vocabulary
+from assay.plan.make import make_plan
+from assay.preflight import Needs, check_needs
+from assay.record.folder import RunFolder
+from assay.report.text import bytes_text, duration_text
+
+
+def run_experiment(
+    experiment: Path, out: Path | None, installation: Installation, console: Console, *, resume: bool, dry_run: bool
+) -> int:
+    """Plan, check, run and report an experiment. Returns the exit code; raises BadInputError before anything starts."""
+    plan = make_plan(experiment, vocabulary())
+    folder = RunFolder(out or Path("runs") / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
+    if resume:
+        _check_same_plan(folder, plan, out)
+    else:
+        folder.check_free()
+    _clean_left_overs(installation, console)
+    make_parts = partial(trial_parts, installation=installation)
+    with closing(ConsoleDisplay(console)) as display, interruptible():
+        needs = check_needs(plan, make_parts, display)
+    _print_needs(plan, needs, console)
+    if dry_run:
+        return 0
+    if not resume:
+        folder.create(plan)
+    with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
+        execute(plan, folder, make_parts, display)
+    report_run(folder.path, console)
+    return exit_code(folder.path)
+
+
+def _check_same_plan(folder: RunFolder, plan: Plan, out: Path | None) -> None:
+    if out is None:
+        raise BadInputError("--resume needs --out, the folder of the run to go on with")
+    if folder.plan() != plan:
+        raise BadInputError(
+            f"{out} holds another plan than this experiment makes now; give the experiment as it was, or another --out"
+        )
+
+
+def _clean_left_overs(installation: Installation, console: Console) -> None:
+    for lease in release_stale(installation.state):
+        console.print(f"assay: removed what a killed run left behind ({lease.id})", highlight=False)
+
+
+def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:
+    """What the plan will do and cost, before it starts."""
+    console.print(
+        f"{plan.experiment}: {len(plan.trials)} trials, about {duration_text(needs.seconds)}", highlight=False
+    )
+    for trial in plan.trials:
+        factors = ", ".join(value for name, value in trial.factors.items() if name != "variant")
+        console.print(f"  {trial.id}: {factors}, repetition {trial.repetition}", style="dim", highlight=False)
+    for medium, wanted in needs.disk_bytes.items():
+        if wanted:
+            free = bytes_text(needs.free_bytes[medium])
+            console.print(f"  {medium}: at most about {bytes_text(wanted)} at once, {free} free", highlight=False)
+    if needs.memory_bytes:
+        available = bytes_text(needs.available_memory_bytes)
+        console.print(
+            f"  memory: at most about {bytes_text(needs.memory_bytes)}, {available} available", highlight=False
+        )

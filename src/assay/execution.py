@@ -1,0 +1,63 @@
+"""Run a plan's trials one after the other; each is on disk before the next begins."""
+
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol
+
+from assay.model.progress import Progress
+from assay.model.record import Record
+from assay.model.trial import Estimate, Plan, Trial
+from assay.preflight import MakeParts
+from assay.record.folder import RunFolder
+from assay.runner import run_trial
+
+
+class Display(Progress, Protocol):
+    """Somebody who watches a whole plan."""
+
+    def trial_begins(self, trial: Trial, number: int, total: int) -> None:
+        """The next trial starts."""
+        ...
+
+    def trial_ends(self, record: Record) -> None:
+        """Its record is on disk."""
+        ...
+
+
+def execute(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Display) -> None:
+    """Run what is not finished yet. An interrupt stops the current trial's daemons and leaves finished trials whole."""
+    folder.drop_drafts()
+    finished = folder.finished()
+    for number, trial in enumerate(plan.trials, start=1):
+        if trial.id in finished:
+            continue
+        display.trial_begins(trial, number, len(plan.trials))
+        with interruptible(), make_parts(trial) as parts:
+            record, attempts, samples = run_trial(trial, parts, display)
+            folder.write(record, attempts, samples)
+        display.trial_ends(record)
+
+
+def remaining(plan: Plan, finished: set[str], estimates: Mapping[str, Estimate]) -> float:
+    """Seconds that the trials still to run are expected to take."""
+    return sum(estimates[trial.id].seconds for trial in plan.trials if trial.id not in finished)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt once; while that tears things down they are ignored."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,122 @@
+"""Which kinds of things there are: the one place where a spec's name meets the class behind it.
+
+A new Medium, Workload, Probe or Store is one file in its own folder and one line here.
+"""
+
+import getpass
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.cluster.distribution import find_distribution
+from assay.cluster.embedded import EmbeddedCluster
+from assay.cluster.existing import ExistingCluster
+from assay.dataset.catalogue import CATALOGUE
+from assay.dataset.open import open_dataset
+from assay.dataset.presets import PRESETS
+from assay.engine.mapreduce import MapReduce
+from assay.lease import Lease
+from assay.machine import machine_facts
+from assay.media.directory import DirectoryMedium
+from assay.media.existing import ExistingMedium
+from assay.media.memory import MemoryMedium
+from assay.model.base import BadInputError
+from assay.model.cluster import Cluster, RunningCluster
+from assay.model.dataset import Dataset
+from assay.model.engine import Engine
+from assay.model.installation import Installation
+from assay.model.medium import Medium
+from assay.model.probe import Probe
+from assay.model.store import Store
+from assay.model.trial import Trial
+from assay.model.workload import Workload
+from assay.plan.load import Vocabulary
+from assay.probe.cpu import CpuProbe
+from assay.store.hadoop_fs import HadoopFs
+from assay.store.webhdfs import WebHdfs
+from assay.workload.components import Components
+from assay.workload.graph import GraphWorkload
+from assay.workload.mutual_friends import MutualFriends
+from assay.workload.triangles import Triangles
+
+WORKLOADS: Mapping[str, type[GraphWorkload]] = {
+    "mutual-friends": MutualFriends,
+    "components": Components,
+    "triangles": Triangles,
+}
+
+
+def vocabulary() -> Vocabulary:
+    """The names that an experiment may use."""
+    return Vocabulary(workloads=dict.fromkeys(WORKLOADS, ("paper",)), presets=list(PRESETS), catalogue=list(CATALOGUE))
+
+
+class TrialParts:
+    """The real things that one trial touches; what they hold on this machine goes with the trial's lease."""
+
+    def __init__(self, trial: Trial, installation: Installation, lease: Lease, environment: Mapping[str, str]) -> None:
+        self._trial = trial
+        self._installation = installation
+        self._lease = lease
+        self._environment = environment
+
+    def facts(self) -> Mapping[str, str]:
+        """The machine's facts."""
+        return machine_facts()
+
+    def medium(self) -> Medium:
+        """The medium of the trial's spec; a directory without a path is the working directory."""
+        spec = self._trial.medium
+        if spec.kind == "memory":
+            return MemoryMedium(spec, self._lease)
+        if spec.kind == "directory":
+            return DirectoryMedium(spec, self._lease, Path.cwd())
+        return ExistingMedium(spec, self._lease, self._installation.parts)
+
+    @contextmanager
+    def neutral(self) -> Iterator[Path]:
+        """A directory among Assay's own parts."""
+        yield self._lease.make_directory(self._installation.parts / "work" / self._lease.id)
+
+    def cluster(self) -> Cluster:
+        """A fresh embedded cluster, or the existing one."""
+        spec = self._trial.cluster
+        distribution = find_distribution(self._installation, self._environment)
+        if spec.kind == "existing":
+            if spec.conf_dir is None:
+                raise BadInputError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")
+            return ExistingCluster(distribution, spec, self._environment)
+        return EmbeddedCluster(distribution, spec, self._installation.state, self._environment)
+
+    def store(self, running: RunningCluster) -> Store:
+        """WebHDFS on our own cluster; on an existing one the user's own client, which has its rights."""
+        if self._trial.cluster.kind == "existing":
+            return HadoopFs(running.hadoop, self._lease.environment(self._environment))
+        return WebHdfs(running.namenode_url)
+
+    def engine(self, running: RunningCluster, scratch: Path, failure: Callable[[], str | None]) -> Engine:
+        """MapReduce."""
+        jar = self._installation.jobs_jar
+        return MapReduce(running, jar, scratch, self._lease, self._environment, failure)
+
+    def dataset(self) -> Dataset:
+        """From the trial's spec."""
+        return open_dataset(self._trial.dataset, self._installation.cache)
+
+    def workload(self) -> Workload:
+        """From the trial's spec; its files lie in a directory of the store that no other run uses."""
+        return WORKLOADS[self._trial.workload.name](
+            self._trial.workload, f"/user/{getpass.getuser()}/assay/{self._lease.id}"
+        )
+
+    def probes(self) -> tuple[Probe, ...]:
+        """CPU use; on an existing cluster this machine's use would tell nothing of the nodes'."""
+        return () if self._trial.cluster.kind == "existing" else (CpuProbe(),)
+
+
+@contextmanager
+def trial_parts(trial: Trial, installation: Installation) -> Iterator[TrialParts]:
+    """The parts of one trial for the time of a scope."""
+    with Lease(installation.state, "trial") as lease:
+        yield TrialParts(trial, installation, lease, dict(os.environ))

@@ -1,0 +1,92 @@
+"""What a plan will need, held against what there is, before anything starts."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+
+from assay.machine import available_memory_bytes
+from assay.model.base import BadInputError, Frozen
+from assay.model.progress import Progress
+from assay.model.trial import Estimate, Plan, Trial
+from assay.runner import Parts
+
+MIB = 1 << 20
+# Five daemons, the client, an application master and a few tasks of a default heap, as measured.
+CLUSTER_MEMORY_BYTES = 2500 * MIB
+# A formatted HDFS, localised jars, job histories and logs.
+CLUSTER_DISK_BYTES = 300 * MIB
+CLUSTER_S = 20.0
+
+MakeParts = Callable[[Trial], AbstractContextManager[Parts]]
+
+
+class Needs(Frozen):
+    """What a plan needs at its worst moment, and what there is."""
+
+    estimates: Mapping[str, Estimate]
+    disk_bytes: Mapping[str, int]
+    free_bytes: Mapping[str, int]
+    memory_bytes: int
+    available_memory_bytes: int
+    seconds: float
+
+
+def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
+    """Prepare the plan's datasets and estimate its trials. Raises BadInputError when one of them can't fit."""
+    estimates: dict[str, Estimate] = {}
+    disk: dict[str, int] = {}
+    free: dict[str, int] = {}
+    seen: dict[tuple[str, ...], Estimate] = {}
+    for trial in plan.trials:
+        key = (trial.workload.model_dump_json(), trial.dataset.name, trial.medium.name, trial.cluster.kind)
+        if key not in seen:
+            with make_parts(trial) as parts:
+                free[trial.medium.name] = parts.medium().space().free_bytes
+                seen[key] = _estimate(trial, parts, progress)
+        estimates[trial.id] = seen[key]
+        disk[trial.medium.name] = max(disk.get(trial.medium.name, 0), seen[key].disk_bytes)
+    needs = Needs(
+        estimates=estimates,
+        disk_bytes=disk,
+        free_bytes=free,
+        memory_bytes=max(estimate.memory_bytes for estimate in seen.values()),
+        available_memory_bytes=available_memory_bytes(),
+        seconds=sum(estimate.seconds for estimate in estimates.values()),
+    )
+    _refuse(needs)
+    return needs
+
+
+def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
+    """The workload's own estimate and what the cluster needs beside it."""
+    dataset = parts.dataset()
+    progress.step(f"prepare dataset {trial.dataset.name}")
+    staged = dataset.prepare(progress)
+    estimate = parts.workload().estimate(dataset.facts(), staged.bytes)
+    if trial.cluster.kind == "existing":
+        return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
+    disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
+    in_memory = disk if trial.medium.kind == "memory" else 0
+    return Estimate(
+        disk_bytes=disk,
+        memory_bytes=estimate.memory_bytes + CLUSTER_MEMORY_BYTES + in_memory,
+        seconds=estimate.seconds + CLUSTER_S,
+    )
+
+
+def _refuse(needs: Needs) -> None:
+    for medium, wanted in needs.disk_bytes.items():
+        if wanted > needs.free_bytes[medium]:
+            raise BadInputError(
+                f"medium {medium!r} has {gib(needs.free_bytes[medium])} free, and the largest trial needs about "
+                f"{gib(wanted)}; free some space, name another medium, or take a smaller dataset"
+            )
+    if needs.memory_bytes > needs.available_memory_bytes:
+        raise BadInputError(
+            f"this machine has {gib(needs.available_memory_bytes)} of memory available, and the largest trial needs "
+            f"about {gib(needs.memory_bytes)}; close other programs, or take a smaller dataset or a medium on disk"
+        )
+
+
+def gib(count: int) -> str:
+    """Bytes for people."""
+    return f"{count / (1 << 30):.1f} GiB"

@@ -1,0 +1,63 @@
+"""The run's table on a terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from assay.model.doubt import Doubt
+from assay.model.record import Record, Status
+from assay.report.text import ratio_text, seconds_text
+from assay.stats.summary import Row, doubts_of, summarise
+
+PHASES = ("map", "shuffle", "merge", "reduce")
+COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
+
+
+def print_report(title: str, records: Sequence[Record], console: Console) -> None:
+    """Title, table, failures and doubts."""
+    console.print(_table(title, summarise(records)))
+    console.print(
+        "[dim]elapsed: the jobs' own times added up; phases: average seconds per task, added over the jobs[/dim]"
+    )
+    for record in records:
+        if record.status is Status.FAILED:
+            console.print(f"[red]trial {record.trial.id} failed:[/red] {record.error}", highlight=False)
+        for verdict in record.verdicts:
+            if verdict.outcome != "pass":
+                style = COLOURS[verdict.outcome]
+                console.print(f"[{style}]{record.trial.id}: {verdict.check}: {verdict.outcome}[/] {verdict.detail}")
+    for doubt in doubts_of(records):
+        print_doubt(doubt, console)
+
+
+def print_doubt(doubt: Doubt, console: Console) -> None:
+    """One doubt in one paragraph."""
+    console.print(f"[yellow]Doubt ({doubt.kind}):[/yellow] {doubt.what}; {doubt.why}. {doubt.cure}.", highlight=False)
+
+
+def _table(title: str, rows: Sequence[Row]) -> Table:
+    table = Table(title=title, title_justify="left", header_style="bold")
+    varying = _varying(rows)
+    for name in ("workload", *varying, "medium"):
+        table.add_column(name)
+    for name in ("runs", "elapsed s", *(f"{phase} s" for phase in PHASES), "ratio"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    last = None
+    for row in rows:
+        if last not in (None, row.group):
+            table.add_section()
+        last = row.group
+        names = [row.group.workload, *(getattr(row.group, name) for name in varying), row.medium]
+        phases = [seconds_text(getattr(row.phases, f"{phase}_s") if row.phases else None) for phase in PHASES]
+        outcome = f"[{COLOURS[row.outcome]}]{row.outcome}[/]"
+        runs = f"{row.finished}/{row.trials}" if row.finished != row.trials else str(row.trials)
+        table.add_row(*names, runs, seconds_text(row.elapsed_s), *phases, ratio_text(row), outcome)
+    return table
+
+
+def _varying(rows: Sequence[Row]) -> list[str]:
+    """The factors besides workload and medium that have more than one level: the others would only take room."""
+    names = ("variant", "dataset", "settings", "cache")
+    return [name for name in names if len({getattr(row.group, name) for row in rows}) > 1]

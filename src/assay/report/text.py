@@ -1,0 +1,31 @@
+"""Numbers as people read them, the same in every report."""
+
+from assay.stats.summary import Row
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Tenths below 100 s, whole seconds above; a dash for what is not there."""
+    if seconds is None:
+        return "-"
+    return f"{seconds:.1f}" if seconds < 100 else f"{seconds:.0f}"
+
+
+def ratio_text(row: Row) -> str:
+    """Elapsed time relative to the group's first medium; a dash for what can't be compared."""
+    return "-" if row.ratio is None else f"{row.ratio:.2f}"
+
+
+def bytes_text(count: float) -> str:
+    """Binary multiples with one decimal."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def duration_text(seconds: float) -> str:
+    """Minutes and seconds, or hours and minutes."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes}:{rest:02d} min"

@@ -1,0 +1,120 @@
+"""What a run says in short: medians per combination of factors, and ratios between media."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from assay.model.base import Frozen
+from assay.model.doubt import Doubt, Outcome
+from assay.model.record import Phases, Record, Status
+
+ENOUGH_REPETITIONS = 5
+
+
+class Group(Frozen):
+    """All factors but the medium: what is compared within it differs in the medium only."""
+
+    workload: str
+    variant: str
+    dataset: str
+    settings: str
+    cache: str
+
+
+class Row(Frozen):
+    """One combination of factors over its repetitions.
+
+    `elapsed_s` is the median of the jobs' added elapsed times; `phases` are medians of the phases' added averages;
+    `ratio` is elapsed time over that of the group's first medium, the median over repetitions (None for the first
+    medium itself and where either did not finish). `outcome` is the worst of the repetitions.
+    """
+
+    group: Group
+    medium: str
+    trials: int
+    finished: int
+    elapsed_s: float | None
+    phases: Phases | None
+    ratio: float | None
+    outcome: Outcome
+
+
+def summarise(records: Sequence[Record]) -> list[Row]:
+    """One row per combination, groups and media in the order of the records' trial ids within a group's media names."""
+    groups: dict[Group, dict[str, list[Record]]] = {}
+    for record in sorted(records, key=lambda one: (one.trial.workload.name, one.trial.dataset.name, one.trial.id)):
+        factors = dict(record.trial.factors)
+        medium = factors.pop("medium")
+        groups.setdefault(Group.model_validate(factors), {}).setdefault(medium, []).append(record)
+    rows = []
+    for group, by_medium in groups.items():
+        first = sorted(by_medium)[0]
+        rows += [
+            _row(group, medium, by_medium[medium], None if medium == first else by_medium[first])
+            for medium in sorted(by_medium)
+        ]
+    return rows
+
+
+def _row(group: Group, medium: str, records: list[Record], base: list[Record] | None) -> Row:
+    finished = [record for record in records if record.status is Status.FINISHED and record.totals is not None]
+    times = [record.totals.elapsed_s for record in finished if record.totals]
+    phases = [record.totals.phases for record in finished if record.totals]
+    return Row(
+        group=group,
+        medium=medium,
+        trials=len(records),
+        finished=len(finished),
+        elapsed_s=median(times) if times else None,
+        phases=_median_phases(phases) if phases else None,
+        ratio=_ratio(finished, base) if base is not None else None,
+        outcome=_worst([record.outcome for record in records]),
+    )
+
+
+def _median_phases(phases: list[Phases]) -> Phases:
+    return Phases.model_validate({name: median(getattr(one, name) for one in phases) for name in Phases.model_fields})
+
+
+def _ratio(finished: list[Record], base: list[Record]) -> float | None:
+    """The median over repetitions of the ratio within each repetition, in which both ran close in time."""
+    bases = {record.trial.repetition: record.totals.elapsed_s for record in base if record.totals}
+    ratios = [
+        record.totals.elapsed_s / bases[record.trial.repetition]
+        for record in finished
+        if record.totals and bases.get(record.trial.repetition)
+    ]
+    return median(ratios) if ratios else None
+
+
+def _worst(outcomes: list[Outcome]) -> Outcome:
+    order = [Outcome.PASS, Outcome.UNKNOWN, Outcome.FAIL]
+    return max(outcomes, key=order.index)
+
+
+def doubts_of(records: Sequence[Record]) -> list[Doubt]:
+    """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
+    found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
+    doubts = list(found.values())
+    repetitions = min((row.finished for row in summarise(records)), default=0)
+    if 0 < repetitions < ENOUGH_REPETITIONS:
+        doubts.append(
+            Doubt(
+                kind="few-repetitions",
+                what=f"some combinations ran only {repetitions} time{'s' if repetitions > 1 else ''}",
+                why="a difference of a few percent between such runs may be chance",
+                cure=f"set repetitions: {ENOUGH_REPETITIONS} or more in the experiment",
+            )
+        )
+    machines = {
+        tuple(record.facts.get(key) for key in ("cpu", "cores", "memory_bytes", "kernel")) for record in records
+    }
+    if len(machines) > 1:
+        doubts.append(
+            Doubt(
+                kind="different-machines",
+                what=f"the trials ran on {len(machines)} different machines or kernels",
+                why="differences between machines look like differences between media",
+                cure="run the whole plan on one machine",
+            )
+        )
+    return doubts

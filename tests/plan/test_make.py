@@ -1,0 +1,116 @@
+"""Proves that a plan holds every combination once, in a seeded order in which media take turns, and refuses mistakes."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from assay.model.errors import BadInputError
+from assay.plan.load import Vocabulary
+from assay.plan.make import make_plan
+from assay.plan.settings import resolve, shipped_profiles
+
+WORDS = Vocabulary(
+    workloads={"triangles": ("paper",), "components": ("paper",)}, presets=["brightkite"], catalogue=["orkut"]
+)
+GOOD = """\
+experiment: demo
+workloads: [triangles, components]
+datasets:
+  - make: brightkite
+media:
+  disk: directory
+  memory: memory
+settings: [defaults, customs]
+repetitions: 3
+"""
+
+
+def plan_of(tmp_path: Path, text: str):
+    file = tmp_path / "demo.yaml"
+    file.write_text(text)
+    return make_plan(file, WORDS)
+
+
+def test_every_combination_comes_once_per_repetition(tmp_path):
+    plan = plan_of(tmp_path, GOOD)
+    combinations = {(t.workload.name, t.medium.name, t.settings.name, t.repetition) for t in plan.trials}
+    expected = product(["triangles", "components"], ["disk", "memory"], ["defaults", "customs"], [1, 2, 3])
+    assert combinations == set(expected)
+    assert len(plan.trials) == len({trial.id for trial in plan.trials}) == 24
+
+
+def test_media_of_one_combination_run_side_by_side(tmp_path):
+    trials = plan_of(tmp_path, GOOD).trials
+    for first, second in zip(trials[::2], trials[1::2], strict=True):
+        assert {first.medium.name, second.medium.name} == {"disk", "memory"}
+        assert (first.workload, first.settings, first.repetition) == (
+            second.workload,
+            second.settings,
+            second.repetition,
+        )
+
+
+def test_the_order_depends_on_the_seed_alone(tmp_path):
+    plan = plan_of(tmp_path, GOOD)
+    assert plan == plan_of(tmp_path, GOOD)
+    assert [t.id for t in plan.trials] != [t.id for t in plan_of(tmp_path, GOOD + "seed: 2\n").trials]
+
+
+def test_profiles_inherit_and_hadoop_properties_win(tmp_path):
+    text = GOOD.replace("[defaults, customs]", "mine") + (
+        "profiles:\n  mine:\n    inherits: customs\n    properties: {io.file.buffer.size: '4096'}\n"
+        "hadoop:\n  mapreduce.job.reduces: 2\n"
+    )
+    properties = plan_of(tmp_path, text).trials[0].settings.properties
+    assert properties["mapreduce.task.io.sort.factor"] == "100"
+    assert properties["io.file.buffer.size"] == "4096"
+    assert properties["mapreduce.job.reduces"] == "2"
+
+
+def test_the_thesis_profiles_are_incremental():
+    defaults, containers, customs = (
+        resolve(n, shipped_profiles()).properties for n in ("defaults", "containers", "customs")
+    )
+    assert defaults.items() < containers.items() < customs.items()
+    assert customs["mapreduce.reduce.shuffle.parallelcopies"] == "50"
+    assert resolve("stock", shipped_profiles()).properties == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("workloads:", "workload:", r"line 2: unknown key 'workload'; did you mean 'workloads'\?"),
+        ("triangles,", "triangels,", r"line 2: unknown workload 'triangels'; did you mean 'triangles'\?"),
+        ("make: brightkite", "make: britekite", r"line 4: unknown preset 'britekite'; did you mean 'brightkite'\?"),
+        ("make: brightkite", "mke: brightkite", r"line 4: unknown key 'mke'; did you mean 'make'\?"),
+        ("make: brightkite", "{make: brightkite, get: orkut}", r"line 4: a dataset needs exactly one of .* get and make are"),
+        ("disk: directory", "disk: dirctory", r"line 6: media\.disk\.kind is 'dirctory', and must be 'directory' or 'memory'"),
+        ("[defaults, customs]", "[defaults, custom]", r"line 8: unknown settings profile 'custom'; did you mean 'customs'\?"),
+        ("[defaults, customs]", "[defaults, defaults]", r"line 8: settings has 'defaults' twice"),
+        ("repetitions: 3", "repetitions: 0", r"line 9: repetitions is 0: .*greater than or equal to 1"),
+        ("repetitions: 3", "repetitions: many", r"line 9: repetitions is 'many': .*integer"),
+        ("repetitions: 3", "cache: lukewarm", r"line 9: cache\.0 is 'lukewarm', and must be 'cold' or 'warm'"),
+        ("repetitions: 3", "repetitions: 3\nseed: 1\nseed: 2", r"duplicate key"),
+        ("experiment: demo\n", "", r"'experiment' is missing"),
+        ("experiment: demo", "experiment: [", r"is not readable YAML"),
+        ("repetitions: 3", "cluster: {conf_dir: /etc/hadoop}", r"media can't be chosen on an existing cluster"),
+        ("make: brightkite", "file: nothing.txt", r"dataset file .*nothing\.txt is not there"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_sentence_with_its_line(tmp_path, before, after, message):
+    with pytest.raises(BadInputError, match=message) as caught:
+        plan_of(tmp_path, GOOD.replace(before, after, 1))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(BadInputError, match="there is no experiment file"):
+        make_plan(tmp_path / "absent.yaml", WORDS)
+
+
+def test_an_existing_cluster_has_one_medium_of_its_own(tmp_path):
+    text = GOOD.replace("media:\n  disk: directory\n  memory: memory\n", "cluster: {conf_dir: conf}\n")
+    plan = plan_of(tmp_path, text)
+    assert {trial.medium.kind for trial in plan.trials} == {"existing"}
+    assert plan.trials[0].cluster.conf_dir == tmp_path / "conf"

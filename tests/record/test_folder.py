@@ -1,0 +1,81 @@
+"""Proves that a record appears whole or not at all, reads back as it was, and that damage is named and left out."""
+
+import json
+
+import pytest
+from pyarrow import parquet
+
+from assay.model.errors import BadInputError
+from assay.model.record import Sample
+from assay.record.folder import RunFolder
+from assay.testing.fakes import FakeEngine
+from tests.builders import a_plan, a_record, a_trial
+
+
+@pytest.fixture
+def folder(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    run.create(a_plan(a_trial(1), a_trial(2, medium="memory")))
+    return run
+
+
+def test_what_is_written_reads_back(folder):
+    record = a_record()
+    attempt = FakeEngine._attempt("job_1_0001", 5)
+    folder.write(record, [attempt], [Sample(probe="cpu", series="user_percent", time_ms=3, value=2.5)])
+    assert folder.records() == ([record], [])
+    assert folder.plan() == a_plan(a_trial(1), a_trial(2, medium="memory"))
+    place = folder.path / "trials" / record.trial.id
+    assert parquet.read_table(place / "tasks.parquet").to_pylist() == [attempt.model_dump()]
+    assert parquet.read_table(place / "samples.parquet").to_pylist()[0]["value"] == 2.5
+
+
+def test_no_samples_make_an_empty_table_with_its_columns(folder):
+    folder.write(a_record(), [], [])
+    table = parquet.read_table(folder.path / "trials" / a_trial().id / "samples.parquet")
+    assert table.num_rows == 0
+    assert table.column_names == list(Sample.model_fields)
+
+
+def test_a_half_written_trial_is_not_seen_and_goes_away(folder):
+    draft = folder.path / "trials" / ".0001-triangles-disk-abc"
+    draft.mkdir()
+    (draft / "record.json").write_text("{")
+    assert folder.records() == ([], [])
+    folder.drop_drafts()
+    assert not draft.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda text: text[:100], "Invalid JSON"),
+        (lambda text: text.replace('"status": "finished"', '"status": "fine"'), "status"),
+        (lambda text: json.dumps({**json.loads(text), "invented": 1}), "invented"),
+        (lambda text: json.dumps({**json.loads(text), "schema_version": 99}), "schema_version"),
+        (
+            lambda text: text.replace('"id": "0001-triangles-disk"', '"id": "0007-other"'),
+            "it says that it is trial 0007-other",
+        ),
+    ],
+)
+def test_a_record_cut_short_or_altered_is_named_and_left_out(folder, change, reason):
+    folder.write(a_record(), [], [])
+    file = folder.path / "trials" / a_trial().id / "record.json"
+    file.write_text(change(file.read_text()))
+    records, damaged = folder.records()
+    assert records == []
+    assert damaged[0].folder == file.parent
+    assert reason in damaged[0].reason
+
+
+def test_a_folder_that_is_not_empty_is_refused(tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(BadInputError, match=r"is not empty; name another folder with --out"):
+        RunFolder(tmp_path).create(a_plan())
+    assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+def test_a_folder_without_a_plan_is_no_run(tmp_path):
+    with pytest.raises(BadInputError, match=r"is not a run folder: it has no plan\.json"):
+        RunFolder(tmp_path).plan()

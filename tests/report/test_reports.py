@@ -1,0 +1,56 @@
+"""Proves that the page and the table say what the records say, need nothing from outside, and hide no failure."""
+
+import re
+
+from rich.console import Console
+
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from assay.record.folder import Damaged
+from assay.report.page import page
+from assay.report.table import print_report
+from tests.builders import a_plan, a_record, a_trial
+
+RECORDS = [a_record(a_trial(1), elapsed_s=12.34), a_record(a_trial(2, medium="memory"), elapsed_s=6.17)]
+PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
+
+
+def table_text(records):
+    console = Console(record=True, width=140, file=None, quiet=False, force_terminal=False)
+    with console.capture() as captured:
+        print_report("demo", records, console)
+    return captured.get()
+
+
+def test_the_page_is_self_contained():
+    html = page(PLAN, RECORDS, [])
+    assert "<svg" in html
+    outside = re.findall(r"""(?:src|href)\s*=\s*["']([^"'#]+)""", html)
+    assert outside == []
+    assert "<script" not in html
+    assert "@import" not in html
+
+
+def test_the_page_has_the_records_numbers():
+    html = page(PLAN, RECORDS, [])
+    for number in ("12.3", "6.2", "0.50", "job_1_0001", "/dev/x", "2.0 KiB"):
+        assert number in html
+
+
+def test_the_page_shows_failures_damage_and_what_is_missing(tmp_path):
+    failed = a_record(a_trial(1), status=Status.FAILED, error="the <DataNode> died", totals=None, jobs=(), verdicts=())
+    html = page(PLAN, [failed], [Damaged(tmp_path / "0002-x", "cut short")])
+    assert "the &lt;DataNode&gt; died" in html
+    assert "0002-x" in html
+    assert "1 of 2 planned trials are not in this report" in html
+
+
+def test_the_table_has_numbers_doubts_and_failed_checks():
+    text = table_text([RECORDS[0], a_record(a_trial(2, medium="memory"), elapsed_s=6.17, outcome=Outcome.FAIL)])
+    for part in ("12.3", "6.2", "0.50", "fail", "triangles equal", "few-repetitions"):
+        assert part in text
+
+
+def test_the_table_shows_why_a_trial_failed():
+    failed = a_record(a_trial(1), status=Status.FAILED, error="no space left", totals=None, jobs=(), verdicts=())
+    assert "no space left" in table_text([failed])

@@ -1,0 +1,65 @@
+"""Proves that what is held under a lease is found again and ended, also after its owner was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from assay.lease import Lease, leases, release_stale
+
+SLEEPER = [sys.executable, "-c", "import subprocess, time; subprocess.Popen(['sleep', '300']); time.sleep(300)"]
+
+
+def wait_until(condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_release_ends_descendants_and_removes_directories(tmp_path):
+    with Lease(tmp_path, "test") as lease:
+        place = lease.make_directory(tmp_path / "data")
+        (place / "file").write_text("x")
+        process = subprocess.Popen(SLEEPER, env=lease.environment(os.environ), start_new_session=True)
+        wait_until(lambda: len(lease.processes()) == 2)
+    assert process.wait() == -signal.SIGKILL
+    assert lease.processes() == []
+    assert not place.exists()
+    assert leases(tmp_path) == []
+
+
+def test_a_killed_owners_lease_is_stale_and_a_living_ones_is_not(tmp_path):
+    code = (
+        "import os, subprocess, sys, time; from pathlib import Path; from assay.lease import Lease;"
+        f"lease = Lease(Path({str(tmp_path)!r}), 'test'); lease.make_directory(Path({str(tmp_path / 'data')!r}));"
+        "subprocess.Popen(['sleep', '300'], env=lease.environment(os.environ), start_new_session=True);"
+        "print('ready', flush=True); time.sleep(300)"
+    )
+    source = str(Path(__file__).parents[1] / "src")
+    owner = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}
+    )
+    assert owner.stdout is not None
+    assert owner.stdout.readline() == b"ready\n"
+    assert release_stale(tmp_path) == []
+    owner.kill()
+    owner.wait()
+    (left,) = leases(tmp_path)
+    assert left.stale
+    assert len(left.processes()) == 1
+    assert [lease.id for lease in release_stale(tmp_path)] == [left.id]
+    assert left.processes() == []
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_kept_lease_is_never_stale(tmp_path):
+    lease = Lease(tmp_path, "cluster", keep=True)
+    lease._owner = (1 << 22, 0)
+    lease._write()
+    (found,) = leases(tmp_path)
+    assert found.kept
+    assert not found.stale
+    found.release()

@@ -1,0 +1,152 @@
+"""Proves that a trial lives through its steps in order and that whatever was opened is closed, without any Hadoop."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from assay.execution import execute
+from assay.model.doubt import Outcome
+from assay.model.errors import AssayError, BadInputError
+from assay.model.progress import Silent
+from assay.model.record import Status
+from assay.preflight import check_needs
+from assay.record.folder import RunFolder
+from assay.runner import run_trial
+from assay.testing.fakes import FakeParts, Script
+from tests.builders import a_plan, a_trial
+
+WHOLE_LIFE = [
+    "prepare dataset",
+    "attach medium",
+    "start cluster",
+    "stage",
+    "prepare dataset",
+    "put",
+    "make cold",
+    "attach probe",
+    "run answer",
+    "detach probe",
+    "history",
+    "verify",
+    "delete",
+    "stop cluster",
+    "detach medium",
+]
+
+
+class Watcher(Silent):
+    """Counts the trials of a plan."""
+
+    def __init__(self):
+        self.began, self.ended = [], []
+
+    def trial_begins(self, trial, number, total):
+        self.began.append(trial.id)
+
+    def trial_ends(self, record):
+        self.ended.append(record.trial.id)
+
+
+def scripted(script):
+    @contextmanager
+    def parts(trial):
+        yield FakeParts(script, trial)
+
+    return parts
+
+
+def test_the_steps_of_a_life_come_in_order():
+    script = Script()
+    record, attempts, samples = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert script.log == WHOLE_LIFE
+    assert record.status is Status.FINISHED
+    assert record.outcome is Outcome.PASS
+    assert [step.name for step in record.steps] == [
+        "prepare dataset", "start cluster", "stage", "cold cache", "run", "job history", "verify", "clean up",
+        "stop cluster",
+    ]  # fmt: skip
+    assert len(attempts) == len(samples) == 1
+    assert record.totals is not None
+    assert record.totals.elapsed_s == 1.0
+    assert record.totals.phases.shuffle_s == 0.25
+
+
+def test_a_warm_trial_is_not_made_cold():
+    script = Script()
+    run_trial(a_trial().model_copy(update={"cache": "warm"}), FakeParts(script, a_trial()), Silent())
+    assert "make cold" not in script.log
+
+
+@pytest.mark.parametrize("step", [step for step in WHOLE_LIFE if step not in {"stop cluster", "detach medium"}])
+def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
+    script = Script(fail_at=step)
+    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    if step == "verify":
+        assert [verdict.outcome for verdict in record.verdicts] == [Outcome.FAIL]
+    else:
+        assert record.error == "scripted failure"
+    assert record.outcome is Outcome.FAIL
+    for opened, closed in (
+        ("attach medium", "detach medium"),
+        ("start cluster", "stop cluster"),
+        ("attach probe", "detach probe"),
+    ):
+        if opened in script.log and opened != step:
+            assert closed in script.log
+
+
+def test_a_crashed_check_is_unknown_and_never_passes():
+    script = Script(fail_at="verify", fail_with=ZeroDivisionError("oops"))
+    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.outcome is Outcome.UNKNOWN
+
+
+def test_a_wrong_answer_fails():
+    record, _, _ = run_trial(a_trial(), FakeParts(Script(answer=2), a_trial()), Silent())
+    assert record.status is Status.FINISHED
+    assert record.outcome is Outcome.FAIL
+
+
+def test_an_interrupt_stops_everything_and_resume_runs_only_the_rest(tmp_path):
+    plan = a_plan(a_trial(1), a_trial(2, medium="memory"), a_trial(3, medium="other"))
+    folder = RunFolder(tmp_path / "run")
+    folder.create(plan)
+    first = Script()
+    second = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
+    watcher = Watcher()
+    with pytest.raises(KeyboardInterrupt):
+        execute(
+            plan, folder, lambda trial: scripted(first if trial.id == plan.trials[0].id else second)(trial), watcher
+        )
+    assert second.log[-2:] == ["stop cluster", "detach medium"]
+    assert folder.finished() == {plan.trials[0].id}
+    again = Watcher()
+    execute(plan, folder, scripted(Script()), again)
+    assert again.began == again.ended == [plan.trials[1].id, plan.trials[2].id]
+    records, damaged = folder.records()
+    assert [record.outcome for record in records] == [Outcome.PASS] * 3
+    assert not damaged
+
+
+def test_a_failed_trial_is_recorded_and_the_next_one_runs(tmp_path):
+    plan = a_plan(a_trial(1), a_trial(2, medium="memory"))
+    folder = RunFolder(tmp_path / "run")
+    folder.create(plan)
+    failing = Script(fail_at="run answer", fail_with=AssayError("the DataNode died"))
+    watcher = Watcher()
+    execute(plan, folder, lambda trial: scripted(failing if trial is plan.trials[0] else Script())(trial), watcher)
+    records, _ = folder.records()
+    assert [record.error for record in records] == ["the DataNode died", None]
+    assert watcher.ended == [trial.id for trial in plan.trials]
+
+
+def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
+    script = Script()
+
+    @contextmanager
+    def small(trial):
+        yield FakeParts(script, trial, free_bytes=1 << 20)
+
+    with pytest.raises(BadInputError, match=r"medium 'disk' has 0\.0 GiB free, .* needs about 0\.3 GiB"):
+        check_needs(a_plan(), small, Silent())
+    assert script.log == ["prepare dataset"]
