@@ -10,6 +10,7 @@ from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec, Layout
 
 _FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
+_SCHEDULER = "yarn.scheduler.capacity."
 
 LOG4J = """\
 hadoop.root.logger=INFO,console
@@ -124,7 +125,7 @@ def _containers(spec: ClusterSpec, classpath: str, conf_dir: Path) -> dict[str, 
     }
 
 
-def write_configuration(conf_dir: Path, properties: Mapping[str, str], scheduler: Mapping[str, str]) -> None:
+def write_configuration(conf_dir: Path, properties: Mapping[str, str]) -> None:
     """Write the four site files, the scheduler's and log4j's into `conf_dir`, which must exist.
 
     Each property goes where Hadoop reads it; one that says nothing of its part goes to core-site and mapred-site
@@ -133,7 +134,8 @@ def write_configuration(conf_dir: Path, properties: Mapping[str, str], scheduler
     for file in _FILES:
         own = {name: value for name, value in properties.items() if file in _files_of(name)}
         (conf_dir / file).write_text(to_xml(own))
-    (conf_dir / "capacity-scheduler.xml").write_text(to_xml(scheduler))
+    queues = {name: value for name, value in properties.items() if name.startswith(_SCHEDULER)}
+    (conf_dir / "capacity-scheduler.xml").write_text(to_xml({**CAPACITY_SCHEDULER, **queues}))
     (conf_dir / "log4j.properties").write_text(LOG4J)
 
 

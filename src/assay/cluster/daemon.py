@@ -4,7 +4,7 @@ import json
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +83,21 @@ def fetch_json(url: str, timeout_s: float = 5.0) -> Any:  # noqa: ANN401 - whate
         return None
 
 
+def namenode_open(url: str) -> bool:
+    """Out of safe mode: directories can be made, though there may be no DataNode yet (the NameNode's JMX servlet)."""
+    return _namenode_info(url).get("Safemode") == ""
+
+
 def namenode_ready(url: str) -> bool:
-    """Out of safe mode, with a live DataNode (the NameNode's JMX servlet)."""
+    """Out of safe mode, with a live DataNode."""
+    info = _namenode_info(url)
+    return info.get("Safemode") == "" and info.get("LiveNodes", "{}") != "{}"
+
+
+def _namenode_info(url: str) -> dict[str, Any]:
     answer = fetch_json(f"{url}/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo")
     beans = answer.get("beans") if isinstance(answer, dict) else None
-    if not beans:
-        return False
-    return beans[0].get("Safemode") == "" and beans[0].get("LiveNodes", "{}") != "{}"
+    return beans[0] if beans else {}
 
 
 def resourcemanager_ready(url: str) -> bool:
@@ -103,6 +111,3 @@ def historyserver_ready(url: str) -> bool:
     """Its REST interface answers."""
     answer = fetch_json(f"{url}/ws/v1/history/info")
     return isinstance(answer, dict) and "historyInfo" in answer
-
-
-HealthCheck = Callable[[], bool]

@@ -1,47 +1,38 @@
 """An embedded cluster: five daemons of a real Hadoop, each its own process, private to this machine's loopback interface."""
 
 import shutil
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from assay.cluster import commands
-from assay.cluster.configuration import CAPACITY_SCHEDULER, Ports, embedded_properties, write_configuration
-from assay.cluster.daemon import (
-    Daemon,
-    PortTakenError,
-    historyserver_ready,
-    namenode_ready,
-    resourcemanager_ready,
-    start_daemon,
-)
+from assay.cluster.configuration import Ports, embedded_properties, write_configuration
+from assay.cluster.daemon import Daemon, PortTakenError
 from assay.cluster.distribution import Distribution
-from assay.cluster.formatting import format_namenode
 from assay.cluster.ports import LOOPBACK, free_ports
-from assay.cluster.starts import starts_of
+from assay.cluster.starts import Starts, starts_of
+from assay.cluster.startup import Plan, Startup, url
 from assay.lease import Lease, end_processes, uninterrupted
-from assay.model.base import AssayError
 from assay.model.cluster import ClusterSpec, Layout, Node, RunningCluster
 from assay.model.progress import Progress
 
 _ATTEMPTS = 3
-_PATIENCE_S = 120.0
-_POLL_S = 0.1
-# Of those that start at once: the NameNode is waited for longest, and everybody waits for it.
-_OTHERS = ("resourcemanager", "nodemanager", "datanode", "historyserver")
 
 
 class EmbeddedCluster:
     """A cluster of one node that Assay starts and stops."""
 
     def __init__(
-        self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str]
-    ) -> None:
-        """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out."""
+        self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
+        starts: Starts | None = None,
+    ) -> None:  # fmt: skip
+        """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
+
+        `starts` replaces what `spec.starts` names (set-up uses that to find out which classes are loaded).
+        """
         self._distribution = distribution
         self._spec = spec
-        self._starts = starts_of(spec.starts, distribution)
+        self._starts = starts or starts_of(spec.starts, distribution)
         self._state = state
         self._environment = commands.clean_environment(environment, distribution)
         self._daemons: list[Daemon] = []
@@ -83,47 +74,16 @@ class EmbeddedCluster:
         conf_dir, logs = layout.neutral / "conf", layout.neutral / "logs"
         for directory in (conf_dir, logs, layout.neutral / "tmp"):
             directory.mkdir(parents=True)
-        ours = embedded_properties(self._spec, layout, ports, self._container_classpath(), conf_dir)
-        merged = {**ours, **self._starts.properties, **properties}
-        scheduler = {name: value for name, value in merged.items() if name.startswith("yarn.scheduler.capacity.")}
-        write_configuration(conf_dir, merged, {**CAPACITY_SCHEDULER, **scheduler})
-        environment = lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)})
-
-        def start(role: str) -> None:
-            command = commands.daemon_command(role, self._distribution, self._starts, conf_dir)
-            self._daemons.append(start_daemon(role, command, environment, logs / f"{role}.log"))
-
-        self._daemons = []
-        progress.detail("starting daemons")
-        for role in _OTHERS:
-            start(role)
-        format_namenode(
-            self._distribution, self._starts, conf_dir, layout.neutral / "name", environment, logs / "format.log"
-        )
-        start("namenode")
-        self._wait_until_healthy(ports, progress)
+        classpath = ",".join(self._distribution.classpath)
+        ours = embedded_properties(self._spec, layout, ports, classpath, conf_dir)
+        write_configuration(conf_dir, {**ours, **self._starts.properties, **properties})
+        plan = Plan(
+            distribution=self._distribution, starts=self._starts, ports=ports, conf_dir=conf_dir,
+            name_dir=layout.neutral / "name", logs=logs,
+            environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}),
+        )  # fmt: skip
+        Startup(plan, self._daemons, progress).run()
         return self._facts(layout, conf_dir, ports)
-
-    def _container_classpath(self) -> str:
-        return ",".join(self._distribution.classpath)
-
-    def _wait_until_healthy(self, ports: Ports, progress: Progress) -> None:
-        waiting: dict[str, Callable[[], bool]] = {
-            "namenode": lambda: namenode_ready(_url(ports.namenode_http)),
-            "resourcemanager": lambda: resourcemanager_ready(_url(ports.resourcemanager_http)),
-            "historyserver": lambda: historyserver_ready(_url(ports.historyserver_http)),
-        }
-        deadline = time.monotonic() + _PATIENCE_S
-        while waiting:
-            for daemon in self._daemons:
-                daemon.check()
-            for role in [role for role, ready in waiting.items() if ready()]:
-                progress.detail(f"{role} is healthy")
-                del waiting[role]
-            if waiting and time.monotonic() > deadline:
-                doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.role in waiting)
-                raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
-            time.sleep(_POLL_S)
 
     def _facts(self, layout: Layout, conf_dir: Path, ports: Ports) -> RunningCluster:
         hadoop = commands.write_hadoop_command(
@@ -131,8 +91,8 @@ class EmbeddedCluster:
         )
         node = Node(name=LOOPBACK, daemons=tuple(daemon.facts for daemon in self._daemons))
         return RunningCluster(
-            hadoop=hadoop, conf_dir=conf_dir, namenode_url=_url(ports.namenode_http),
-            history_url=_url(ports.historyserver_http), hadoop_version=self._distribution.version, nodes=(node,),
+            hadoop=hadoop, conf_dir=conf_dir, namenode_url=url(ports.namenode_http),
+            history_url=url(ports.historyserver_http), hadoop_version=self._distribution.version, nodes=(node,),
             settings=self._starts.settings(self._distribution),
         )  # fmt: skip
 
@@ -143,11 +103,7 @@ class EmbeddedCluster:
         self._daemons = []
 
 
-def _url(port: int) -> str:
-    return f"http://{LOOPBACK}:{port}"
-
-
 def _empty(layout: Layout) -> None:
     for directory in (layout.neutral, *layout.data, *layout.local):
         for entry in directory.iterdir():
-            shutil.rmtree(entry)
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

@@ -6,6 +6,7 @@ cluster's settings, so that a record says what it ran with.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from assay.cluster.distribution import Distribution
 from assay.model.base import Frozen
@@ -25,6 +26,18 @@ _BRISK_PROPERTIES = {
     "ipc.client.connect.max.retries": "200",
     "yarn.resourcemanager.connect.retry-interval.ms": "200",
 }
+
+# Processes that no byte under test passes through, and that live for seconds: the quick compiler, the small collector.
+_CONTROL_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+# Mapped where it was laid out, an archive's pages are shared and need no patching: less memory and a quicker start. By
+# default Java 17 moves it at each start, as a hardening measure. What can't be mapped is loaded as usual, in silence.
+_SHARING_OPTIONS = (
+    "-Xshare:auto", "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0", "-Xlog:cds=off", "-Xlog:cds+dynamic=off",
+)  # fmt: skip
+
+# Hadoop's own value of the properties that take further options.
+_TASK_OPTIONS = "-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN"
 
 
 class Starts(Frozen):
@@ -53,15 +66,42 @@ def starts_of(name: str, distribution: Distribution) -> Starts:
     """The starts called `brisk` or `stock` for this Hadoop."""
     if name == "stock":
         return Starts(name=name, properties={})
-    sharing: tuple[str, ...] = ()
-    if distribution.archive is not None:
-        sharing = (
-            f"-XX:SharedArchiveFile={distribution.archive}",
-            "-Xshare:auto",
-            "-Xlog:disable",
-            "-Xlog:all=error:stderr",
-        )
-    control = (*sharing, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+    sharing = _sharing(distribution)
+    control = (*sharing, *_CONTROL_OPTIONS)
     return Starts(
-        name=name, properties=_BRISK_PROPERTIES, control_options=control, data_options=sharing, copies_names=True
-    )
+        name=name, properties={**_BRISK_PROPERTIES, **_container_options(distribution, sharing, _CONTROL_OPTIONS)},
+        control_options=control, data_options=sharing, copies_names=True,
+    )  # fmt: skip
+
+
+def training_starts(distribution: Distribution, lists: Path) -> Starts:
+    """Starts whose processes write down, in files in `lists`, which classes they load."""
+    writing = (f"-XX:DumpLoadedClassList={lists}/%p.lst",)
+    properties = {**_BRISK_PROPERTIES, **_container_options(distribution, writing)}
+    return Starts(name="training", properties=properties, control_options=writing, data_options=writing)
+
+
+def _sharing(distribution: Distribution) -> tuple[str, ...]:
+    """Map the archive if it fits (class path and Java are checked by the JVM), and be quiet when it does not."""
+    if distribution.archive is None:
+        return ()
+    return (f"-XX:SharedArchiveFile={distribution.archive}", *_SHARING_OPTIONS)
+
+
+def _container_options(
+    distribution: Distribution, options: tuple[str, ...], master: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Class sharing for the application master and the tasks.
+
+    An archive is only used when the class path begins as it did when it was made, but a container's begins with its
+    working directory. So Hadoop's jars are put before it; what a job brings is still found, as Hadoop's own classes
+    win anyway (`mapreduce.job.user.classpath.first` is the exception: see `without_class_path_change`).
+    """
+    if distribution.pathing_jar is None or not options:
+        return {}
+    shared = " ".join((*options, "-cp", f"{distribution.pathing_jar}:$CLASSPATH"))
+    return {
+        "mapreduce.admin.map.child.java.opts": f"{_TASK_OPTIONS} {shared}",
+        "mapreduce.admin.reduce.child.java.opts": f"{_TASK_OPTIONS} {shared}",
+        "yarn.app.mapreduce.am.admin-command-opts": " ".join((shared, *master)),
+    }

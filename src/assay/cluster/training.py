@@ -1,0 +1,112 @@
+"""Makes the class-data archive and the formatted names that brisk starts use: `python -m assay.cluster.training FOLDER`.
+
+A short run of a real cluster writes down which classes its processes load; the JVM then lays these classes out in an
+archive that later JVMs map into memory instead of loading, checking and linking each class again.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from assay.cluster.commands import MAIN_CLASSES
+from assay.cluster.distribution import Distribution, bundled, find_java
+from assay.cluster.embedded import EmbeddedCluster
+from assay.cluster.logs import last_words
+from assay.cluster.starts import training_starts
+from assay.lease import Lease
+from assay.model.base import AssayError
+from assay.model.cluster import ClusterSpec, Layout, RunningCluster
+from assay.model.progress import Silent
+
+_GRACE_S = 20.0
+_JOB_TIMEOUT_S = 300
+
+
+def prepare(folder: Path) -> None:
+    """Put `classes.jsa` and `name/` into the folder of the bundled jars. Raises AssayError when that can't be done."""
+    distribution = bundled(folder, find_java(os.environ))
+    with tempfile.TemporaryDirectory(dir=folder, prefix="training-") as scratch:
+        lists = Path(scratch) / "lists"
+        lists.mkdir()
+        names = _train(distribution, Path(scratch), lists)
+        _dump(distribution, folder, merge(path.read_text() for path in sorted(lists.glob("*.lst"))), Path(scratch))
+        shutil.rmtree(folder / "name", ignore_errors=True)
+        shutil.copytree(names, folder / "name")
+
+
+def merge(lists: Iterable[str]) -> str:
+    """One class list out of several: the ids only mean something within one, and only the jars' own classes count."""
+    lines = (line.partition(" id: ")[0] for text in lists for line in text.splitlines() if " source: " not in line)
+    return "".join(f"{line}\n" for line in dict.fromkeys(lines) if line and not line.startswith("#"))
+
+
+def _train(distribution: Distribution, scratch: Path, lists: Path) -> Path:
+    """Run a cluster and some jobs that write class lists; returns the names as they were right after formatting."""
+    layout = Layout(neutral=scratch / "neutral", data=(scratch / "data",), local=(scratch / "local",))
+    for directory in (layout.neutral, *layout.data, *layout.local):
+        directory.mkdir()
+    cluster = EmbeddedCluster(distribution, ClusterSpec(), scratch, os.environ, training_starts(distribution, lists))
+    with Lease(scratch, "training") as lease:
+        running = cluster.start(layout, {}, Silent(), lease)
+        _jobs(distribution, running, scratch)
+        names = scratch / "names"
+        _run(
+            running,
+            scratch,
+            (MAIN_CLASSES["namenode"], f"-Ddfs.namenode.name.dir={names}", "-format", "-nonInteractive"),
+        )
+        # With time to end by themselves: the lists are written out then.
+        lease.release(grace_s=_GRACE_S)
+    return names
+
+
+def _jobs(distribution: Distribution, running: RunningCluster, scratch: Path) -> None:
+    text = scratch / "words.txt"
+    text.write_text("to be or not to be\n" * 1000)
+    examples = next(iter(sorted((distribution.extras or scratch).glob("hadoop-mapreduce-examples-*.jar"))), None)
+    if examples is None:
+        raise AssayError(f"the examples' jar is not in {distribution.extras}")
+    for arguments in (
+        ("fs", "-put", str(text), "/words.txt"),
+        ("jar", str(examples), "wordcount", "/words.txt", "/counted"),
+        ("jar", str(examples), "pi", "2", "10"),
+        ("fs", "-cat", "/counted/*"),
+    ):
+        _run(running, scratch, arguments)
+
+
+def _run(running: RunningCluster, scratch: Path, arguments: tuple[str, ...]) -> None:
+    log = scratch / "job.log"
+    with log.open("wb") as output:
+        done = subprocess.run(
+            [str(running.hadoop), *arguments], stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            timeout=_JOB_TIMEOUT_S, check=False,
+        )  # fmt: skip
+    if done.returncode != 0:
+        raise AssayError(f"`hadoop {' '.join(arguments)}` failed in training: {last_words(log)}")
+
+
+def _dump(distribution: Distribution, folder: Path, classes: str, scratch: Path) -> None:
+    class_list, archive, log = scratch / "classes.lst", scratch / "classes.jsa", scratch / "dump.log"
+    class_list.write_text(classes)
+    command = [
+        str(distribution.java.command), "-Xshare:dump", f"-XX:SharedClassListFile={class_list}",
+        f"-XX:SharedArchiveFile={archive}", "-cp", str(distribution.pathing_jar),
+    ]  # fmt: skip
+    with log.open("wb") as output:
+        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0 or not archive.is_file():
+        raise AssayError(f"the JVM made no class-data archive: {last_words(log)}")
+    archive.replace(folder / "classes.jsa")
+    (folder / "classes.java").write_text(distribution.java.fingerprint + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        prepare(Path(sys.argv[1]).resolve())
+    except AssayError as error:
+        sys.exit(str(error))
