@@ -1,0 +1,20 @@
+# What can be made here. Every target does its own set-up; the first run takes a few minutes more for that.
+.PHONY: quick test it lint calibrate clean
+
+quick:      ## The tests that need neither Hadoop nor Java: under a minute.
+	@setup/check quick
+
+test:       ## Everything: lint, the jobs' tests, all tests here and on a real Hadoop. About 15 minutes on 2 cores.
+	@setup/check test
+
+it:         ## Only the tests on a real embedded Hadoop. About 10 minutes.
+	@setup/check it
+
+lint:       ## Style, types and layers. About half a minute.
+	@setup/check lint
+
+calibrate:  ## Measures Assay itself: cluster start, stop and a minimal job, stock settings against ours. About 10 minutes.
+	@setup/check calibrate
+
+clean:      ## Removes what set-up made; datasets in the cache stay.
+	rm -rf .assay jobs/target

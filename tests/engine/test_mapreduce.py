@@ -1,0 +1,93 @@
+"""Proves that a launch reads its jobs from the client's report, tells progress, and fails with the telling line."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from assay.engine.mapreduce import MapReduce
+from assay.lease import Lease
+from assay.model.cluster import RunningCluster
+from assay.model.engine import JobReference, Launch
+from assay.model.errors import AssayError
+from assay.model.progress import Silent
+
+REPORT = {
+    "schema": 1, "workload": "triangles", "variant": "paper", "succeeded": True, "error": None,
+    "settings": {"mapreduce.job.reduces": "2"}, "jobs": [{"name": "triads", "id": "job_1_0001"}],
+    "result": {"triangles": 7},
+}  # fmt: skip
+
+
+class Listener(Silent):
+    def __init__(self):
+        self.details = []
+
+    def detail(self, text):
+        self.details.append(text)
+
+
+@pytest.fixture
+def engine_with(tmp_path):
+    """Makes an engine whose `hadoop` is a shell script with the given body; `$report` is the report's file."""
+    with Lease(tmp_path / "state", "test") as lease:
+
+        def make(body, failure=lambda: None):
+            hadoop = tmp_path / "hadoop"
+            hadoop.write_text(f'#!/bin/bash\necho "$@" >{tmp_path}/arguments\nreport="${{@: -1}}"\n{body}\n')
+            hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
+            cluster = RunningCluster(
+                hadoop=hadoop, conf_dir=tmp_path, namenode_url="", history_url="http://127.0.0.1:9", hadoop_version="3"
+            )
+            return MapReduce(cluster, Path("/jobs.jar"), tmp_path, lease, dict(os.environ), failure)
+
+        yield make
+
+
+LAUNCH = Launch(command="triangles", input="/in", output="/out", options=("--x", "1"), properties={"a.b": "c"})
+
+
+def test_a_launch_is_a_hadoop_jar_command_and_its_report(engine_with, tmp_path):
+    engine = engine_with(f"cat >\"$report\" <<'J'\n{json.dumps(REPORT)}\nJ\necho 'assay: job 1/3 triads'; echo noise")
+    listener = Listener()
+    report = engine.run(LAUNCH, listener)
+    words = (tmp_path / "arguments").read_text().split()
+    assert words[:-1] == ["jar", "/jobs.jar", "triangles", "-Da.b=c", "/in", "/out", "--x", "1", "--report"]
+    assert report.jobs == (JobReference(name="triads", id="job_1_0001"),)
+    assert report.result == {"triangles": 7}
+
+
+def test_progress_lines_are_passed_on_as_they_come(engine_with):
+    listener = Listener()
+    body = f"echo 'assay: job 1/3 triads'; sleep 0.3; echo noise; cat >\"$report\" <<'J'\n{json.dumps(REPORT)}\nJ"
+    engine_with(body).run(LAUNCH, listener)
+    assert listener.details == ["job 1/3 triads"]
+
+
+def test_a_failed_client_is_an_error_with_its_reports_reason(engine_with):
+    body = json.dumps({**REPORT, "succeeded": False, "error": "job closing failed: no space"})
+    with pytest.raises(AssayError, match="triangles failed: job closing failed: no space"):
+        engine_with(f"echo '{body}' >\"$report\"; exit 1").run(LAUNCH, Silent())
+
+
+def test_a_client_that_dies_without_a_report_shows_its_last_exception(engine_with):
+    with pytest.raises(AssayError, match="triangles failed: java.net.ConnectException: refused"):
+        engine_with("echo 'java.net.ConnectException: refused'; echo '  at X'; exit 1").run(LAUNCH, Silent())
+
+
+def test_success_without_a_report_is_not_believed(engine_with):
+    with pytest.raises(AssayError, match="triangles failed"):
+        engine_with("exit 0").run(LAUNCH, Silent())
+
+
+def test_a_report_of_another_schema_is_refused(engine_with):
+    with pytest.raises(AssayError, match="schema 2"):
+        engine_with(f"echo '{json.dumps({**REPORT, 'schema': 2})}' >\"$report\"").run(LAUNCH, Silent())
+
+
+def test_a_dead_daemon_ends_the_client_at_once(engine_with):
+    engine = engine_with("sleep 60", failure=lambda: "DataNode died: disk error")
+    with pytest.raises(AssayError, match="DataNode died: disk error"):
+        engine.run(LAUNCH, Silent())

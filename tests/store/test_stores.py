@@ -1,0 +1,146 @@
+"""Proves that both stores keep their contract: WebHDFS against a small server of its calls, `hadoop fs` against a script."""
+
+import json
+import stat
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from assay.model.errors import AssayError
+from assay.store.hadoop_fs import HadoopFs
+from assay.store.webhdfs import WebHdfs
+
+
+class NameNode(BaseHTTPRequestHandler):
+    """Answers the few WebHDFS calls that the store makes, in the shapes of Hadoop 3's documentation."""
+
+    files: dict[str, bytes]
+
+    def do_GET(self):
+        path, operation = self._parse()
+        if operation == "":
+            return self._send(200, self.files[path])
+        under = {name: body for name, body in self.files.items() if name == path or name.startswith(path + "/")}
+        if not under:
+            return self._refuse(404, f"File does not exist: {path}")
+        if operation == "OPEN":
+            return self._redirect(path)
+        if operation == "GETCONTENTSUMMARY":
+            return self._answer({"ContentSummary": {"length": sum(map(len, under.values()))}})
+        rows = [{"pathSuffix": name[len(path) + 1 :], "type": "FILE", "length": len(body)} for name, body in under.items()]
+        return self._answer({"FileStatuses": {"FileStatus": rows}})
+
+    def do_PUT(self):
+        path, operation = self._parse()
+        if operation == "":
+            self.files[path] = self._chunks()
+            return self._send(201, b"")
+        if path in self.files:
+            return self._refuse(403, f"{path} already exists\nat some.Class")
+        return self._redirect(path)
+
+    def do_DELETE(self):
+        path, _ = self._parse()
+        for name in [name for name in self.files if name.startswith(path)]:
+            del self.files[name]
+        self._answer({"boolean": True})
+
+    def _parse(self):
+        """The path, and the operation; none on the address of a DataNode, which here is the same server."""
+        url = urlparse(self.path)
+        return url.path.removeprefix("/webhdfs/v1").removeprefix("/data"), parse_qs(url.query).get("op", [""])[0]
+
+    def _redirect(self, path):
+        self._answer({"Location": f"http://{self.headers['Host']}/data{path}"})
+
+    def _chunks(self):
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def _answer(self, content):
+        self._send(200, json.dumps(content).encode())
+
+    def _refuse(self, code, message):
+        self._send(code, json.dumps({"RemoteException": {"message": message}}).encode())
+
+    def _send(self, code, body):
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def webhdfs():
+    NameNode.files = {}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), NameNode)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield WebHdfs(f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+
+
+def test_webhdfs_puts_and_sizes_and_deletes(webhdfs, tmp_path):
+    source = tmp_path / "edges.tsv"
+    source.write_bytes(b"1\t2\n" * 1000)
+    webhdfs.put(source, "/in/edges.tsv")
+    assert webhdfs.size_bytes("/in") == 4000
+    webhdfs.delete("/in")
+    assert webhdfs.size_bytes("/in") == 0
+
+
+def test_webhdfs_reads_lines_over_pieces_and_skips_hidden_files(webhdfs):
+    NameNode.files |= {"/out/part-0": b"a\nb\n", "/out/part-1": b"c\nno end", "/out/_SUCCESS": b"x\n", "/out/empty": b""}
+    assert list(webhdfs.lines("/out")) == [b"a", b"b", b"c", b"no end"]
+
+
+def test_webhdfs_refusals_are_one_sentence(webhdfs, tmp_path):
+    NameNode.files["/in/x"] = b""
+    (tmp_path / "x").touch()
+    with pytest.raises(AssayError, match=r"^HDFS refused CREATE of /in/x: /in/x already exists$"):
+        webhdfs.put(tmp_path / "x", "/in/x")
+
+
+def test_webhdfs_that_does_not_answer_is_an_assay_error():
+    with pytest.raises(AssayError, match="did not answer LISTSTATUS"):
+        list(WebHdfs("http://127.0.0.1:9").lines("/out"))
+
+
+@pytest.fixture
+def hadoop_fs(tmp_path):
+    def make(body):
+        script = tmp_path / "hadoop"
+        script.write_text(f"#!/bin/bash\necho \"$@\" >>{tmp_path}/calls\n{body}\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        return HadoopFs(script)
+
+    return make
+
+
+def test_hadoop_fs_makes_the_parent_and_puts(hadoop_fs, tmp_path):
+    hadoop_fs("").put(tmp_path / "x", "/in/x")
+    assert (tmp_path / "calls").read_text().splitlines() == ["fs -mkdir -p /in", f"fs -put {tmp_path}/x /in/x"]
+
+
+def test_hadoop_fs_reads_lines_and_sizes(hadoop_fs):
+    store = hadoop_fs('case "$2" in -cat) printf "a\\nb\\n";; -du) echo "42 42 /out";; esac')
+    assert list(store.lines("/out")) == [b"a", b"b"]
+    assert store.size_bytes("/out") == 42
+
+
+def test_hadoop_fs_says_the_last_line_of_a_failure(hadoop_fs):
+    store = hadoop_fs("echo warning >&2; echo 'put: quota exceeded' >&2; exit 1")
+    with pytest.raises(AssayError, match="put: quota exceeded"):
+        store.put("/x", "/in/x")
+    with pytest.raises(AssayError, match="put: quota exceeded"):
+        list(store.lines("/out"))
+    assert store.size_bytes("/absent") == 0

@@ -1,0 +1,56 @@
+"""Holds the house style: sizes of functions and files, and what no file may contain. The ratchets may only go down."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/*.py")])
+JAVA = sorted(ROOT.glob("jobs/src/main/**/*.java"))
+
+FUNCTION_LINES, FILE_LINES = 70, 600
+FUNCTION_LINES_TO_LOOK_AGAIN, FILE_LINES_TO_LOOK_AGAIN = 40, 250
+# Ratchets: how many functions and files are above the line at which one looks again.
+LONG_FUNCTIONS, LONG_FILES = 3, 2
+
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common"}
+
+
+def functions(file):
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{file.relative_to(ROOT)}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
+
+
+def lines(file):
+    return len(file.read_text().splitlines())
+
+
+def test_there_is_something_to_check():
+    assert len(PYTHON) > 20
+    assert len(JAVA) > 5
+
+
+def test_no_function_is_too_long():
+    lengths = dict(pair for file in PYTHON for pair in functions(file))
+    assert not {name: length for name, length in lengths.items() if length > FUNCTION_LINES}
+    long = {name: length for name, length in lengths.items() if length > FUNCTION_LINES_TO_LOOK_AGAIN}
+    assert len(long) <= LONG_FUNCTIONS, long
+
+
+def test_no_file_is_too_long():
+    lengths = {str(file.relative_to(ROOT)): lines(file) for file in [*PYTHON, *JAVA]}
+    assert not {name: length for name, length in lengths.items() if length > FILE_LINES}
+    long = {name: length for name, length in lengths.items() if length > FILE_LINES_TO_LOOK_AGAIN}
+    assert len(long) <= LONG_FILES, long
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    assert not [file for file in [*PYTHON, *JAVA] if FORBIDDEN_NAMES & {file.stem.lower(), *(p.lower() for p in file.parts)}]
+
+
+@pytest.mark.parametrize("words", ["T" + "ODO", "FIX" + "ME", "X" + "XX"])
+def test_nothing_is_left_for_later_in_the_code(words):
+    assert not [file for file in [*PYTHON, *JAVA] if re.search(rf"\b{words}\b", file.read_text())]

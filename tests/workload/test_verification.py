@@ -1,0 +1,138 @@
+"""Proves that each verifier passes the right output of a random graph and fails it when one value is changed."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from assay.model.doubt import Outcome, overall
+from assay.model.engine import LaunchReport
+from assay.model.errors import AssayError
+from assay.model.graph import Graph
+from assay.model.trial import WorkloadSpec
+from assay.testing.fakes import FakeStore, Script
+from assay.workload import mutual_friends
+from assay.workload.components import Components
+from assay.workload.mutual_friends import MutualFriends
+from assay.workload.triangles import Triangles
+
+FAR = 1 << 62
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Two random parts of which one has ids near 2^62, a path, and lone vertices (also vertex 0)."""
+    source = np.random.default_rng(5)
+    pairs = source.integers(1, 60, size=(250, 2))
+    far = source.integers(FAR, FAR + 15, size=(30, 2))
+    edges = np.concatenate([pairs, far, [[100, 101], [101, 102]]])
+    edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
+    return Graph(edges=edges, lone=np.array([0, 200], dtype=np.int64))
+
+
+@pytest.fixture(scope="module")
+def neighbours(graph):
+    found = defaultdict(set)
+    for u, v in graph.edges.tolist():
+        found[u].add(v)
+        found[v].add(u)
+    return found
+
+
+@pytest.fixture(scope="module")
+def friends(graph, neighbours):
+    """Brute force: for each edge the sorted list of common neighbours, where there is one."""
+    lists = {(u, v): sorted(neighbours[u] & neighbours[v]) for u, v in graph.edges.tolist()}
+    return {edge: common for edge, common in lists.items() if common}
+
+
+def labels_of(graph, neighbours):
+    label = {vertex: vertex for vertex in [*neighbours, *graph.lone.tolist()]}
+    changed = True
+    while changed:
+        changed = False
+        for vertex in label:
+            least = min([label[vertex], *(label[n] for n in neighbours.get(vertex, ()))])
+            changed |= least < label[vertex]
+            label[vertex] = least
+    return label
+
+
+def judged(kind, graph, lines, result):
+    workload = kind(WorkloadSpec(name="x"), "/base")
+    store = FakeStore(Script())
+    store.files["/base/output/part-r-00000"] = lines
+    return overall(workload.verify(graph, store, LaunchReport(jobs=(), result=result)))
+
+
+def friend_lines(friends):
+    return [f"{u}\t{v}\t{' '.join(map(str, common))}".encode() for (u, v), common in friends.items()]
+
+
+def component_lines(graph, neighbours):
+    return [f"{vertex}\t{label}\t0\t".encode() for vertex, label in labels_of(graph, neighbours).items()]
+
+
+def test_triangles(graph, friends):
+    triangles = sum(map(len, friends.values())) // 3
+    right = [str(triangles).encode()]
+    assert judged(Triangles, graph, right, {"triangles": triangles}) is Outcome.PASS
+    assert judged(Triangles, graph, [str(triangles + 1).encode()], {"triangles": triangles + 1}) is Outcome.FAIL
+    assert judged(Triangles, graph, right, {"triangles": triangles - 1}) is Outcome.FAIL
+    with pytest.raises(AssayError, match="should be one number"):
+        judged(Triangles, graph, [], {"triangles": triangles})
+
+
+def test_no_triangles_is_zero():
+    path = Graph(edges=np.array([[1, 2], [2, 3]], dtype=np.int64), lone=np.zeros(0, dtype=np.int64))
+    assert judged(Triangles, path, [b"0"], {"triangles": 0}) is Outcome.PASS
+
+
+def test_components(graph, neighbours):
+    lines = component_lines(graph, neighbours)
+    parts = len(set(labels_of(graph, neighbours).values()))
+    assert judged(Components, graph, lines, {"components": parts}) is Outcome.PASS
+    assert judged(Components, graph, lines[::-1], {"components": parts}) is Outcome.PASS
+    assert judged(Components, graph, lines, {"components": parts + 1}) is Outcome.FAIL
+    assert judged(Components, graph, lines[1:], {"components": parts}) is Outcome.FAIL
+    assert judged(Components, graph, [*lines, lines[0]], {"components": parts}) is Outcome.FAIL
+
+
+def test_one_flipped_label_fails_the_components(graph, neighbours):
+    lines = component_lines(graph, neighbours)
+    parts = len(set(labels_of(graph, neighbours).values()))
+    at = next(index for index, line in enumerate(lines) if line.startswith(b"101\t"))
+    lines[at] = lines[at].replace(b"\t100\t", b"\t101\t")
+    assert judged(Components, graph, lines, {"components": parts}) is Outcome.FAIL
+
+
+def test_mutual_friends(graph, friends):
+    total = sum(map(len, friends.values()))
+    assert judged(MutualFriends, graph, friend_lines(friends), {"mutual_friends": total}) is Outcome.PASS
+    assert judged(MutualFriends, graph, friend_lines(friends), {"mutual_friends": total + 1}) is Outcome.FAIL
+
+
+@pytest.mark.parametrize("sample_edges", [1_000_000, 40])
+def test_one_flipped_friend_fails_the_list(graph, friends, neighbours, monkeypatch, sample_edges):
+    """With the same length only the comparison of lists can see it; a sample sees it if the edge is drawn."""
+    monkeypatch.setattr(mutual_friends, "SAMPLE_EDGES", sample_edges)
+    total = sum(map(len, friends.values()))
+    drawn = mutual_friends._sample_rows(len(graph.edges))
+    edge = next(edge for row, edge in enumerate(map(tuple, graph.edges.tolist())) if drawn[row] and edge in friends)
+    stranger = next(v for v in neighbours if v not in friends[edge])
+    wrong = {**friends, edge: sorted([*friends[edge][1:], stranger])}
+    assert judged(MutualFriends, graph, friend_lines(wrong), {"mutual_friends": total}) is Outcome.FAIL
+
+
+def test_a_missing_a_double_and_a_strange_edge_fail(graph, friends):
+    total = sum(map(len, friends.values()))
+    lines = friend_lines(friends)
+    for wrong in (lines[1:], [*lines, lines[0]], [*lines, b"100\t102\t101"], [*lines, b"3\t999\t5"]):
+        assert judged(MutualFriends, graph, wrong, {"mutual_friends": total}) is Outcome.FAIL
+
+
+def test_a_graph_without_edges(graph):
+    empty = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 4], dtype=np.int64))
+    assert judged(Triangles, empty, [b"0"], {"triangles": 0}) is Outcome.PASS
+    assert judged(MutualFriends, empty, [], {"mutual_friends": 0}) is Outcome.PASS
+    assert judged(Components, empty, [b"3\t3\t0\t", b"4\t4\t0\t"], {"components": 2}) is Outcome.PASS
