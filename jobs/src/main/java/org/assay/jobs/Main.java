@@ -1,0 +1,69 @@
+package org.assay.jobs;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.util.ToolRunner;
+import org.assay.jobs.components.Components;
+import org.assay.jobs.driver.Workload;
+import org.assay.jobs.friendlists.FriendLists;
+import org.assay.jobs.mutualfriends.MutualFriends;
+import org.assay.jobs.normalise.Normalise;
+import org.assay.jobs.triangles.Triangles;
+
+/** The entry point of {@code hadoop jar assay-jobs.jar}: picks the command and runs it. */
+public final class Main {
+  private Main() {}
+
+  /** Runs a command and ends the process with its exit code. */
+  public static void main(String[] args) throws Exception {
+    System.exit(run(new Configuration(), args));
+  }
+
+  /** Runs a command with these Hadoop settings and returns its exit code. */
+  public static int run(Configuration conf, String... args) throws Exception {
+    List<String> given = Arrays.asList(args);
+    if (given.isEmpty() || given.contains("--help") || given.contains("-h")) {
+      System.out.print(usage());
+      return Workload.OK;
+    }
+    for (Workload workload : workloads()) {
+      if (workload.name().equals(args[0])) {
+        return ToolRunner.run(conf, workload, Arrays.copyOfRange(args, 1, args.length));
+      }
+    }
+    System.err.println("assay: unknown command " + args[0] + "; --help lists the commands");
+    return Workload.BAD_USAGE;
+  }
+
+  private static List<Workload> workloads() {
+    List<Workload> workloads = new ArrayList<>();
+    workloads.add(new Normalise());
+    workloads.add(new FriendLists());
+    workloads.add(new MutualFriends());
+    workloads.add(new Components());
+    workloads.add(new Triangles());
+    return workloads;
+  }
+
+  private static String usage() {
+    StringBuilder usage = new StringBuilder();
+    usage.append(
+        "Usage: hadoop jar assay-jobs.jar <command> [-D property=value ...] <input> <output>"
+            + " [options]\n\nCommands:\n");
+    for (Workload workload : workloads()) {
+      usage.append(String.format("  %-15s %s%n", workload.name(), workload.summary()));
+      usage.append(workload.optionsUsage());
+    }
+    return usage
+        .append("\nOptions of all commands:\n")
+        .append("    --report FILE          write a JSON report to this local file\n")
+        .append("\nExample:\n")
+        .append("  hadoop jar assay-jobs.jar normalise downloads/graph.txt.gz graph\n")
+        .append("  hadoop jar assay-jobs.jar triangles -D mapreduce.job.reduces=4 graph count")
+        .append(" --report triangles.json\n")
+        .append("\nExit codes: 0 done, 1 a job failed, 2 the arguments or the input are wrong.\n")
+        .toString();
+  }
+}

@@ -1,0 +1,2 @@
+/** Connected components by passing the smallest vertex number on, one job per hop. */
+package org.assay.jobs.components;

@@ -1,0 +1,2 @@
+/** Adjacency lists from edges: the preparation of mutual friends and components. */
+package org.assay.jobs.friendlists;

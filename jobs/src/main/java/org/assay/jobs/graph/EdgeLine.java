@@ -1,0 +1,54 @@
+package org.assay.jobs.graph;
+
+import org.apache.hadoop.io.Text;
+
+/**
+ * Reads the canonical graph text that {@code normalise} writes: {@code u<TAB>v} with u smaller than
+ * v for an edge, {@code u} alone for a vertex without an edge.
+ *
+ * <p>Any other line is refused: an edge that is listed with the larger vertex first would give a
+ * wrong result silently.
+ */
+public final class EdgeLine {
+  private final IdScanner scanner = new IdScanner("\t ");
+  private long smaller;
+  private long larger;
+
+  /**
+   * Reads a line.
+   *
+   * @return true for an edge, false for a vertex without one, which is then {@link #smaller}
+   * @throws MalformedLineException if the line isn't canonical
+   */
+  public boolean read(Text line) throws MalformedLineException {
+    scanner.reset(line);
+    if (!scanner.hasNext()) {
+      throw notCanonical(line);
+    }
+    smaller = scanner.next();
+    if (!scanner.hasNext()) {
+      larger = smaller;
+      return false;
+    }
+    larger = scanner.next();
+    if (smaller >= larger || scanner.hasNext()) {
+      throw notCanonical(line);
+    }
+    return true;
+  }
+
+  public long smaller() {
+    return smaller;
+  }
+
+  public long larger() {
+    return larger;
+  }
+
+  private static MalformedLineException notCanonical(Text line) {
+    return new MalformedLineException(
+        MalformedLineException.quote(line.toString())
+            + " is not a line of a canonical graph (smaller vertex, tab, larger vertex);"
+            + " run `normalise` on the graph first");
+  }
+}

@@ -1,0 +1,2 @@
+/** The common neighbours of connected vertices, in three jobs. */
+package org.assay.jobs.mutualfriends;

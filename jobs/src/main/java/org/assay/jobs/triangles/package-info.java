@@ -1,0 +1,2 @@
+/** Triangle counting in three jobs. */
+package org.assay.jobs.triangles;
