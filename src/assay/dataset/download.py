@@ -32,11 +32,18 @@ def fetch(url: str, target: Path, progress: Progress) -> None:
             if size not in (None, received):
                 raise http.client.IncompleteRead(b"", size)
     except (OSError, http.client.HTTPException) as error:
-        reason = error.reason if isinstance(error, urllib.error.URLError) else error or type(error).__name__
         raise BadInputError(
-            f"{url} can't be downloaded ({reason}); without a network, put the file at {target} by hand, or use "
-            "`make` to generate a graph like it."
+            f"{url} can't be downloaded ({_reason(error)}); without a network, put the file at {target} by hand, "
+            "or use `make` to generate a graph like it."
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"{error.code} {error.reason}"
+    if isinstance(error, urllib.error.URLError):
+        return str(error.reason)
+    return "the connection ended too early" if isinstance(error, http.client.IncompleteRead) else str(error)
 
 
 def _open(url: str) -> addinfourl:

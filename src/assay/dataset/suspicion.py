@@ -4,8 +4,8 @@ Some published edge lists begin with a line such as `265214 364481`, the number 
 edge, and counted as one it adds two vertices and an edge that don't exist. A line is refused rather than guessed:
 
 - both numbers are within 5 % of the counts of nodes and of edges (or lines, or edges in both directions);
-- or a number is larger than any id in the rest of the file and exactly such a count;
-- or both numbers are larger than any other id, in a file of ten lines or more.
+- or one is exactly such a count and one is larger than any other id, and at least three lines follow;
+- or both numbers are larger than any other id, and at least ten lines follow.
 
 Leading lines of a single number are skipped as a header if each is such a count, within 5 %, and refused otherwise.
 """
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from assay.dataset.formats import Layout, Suspect
 
 _NEAR = 0.05
-_MANY_LINES = 10
+_SOME_LINES, _MANY_LINES = 3, 10
 
 
 class Rest(NamedTuple):
@@ -59,9 +59,8 @@ def _looks_like_counts(suspect: Suspect, rest: Rest) -> bool:
     if _near(first, rest.nodes) and any(_near(second, count) for count in edge_counts):
         return True
     beyond = first > rest.largest, second > rest.largest
-    if (beyond[0] and first == rest.nodes) or (beyond[1] and second in edge_counts):
-        return True
-    return all(beyond) and rest.lines >= _MANY_LINES
+    exact = first == rest.nodes or second in edge_counts
+    return (any(beyond) and exact and rest.lines >= _SOME_LINES) or (all(beyond) and rest.lines >= _MANY_LINES)
 
 
 def _edge_counts(rest: Rest) -> tuple[int, int, int]:
