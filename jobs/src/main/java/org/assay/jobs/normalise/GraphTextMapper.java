@@ -30,7 +30,7 @@ final class GraphTextMapper extends Mapper<LongWritable, Text, VertexPair, ByteW
   private final IdScanner scanner = new IdScanner("\t ,;\r");
   private final VertexPair pair = new VertexPair();
   private final ByteWritable kind = new ByteWritable();
-  private final long[] counts = new long[NormaliseCounter.values().length];
+  private Tally tally;
   private long skipBytes;
   private String comment;
   private boolean extraColumns;
@@ -38,6 +38,7 @@ final class GraphTextMapper extends Mapper<LongWritable, Text, VertexPair, ByteW
 
   @Override
   protected void setup(Context context) {
+    tally = new Tally(context);
     Configuration conf = context.getConfiguration();
     skipBytes = conf.getLong(SKIP_BYTES, 0);
     comment = conf.get(COMMENT, "");
@@ -48,16 +49,16 @@ final class GraphTextMapper extends Mapper<LongWritable, Text, VertexPair, ByteW
   @Override
   protected void map(LongWritable offset, Text line, Context context)
       throws IOException, InterruptedException {
-    count(NormaliseCounter.LINES);
+    tally.add(NormaliseCounter.LINES, 1);
     if (offset.get() < skipBytes) {
-      count(NormaliseCounter.SKIPPED_LINES);
+      tally.add(NormaliseCounter.SKIPPED_LINES, 1);
       return;
     }
     scanner.reset(line);
     if (!scanner.hasNext()) {
-      count(NormaliseCounter.BLANKS);
+      tally.add(NormaliseCounter.BLANKS, 1);
     } else if (comment.indexOf((char) scanner.peek()) >= 0) {
-      count(NormaliseCounter.COMMENTS);
+      tally.add(NormaliseCounter.COMMENTS, 1);
     } else {
       try {
         readVertices(context);
@@ -75,7 +76,7 @@ final class GraphTextMapper extends Mapper<LongWritable, Text, VertexPair, ByteW
             "one field where two vertices are expected; `--lone-vertices allow` takes it as a"
                 + " vertex without an edge, `--skip-bytes` skips a header");
       }
-      count(NormaliseCounter.LONE_LINES);
+      tally.add(NormaliseCounter.LONE_LINES, 1);
       emit(first, first, NormaliseJob.EXISTS, context);
       return;
     }
@@ -84,14 +85,14 @@ final class GraphTextMapper extends Mapper<LongWritable, Text, VertexPair, ByteW
       throw new MalformedLineException(
           "more than two fields; `--extra-columns allow` ignores what follows the two vertices");
     }
-    count(NormaliseCounter.EDGE_LINES);
+    tally.add(NormaliseCounter.EDGE_LINES, 1);
     emitEdge(first, second, context);
   }
 
   private void emitEdge(long first, long second, Context context)
       throws IOException, InterruptedException {
     if (first == second) {
-      count(NormaliseCounter.SELF_LOOPS);
+      tally.add(NormaliseCounter.SELF_LOOPS, 1);
       emit(first, first, NormaliseJob.EXISTS, context);
     } else if (first < second) {
       emit(first, second, NormaliseJob.FORWARD, context);
@@ -107,10 +108,6 @@ final class GraphTextMapper extends Mapper<LongWritable, Text, VertexPair, ByteW
     pair.set(first, second);
     kind.set(value);
     context.write(pair, kind);
-  }
-
-  private void count(NormaliseCounter counter) {
-    counts[counter.ordinal()]++;
   }
 
   private static MalformedLineException complain(
@@ -134,12 +131,5 @@ final class GraphTextMapper extends Mapper<LongWritable, Text, VertexPair, ByteW
       }
     }
     return new MalformedLineException(sentence);
-  }
-
-  @Override
-  protected void cleanup(Context context) {
-    for (NormaliseCounter counter : NormaliseCounter.values()) {
-      context.getCounter(counter).increment(counts[counter.ordinal()]);
-    }
   }
 }

@@ -92,11 +92,16 @@ final class NormaliseJob {
   /** Writes each edge once, and the vertices that have none. */
   static final class EdgeReducer extends Reducer<VertexPair, ByteWritable, NullWritable, Text> {
     private final LineBuilder line = new LineBuilder();
-    private final long[] counts = new long[NormaliseCounter.values().length];
+    private Tally tally;
     private final long[] lines = new long[4];
     private boolean started;
     private boolean lone;
     private long vertex;
+
+    @Override
+    protected void setup(Context context) {
+      tally = new Tally(context);
+    }
 
     @Override
     protected void reduce(VertexPair pair, Iterable<ByteWritable> kinds, Context context)
@@ -105,7 +110,7 @@ final class NormaliseJob {
         writeLoneVertex(context);
         started = true;
         vertex = pair.first();
-        count(NormaliseCounter.VERTICES, 1);
+        tally.add(NormaliseCounter.VERTICES, 1);
       }
       Arrays.fill(lines, 0);
       for (ByteWritable kind : kinds) {
@@ -118,29 +123,22 @@ final class NormaliseJob {
       lone = false;
       line.clear().put(vertex).put('\t').put(pair.second());
       context.write(NullWritable.get(), line.text());
-      count(NormaliseCounter.EDGES, 1);
-      count(NormaliseCounter.DUPLICATES, lines[FORWARD] + lines[BACKWARD] - 1);
-      count(NormaliseCounter.REVERSED_DUPLICATES, Math.min(lines[FORWARD], lines[BACKWARD]));
+      tally.add(NormaliseCounter.EDGES, 1);
+      tally.add(NormaliseCounter.DUPLICATES, lines[FORWARD] + lines[BACKWARD] - 1);
+      tally.add(NormaliseCounter.REVERSED_DUPLICATES, Math.min(lines[FORWARD], lines[BACKWARD]));
     }
 
     private void writeLoneVertex(Context context) throws IOException, InterruptedException {
       if (lone) {
         context.write(NullWritable.get(), line.clear().put(vertex).text());
-        count(NormaliseCounter.LONE_VERTICES, 1);
+        tally.add(NormaliseCounter.LONE_VERTICES, 1);
         lone = false;
       }
-    }
-
-    private void count(NormaliseCounter counter, long more) {
-      counts[counter.ordinal()] += more;
     }
 
     @Override
     protected void cleanup(Context context) throws IOException, InterruptedException {
       writeLoneVertex(context);
-      for (NormaliseCounter counter : NormaliseCounter.values()) {
-        context.getCounter(counter).increment(counts[counter.ordinal()]);
-      }
     }
   }
 }
