@@ -55,7 +55,7 @@ def open_modules(distribution: Distribution) -> tuple[str, ...]:
 
 
 def classpath(distribution: Distribution, conf_dir: Path) -> str:
-    """The jars first (a class-data archive is only used when they are), then the configuration: no jar has site files."""
+    """The jars first (else a class-data archive is not used), then the configuration: no jar has site files."""
     if distribution.pathing_jar is not None:
         return f"{distribution.pathing_jar}:{conf_dir}"
     return ":".join((str(conf_dir), *distribution.classpath))
@@ -80,7 +80,7 @@ def daemon_command(role: str, distribution: Distribution, starts: Starts, conf_d
 
 
 def write_hadoop_command(path: Path, distribution: Distribution, starts: Starts, conf_dir: Path) -> Path:
-    """Write an executable `hadoop` pointed at this cluster: Hadoop's own script's subcommands, or a main class by name."""
+    """Write an executable `hadoop` pointed at this cluster: Hadoop's own subcommands, or a main class by name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_script(distribution, starts, conf_dir))
     path.chmod(0o755)
@@ -97,7 +97,7 @@ def _script(distribution: Distribution, starts: Starts, conf_dir: Path) -> str:
     plain = ":".join((str(conf_dir), *distribution.classpath))
     return f"""\
 #!/bin/bash
-# Hadoop {distribution.version}, pointed at {conf_dir}: `hadoop jar x.jar ARGS`, `hadoop fs -ls /`, `hadoop CLASS ARGS`, ...
+# Hadoop {distribution.version}, pointed at {conf_dir}: `hadoop jar x.jar ARGS`, `hadoop fs -ls /`, `hadoop CLASS`
 {java_home}
 export HADOOP_CONF_DIR={shlex.quote(str(conf_dir))}
 case "${{1:-}}" in

@@ -9,7 +9,8 @@ from assay.lease import MARK
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec, Layout
 
-_FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
+# In the order in which Hadoop's clients load them.
+FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
 _SCHEDULER = "yarn.scheduler.capacity."
 
 LOG4J = """\
@@ -131,15 +132,16 @@ def write_configuration(conf_dir: Path, properties: Mapping[str, str]) -> None:
     Each property goes where Hadoop reads it; one that says nothing of its part goes to core-site and mapred-site
     (old names such as `io.sort.mb` are known to MapReduce only).
     """
-    for file in _FILES:
-        own = {name: value for name, value in properties.items() if file in _files_of(name)}
+    for file in FILES:
+        own = {name: value for name, value in properties.items() if file in files_of(name)}
         (conf_dir / file).write_text(to_xml(own))
     queues = {name: value for name, value in properties.items() if name.startswith(_SCHEDULER)}
     (conf_dir / "capacity-scheduler.xml").write_text(to_xml({**CAPACITY_SCHEDULER, **queues}))
     (conf_dir / "log4j.properties").write_text(LOG4J)
 
 
-def _files_of(name: str) -> tuple[str, ...]:
+def files_of(name: str) -> tuple[str, ...]:
+    """Which of `FILES` a property belongs into."""
     if name.startswith("dfs."):
         return ("hdfs-site.xml",)
     if name.startswith(("mapreduce.", "mapred.", "yarn.app.mapreduce.")):

@@ -73,7 +73,7 @@ def start_daemon(role: str, command: Sequence[str], environment: Mapping[str, st
     return Daemon(role, process, log)
 
 
-def fetch_json(url: str, timeout_s: float = 5.0) -> Any:  # noqa: ANN401 - whatever the daemon's REST interface answers
+def fetch_json(url: str, timeout_s: float = 5.0) -> Any:
     """What a daemon's web interface answers; None while it does not answer with JSON."""
     request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - http only, built here
     try:
@@ -85,16 +85,17 @@ def fetch_json(url: str, timeout_s: float = 5.0) -> Any:  # noqa: ANN401 - whate
 
 def namenode_open(url: str) -> bool:
     """Out of safe mode: directories can be made, though there may be no DataNode yet (the NameNode's JMX servlet)."""
-    return _namenode_info(url).get("Safemode") == ""
+    return namenode_info(url).get("Safemode") == ""
 
 
 def namenode_ready(url: str) -> bool:
     """Out of safe mode, with a live DataNode."""
-    info = _namenode_info(url)
-    return info.get("Safemode") == "" and info.get("LiveNodes", "{}") != "{}"
+    info = namenode_info(url)
+    return info.get("Safemode") == "" and bool(info.get("LiveNodes", "{}") != "{}")
 
 
-def _namenode_info(url: str) -> dict[str, Any]:
+def namenode_info(url: str) -> dict[str, Any]:
+    """What the NameNode says of itself (its JMX bean NameNodeInfo); nothing while it does not answer."""
     answer = fetch_json(f"{url}/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo")
     beans = answer.get("beans") if isinstance(answer, dict) else None
     return beans[0] if beans else {}
@@ -104,7 +105,7 @@ def resourcemanager_ready(url: str) -> bool:
     """At least one NodeManager runs and offers memory (the ResourceManager's REST interface)."""
     answer = fetch_json(f"{url}/ws/v1/cluster/metrics")
     metrics = answer.get("clusterMetrics", {}) if isinstance(answer, dict) else {}
-    return metrics.get("activeNodes", 0) >= 1 and metrics.get("totalMB", 0) > 0
+    return int(metrics.get("activeNodes", 0)) >= 1 and int(metrics.get("totalMB", 0)) > 0
 
 
 def historyserver_ready(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where Hadoop and Java come from: the jars that set-up resolved, or an installed Hadoop; found once, before anything starts."""
+"""Where Hadoop and Java come from: the jars that set-up resolved, or an installed Hadoop; found before all else."""
 
 import hashlib
 import re
@@ -50,7 +50,10 @@ class Distribution(Frozen):
 
 
 def find_java(environment: Mapping[str, str]) -> Java:
-    """The Java of JAVA_HOME, or else of the PATH. Raises BadInputError when there is none or it is too old for Hadoop 3."""
+    """The Java of JAVA_HOME, or else of the PATH.
+
+    Raises BadInputError when there is none or it is too old for Hadoop 3.
+    """
     home = _java_home(environment)
     release = home / "release"
     facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release.read_text(), re.MULTILINE)) if release.is_file() else {}

@@ -1,4 +1,4 @@
-"""An embedded cluster: five daemons of a real Hadoop, each its own process, private to this machine's loopback interface."""
+"""An embedded cluster: five daemons of a real Hadoop, each its own process, private to this machine."""
 
 import shutil
 from collections.abc import Iterator, Mapping

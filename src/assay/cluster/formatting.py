@@ -15,7 +15,7 @@ from assay.model.base import AssayError
 def format_namenode(
     distribution: Distribution, starts: Starts, conf_dir: Path, name: Path, environment: Mapping[str, str], log: Path
 ) -> None:
-    """Give the NameNode an empty file system in `name`. Raises AssayError with Hadoop's own log line when that fails."""
+    """Give the NameNode an empty file system in `name`. Raises AssayError with Hadoop's log line when that fails."""
     if starts.copies_names and distribution.formatted_name is not None:
         shutil.copytree(distribution.formatted_name, name)
         return

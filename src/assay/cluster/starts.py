@@ -1,4 +1,4 @@
-"""How much start-up waiting is cut: `stock` starts everything as Hadoop ships it, `brisk` takes out what no measured phase sees.
+"""How much start-up waiting is cut: `stock` leaves all as Hadoop ships it, `brisk` cuts what no phase sees.
 
 A job's measured phases (map, shuffle, merge, reduce) run inside its task JVMs. Brisk shortens what lies around them:
 heartbeats and polls that hand over work or news, and the loading of classes. Whatever it sets is listed in the
@@ -33,7 +33,8 @@ _CONTROL_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 # Mapped where it was laid out, an archive's pages are shared and need no patching: less memory and a quicker start. By
 # default Java 17 moves it at each start, as a hardening measure. What can't be mapped is loaded as usual, in silence.
 _SHARING_OPTIONS = (
-    "-Xshare:auto", "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0", "-Xlog:cds=off", "-Xlog:cds+dynamic=off",
+    "-Xshare:auto", "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0",
+    "-Xlog:cds=off", "-Xlog:cds+dynamic=off",
 )  # fmt: skip
 
 # Hadoop's own value of the properties that take further options.

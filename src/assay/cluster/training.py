@@ -1,4 +1,4 @@
-"""Makes the class-data archive and the formatted names that brisk starts use: `python -m assay.cluster.training FOLDER`.
+"""Makes the class-data archive and the formatted names of brisk starts: `python -m assay.cluster.training FOLDER`.
 
 A short run of a real cluster writes down which classes its processes load; the JVM then lays these classes out in an
 archive that later JVMs map into memory instead of loading, checking and linking each class again.
@@ -27,8 +27,13 @@ _JOB_TIMEOUT_S = 300
 
 
 def prepare(folder: Path) -> None:
-    """Put `classes.jsa` and `name/` into the folder of the bundled jars. Raises AssayError when that can't be done."""
+    """Put `classes.jsa` and `name/` into the folder of the bundled jars, unless what is there is good.
+
+    Raises AssayError when that can't be done.
+    """
     distribution = bundled(folder, find_java(os.environ))
+    if distribution.archive is not None and distribution.formatted_name is not None:
+        return
     with tempfile.TemporaryDirectory(dir=folder, prefix="training-") as scratch:
         lists = Path(scratch) / "lists"
         lists.mkdir()

@@ -1,0 +1,68 @@
+"""Reads the configuration directory of somebody else's cluster, and derives one with a few properties changed."""
+
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.cluster.configuration import FILES, files_of
+from assay.model.base import BadInputError
+
+_VARIABLE = re.compile(r"\$\{([^}$\s]+)\}")
+_DEPTH = 20  # as in Hadoop's Configuration: a variable may name another
+
+
+def read_site(conf_dir: Path) -> dict[str, str]:
+    """The properties of the four site files, variables replaced where they are known; later files win.
+
+    Raises BadInputError when the directory has none of them or one can't be read as XML.
+    """
+    found = [conf_dir / file for file in FILES if (conf_dir / file).is_file()]
+    if not found:
+        raise BadInputError(f"{conf_dir} is no Hadoop configuration directory: none of {', '.join(FILES)} is in it")
+    properties: dict[str, str] = {}
+    for file in found:
+        properties.update(_entries(_parse(file)))
+    return {name: _expand(value, properties) for name, value in properties.items()}
+
+
+def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> None:
+    """Copy a configuration directory to `target` (which must not exist) and change these properties for its clients."""
+    shutil.copytree(source, target)
+    for file in FILES:
+        own = {name: value for name, value in properties.items() if file in files_of(name)}
+        if own:
+            _change(target / file, own)
+
+
+def _change(file: Path, properties: Mapping[str, str]) -> None:
+    root = _parse(file) if file.is_file() else ET.Element("configuration")
+    for name, value in properties.items():
+        entry = ET.SubElement(root, "property")
+        ET.SubElement(entry, "name").text = name
+        ET.SubElement(entry, "value").text = value
+    file.unlink(missing_ok=True)
+    ET.ElementTree(root).write(file, encoding="UTF-8", xml_declaration=True)
+
+
+def _parse(file: Path) -> ET.Element:
+    try:
+        # The user's own cluster's configuration: as trusted as the user.
+        return ET.parse(file).getroot()  # noqa: S314
+    except (ET.ParseError, OSError) as error:
+        raise BadInputError(f"{file} can't be read as a Hadoop configuration file: {error}") from error
+
+
+def _entries(root: ET.Element) -> dict[str, str]:
+    entries = ((entry.findtext("name"), entry.findtext("value")) for entry in root.iter("property"))
+    return {name.strip(): (value or "").strip() for name, value in entries if name}
+
+
+def _expand(value: str, properties: Mapping[str, str]) -> str:
+    for _ in range(_DEPTH):
+        expanded = _VARIABLE.sub(lambda match: properties.get(match.group(1), match.group(0)), value)
+        if expanded == value:
+            break
+        value = expanded
+    return value
