@@ -4,6 +4,7 @@ Exit codes: 0 all verified, 1 a trial failed or could not be verified, 2 bad inp
 130 interrupted (what finished is kept; `run --resume` goes on).
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from assay.model.installation import Installation
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 OUT_HELP = "Folder for the records; a new one under runs/ by default."
 
 
@@ -99,6 +101,141 @@ def report(folder: Path, *, as_json: bool) -> int:
     else:
         report_run(folder, _console())
     return exit_code(folder)
+
+
+@cli.group()
+def data() -> None:
+    """Datasets: the published graphs, graphs generated like them, and files of your own."""
+
+
+@data.command("list")
+@click.option("--json", "as_json", is_flag=True, help="With sources, licences and citations, as JSON.")
+def data_list(*, as_json: bool) -> None:
+    """List the graphs that can be downloaded, or generated, by name.
+
+    \b
+    Example:  assay data list
+    """
+    from assay.commands.data import datasets_json, print_datasets
+
+    if as_json:
+        click.echo(json.dumps(datasets_json(_installation()), indent=1))
+    else:
+        print_datasets(_installation(), _console())
+
+
+@data.command("get")
+@click.argument("name")
+@click.option("--to", type=click.Path(path_type=Path), help="Also copy the file here.")
+def data_get(name: str, to: Path | None) -> int:
+    """Download a published graph and check its counts.
+
+    \b
+    Example:  assay data get brightkite
+    """
+    from assay.commands.data import bring
+    from assay.model.dataset import DatasetSpec
+
+    return bring(DatasetSpec(name=name, get=name), to, _installation(), _console())
+
+
+@data.command("make")
+@click.argument("preset")
+@click.option("--seed", default=1, show_default=True, help="Another seed makes another graph of the same kind.")
+@click.option("--scale", default=1.0, show_default=True, help="Fraction of the preset's nodes and edges.")
+@click.option("--to", type=click.Path(path_type=Path), help="Also copy the file here.")
+def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
+    """Generate a graph like a published one: same nodes and edges, similar wedges and triangles.
+
+    \b
+    Example:  assay data make brightkite --seed 7 --to mine.tsv
+    """
+    from assay.commands.data import bring
+    from assay.model.dataset import DatasetSpec
+
+    return bring(DatasetSpec(name=preset, make=preset, seed=seed, scale=scale), to, _installation(), _console())
+
+
+@data.command("check")
+@click.argument("name_or_file")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="auto", show_default=True)
+@click.option("--header-lines", type=click.IntRange(min=0), help="Lines before the first edge, where it can't be told.")
+def data_check(name_or_file: str, form: str, header_lines: int | None) -> int:
+    """Read a graph file (or a downloaded graph), count it, and compare with what is published.
+
+    \b
+    Example:  assay data check my-graph.txt.gz
+    """
+    from assay.commands.data import check_dataset
+
+    return check_dataset(name_or_file, form, header_lines, _installation(), _console())
+
+
+@cli.group()
+def cluster() -> None:
+    """A cluster of its own that stays until you stop it, for working with Hadoop by hand."""
+
+
+@cluster.command("up")
+@click.option(
+    "--settings", default="stock", show_default=True, help="Settings profile: stock, defaults, containers, customs."
+)
+def up(settings: str) -> None:
+    """Start a one-node Hadoop on this machine, on free loopback ports, and leave it running.
+
+    \b
+    Example:  assay cluster up
+    """
+    from assay.commands.cluster import cluster_up
+
+    cluster_up(settings, _installation(), _console())
+
+
+@cluster.command("down")
+def down() -> None:
+    """Stop every cluster left running and remove what killed commands left behind.
+
+    \b
+    Example:  assay cluster down
+    """
+    from assay.commands.cluster import cluster_down
+
+    cluster_down(_installation(), _console())
+
+
+@cluster.command("status")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def status(*, as_json: bool) -> None:
+    """Show running clusters and what was left behind.
+
+    \b
+    Example:  assay cluster status
+    """
+    from assay.commands.cluster import print_status, status_json
+
+    if as_json:
+        click.echo(json.dumps(status_json(_installation()), indent=1))
+    else:
+        print_status(_installation(), _console())
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor(*, as_json: bool) -> int:
+    """Say what this machine has, what it lacks for Assay, and what was left behind.
+
+    \b
+    Example:  assay doctor
+    """
+    from assay.commands.doctor import findings
+
+    found = findings(_installation())
+    if as_json:
+        click.echo(json.dumps([finding.model_dump() for finding in found], indent=1))
+    else:
+        for finding in found:
+            click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
+    return FAILED if any(finding.state == "broken" for finding in found) else 0
 
 
 def _console() -> "Console":

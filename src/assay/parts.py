@@ -12,9 +12,8 @@ from pathlib import Path
 from assay.cluster.distribution import find_distribution
 from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.existing import ExistingCluster
-from assay.dataset.catalogue import CATALOGUE
-from assay.dataset.open import open_dataset
-from assay.dataset.presets import PRESETS
+from assay.dataset.opening import open_dataset
+from assay.dataset.published import all_published
 from assay.engine.mapreduce import MapReduce
 from assay.lease import Lease
 from assay.machine import machine_facts
@@ -49,7 +48,9 @@ WORKLOADS: Mapping[str, type[GraphWorkload]] = {
 
 def vocabulary() -> Vocabulary:
     """The names that an experiment may use."""
-    return Vocabulary(workloads=dict.fromkeys(WORKLOADS, ("paper",)), presets=list(PRESETS), catalogue=list(CATALOGUE))
+    return Vocabulary(
+        workloads=dict.fromkeys(WORKLOADS, ("paper",)), presets=list(all_published()), catalogue=list(all_published())
+    )
 
 
 class TrialParts:

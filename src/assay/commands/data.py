@@ -1,0 +1,101 @@
+"""`assay data`: list, get, make and check datasets."""
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from assay.console import ConsoleDisplay
+from assay.dataset.checking import CheckReport, check, listed
+from assay.dataset.opening import AnyDataset, open_dataset
+from assay.model.dataset import DatasetSpec
+from assay.model.doubt import Outcome
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.report.text import bytes_text
+
+FAILED = 1
+
+
+def print_datasets(installation: Installation, console: Console) -> None:
+    """The graphs that can be got or made by name."""
+    table = Table(
+        header_style="bold",
+        padding=(0, 1, 0, 0),
+        title="assay data get NAME downloads one, assay data make NAME makes one like it",
+    )
+    table.add_column("name", no_wrap=True)
+    table.add_column("graph")
+    for name in ("nodes", "edges", "triangles", "download"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("here")
+    for one in listed(installation.cache):
+        triangles = "-" if one.triangles is None else f"{one.triangles:,}"
+        size = "-" if one.download_mb is None else f"{one.download_mb} MB"
+        here = "yes" if one.in_cache else ""
+        table.add_row(one.name, one.title, f"{one.nodes:,}", f"{one.edges:,}", triangles, size, here)
+    console.print(table)
+
+
+def datasets_json(installation: Installation) -> list[dict[str, object]]:
+    """The same with sources, licences and citations."""
+    return [one.model_dump(mode="json") for one in listed(installation.cache)]
+
+
+def bring(spec: DatasetSpec, to: Path | None, installation: Installation, console: Console) -> int:
+    """Download or generate a dataset and check it; copy it to a file of the user's if asked. Returns the exit code."""
+    if to is not None and to.exists():
+        raise BadInputError(f"{to} is there already; name another file or remove it")
+    dataset = open_dataset(spec, installation.cache)
+    with closing(ConsoleDisplay(console)) as display:
+        staged = dataset.prepare(display)
+        if to is not None:
+            shutil.copyfile(staged.path, to)
+        report = check(dataset, display)
+    console.print(f"{to or staged.path} ({bytes_text(staged.bytes)})", highlight=False, soft_wrap=True)
+    return _print_check(report, console)
+
+
+def check_dataset(
+    name_or_file: str, form: str, header_lines: int | None, installation: Installation, console: Console
+) -> int:
+    """Count a file or a catalogue graph and compare it with what is published of it. Returns the exit code."""
+    dataset = _named(name_or_file, form, header_lines, installation)
+    with closing(ConsoleDisplay(console)) as display:
+        dataset.prepare(display)
+        report = check(dataset, display)
+    return _print_check(report, console)
+
+
+def _named(name_or_file: str, form: str, header_lines: int | None, installation: Installation) -> AnyDataset:
+    """A file if there is one of that name, else a graph of the catalogue."""
+    path = Path(name_or_file)
+    names = [one.name for one in listed(installation.cache)]
+    if path.exists() or name_or_file not in names:
+        if not path.is_file():
+            raise BadInputError(f"{name_or_file} is neither a file nor a graph's name; names are {', '.join(names)}")
+        name = path.name.split(".")[0]
+        spec = DatasetSpec.model_validate(
+            {"name": name, "file": path.resolve(), "format": form, "header_lines": header_lines}
+        )
+    else:
+        spec = DatasetSpec(name=name_or_file, get=name_or_file)
+    return open_dataset(spec, installation.cache)
+
+
+def _print_check(report: CheckReport, console: Console) -> int:
+    facts = report.facts
+    console.print(
+        f"{report.name}: {facts.nodes:,} nodes, {facts.edges:,} edges, {facts.wedges:,} wedges "
+        f"({facts.wedges_by_id:,} in id order), sum of squared degrees {facts.degree_squares:,}"
+        + (f", {facts.triangles:,} triangles" if facts.triangles is not None else ""),
+        highlight=False,
+        soft_wrap=True,
+    )
+    counts = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in report.counts.model_dump().items())
+    console.print(f"file: {counts}", highlight=False, soft_wrap=True)
+    for verdict in report.verdicts:
+        console.print(f"{verdict.outcome}: {verdict.check} ({verdict.detail})", highlight=False, soft_wrap=True)
+    return FAILED if any(verdict.outcome is Outcome.FAIL for verdict in report.verdicts) else 0
