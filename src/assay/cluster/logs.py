@@ -4,36 +4,34 @@ import re
 from pathlib import Path
 
 _TAIL_BYTES = 256 * 1024
-_SERIOUS = re.compile(r"\b(ERROR|FATAL)\b")
-_THROWN = re.compile(r"^(Caused by: |Exception in thread )?[\w.$]+(Exception|Error)\b.*")
-_JVM = re.compile(r"^(Error: |Error occurred|Unrecognized |Could not |# )\S.*")
-# Hadoop's own farewell and the lines that only say a signal came: never the reason.
-_NOISE = re.compile(r"SHUTDOWN_MSG|RECEIVED SIGNAL|Shutdown hook")
+# A log line of that level; the end of a stack trace's chain, or its head; a complaint of the JVM itself.
+_WRONG = re.compile(
+    r"\b(ERROR|FATAL)\b"
+    r"|^(Caused by: |Exception in thread \S+ )?[\w.$]+(Exception|Error)\b"
+    r"|^(Error: |Unrecognized |Could not |# )\S"
+)
+# Hadoop's own farewell, and lines that only say that a signal came: never the reason.
+_NOISE = re.compile(r"SHUTDOWN_MSG|RECEIVED SIGNAL")
 
 
 def last_error(log: Path) -> str | None:
-    """The line that best says why: the last thrown exception's root cause, else the last ERROR or FATAL line.
-
-    A missing or silent log gives None.
-    """
-    lines = [line.strip() for line in _tail(log) if line.strip() and not _NOISE.search(line)]
-    for pattern in (re.compile(r"^Caused by: .*"), _THROWN, _SERIOUS, _JVM):
-        found = [line for line in lines if pattern.search(line)]
-        if found:
-            return found[-1]
-    return None
+    """The last line that says what went wrong (for a stack trace its root cause); None when none does."""
+    wrong = [line for line in _lines(log) if _WRONG.search(line) and not _NOISE.search(line)]
+    return wrong[-1] if wrong else None
 
 
 def last_words(log: Path) -> str:
     """`last_error`, or else the last line at all, or a remark that there is none."""
-    lines = [line.strip() for line in _tail(log) if line.strip()]
-    return last_error(log) or (lines[-1] if lines else f"{log} is empty")
+    lines = _lines(log)
+    return last_error(log) or (lines[-1] if lines else "it logged nothing")
 
 
-def _tail(log: Path) -> list[str]:
+def _lines(log: Path) -> list[str]:
+    """The last lines, without indentation and empty ones; of a log that is not there, none."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            return file.read().decode(errors="replace").splitlines()
+            lines = file.read().decode(errors="replace").splitlines()
     except OSError:
         return []
+    return [line.strip() for line in lines if line.strip()]
