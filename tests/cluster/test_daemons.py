@@ -109,6 +109,13 @@ def test_brisk_lists_all_that_it_changes(distribution):
     assert "classes.jsa" in " ".join(settings.values())
 
 
+def test_brisk_gives_way_to_what_a_setting_asks_for(distribution):
+    starts = starts_of("brisk", distribution)
+    sharing = "mapreduce.admin.map.child.java.opts"
+    assert sharing in starts.beside({"mapreduce.task.io.sort.mb": "9"}).properties
+    assert sharing not in starts.beside({"mapreduce.job.user.classpath.first": "true"}).properties
+
+
 def test_without_an_archive_brisk_says_so(distribution):
     plain = distribution.model_copy(update={"archive": None, "archive_note": "another Java"})
     assert starts_of("brisk", plain).settings(plain)["class sharing"] == "off (another Java)"

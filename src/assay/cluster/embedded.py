@@ -75,25 +75,26 @@ class EmbeddedCluster:
         for directory in (conf_dir, logs, layout.neutral / "tmp"):
             directory.mkdir(parents=True)
         classpath = ",".join(self._distribution.classpath)
+        starts = self._starts.beside(properties)
         ours = embedded_properties(self._spec, layout, ports, classpath, conf_dir)
-        write_configuration(conf_dir, {**ours, **self._starts.properties, **properties})
+        write_configuration(conf_dir, {**ours, **starts.properties, **properties})
         plan = Plan(
-            distribution=self._distribution, starts=self._starts, ports=ports, conf_dir=conf_dir,
+            distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
             name_dir=layout.neutral / "name", logs=logs,
             environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}),
         )  # fmt: skip
         Startup(plan, self._daemons, progress).run()
-        return self._facts(layout, conf_dir, ports)
+        return self._facts(layout, plan)
 
-    def _facts(self, layout: Layout, conf_dir: Path, ports: Ports) -> RunningCluster:
+    def _facts(self, layout: Layout, plan: Plan) -> RunningCluster:
         hadoop = commands.write_hadoop_command(
-            layout.neutral / "bin" / "hadoop", self._distribution, self._starts, conf_dir
+            layout.neutral / "bin" / "hadoop", plan.distribution, plan.starts, plan.conf_dir
         )
-        node = Node(name=LOOPBACK, daemons=tuple(daemon.facts for daemon in self._daemons))
         return RunningCluster(
-            hadoop=hadoop, conf_dir=conf_dir, namenode_url=url(ports.namenode_http),
-            history_url=url(ports.historyserver_http), hadoop_version=self._distribution.version, nodes=(node,),
-            settings=self._starts.settings(self._distribution),
+            hadoop=hadoop, conf_dir=plan.conf_dir, hadoop_version=plan.distribution.version,
+            namenode_url=url(plan.ports.namenode_http), history_url=url(plan.ports.historyserver_http),
+            nodes=(Node(name=LOOPBACK, daemons=tuple(daemon.facts for daemon in self._daemons)),),
+            settings=plan.starts.settings(plan.distribution),
         )  # fmt: skip
 
     def _end(self, lease: Lease) -> None:

@@ -37,6 +37,15 @@ _SHARING_OPTIONS = (
     "-Xlog:cds=off", "-Xlog:cds+dynamic=off",
 )  # fmt: skip
 
+# A job's master sleeps for 5 s at its end, and the next job's waits for its place: see hadoop/src/.../LeaveAtOnce.java,
+# which also explains the address.
+_LEAVE_AT_ONCE = {
+    "mapreduce.job.end-notification.custom-notifier-class": "org.assay.hadoop.LeaveAtOnce",
+    "mapreduce.job.end-notification.url": "http://127.0.0.1:9/",
+}
+
+_OWN_CLASSES_FIRST = ("mapreduce.job.user.classpath.first", "mapreduce.job.classloader")
+
 # Hadoop's own value of the properties that take further options.
 _TASK_OPTIONS = "-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN"
 
@@ -49,6 +58,16 @@ class Starts(Frozen):
     control_options: tuple[str, ...] = ()
     data_options: tuple[str, ...] = ()
     copies_names: bool = False
+
+    def beside(self, asked: Mapping[str, str]) -> "Starts":
+        """These starts without what would undo `asked`: a job's classes before Hadoop's, its own notification."""
+        dropped: set[str] = set()
+        if any(asked.get(name) == "true" for name in _OWN_CLASSES_FIRST):
+            dropped = {name for name, value in self.properties.items() if ":$CLASSPATH" in value}
+        if any(name.startswith("mapreduce.job.end-notification.") for name in asked):
+            dropped |= set(_LEAVE_AT_ONCE)
+        kept = {name: value for name, value in self.properties.items() if name not in dropped}
+        return self.model_copy(update={"properties": kept})
 
     def settings(self, distribution: Distribution) -> dict[str, str]:
         """What a record has to say of it: every property and JVM option that is not Hadoop's own."""
@@ -69,15 +88,16 @@ def starts_of(name: str, distribution: Distribution) -> Starts:
         return Starts(name=name, properties={})
     sharing = _sharing(distribution)
     control = (*sharing, *_CONTROL_OPTIONS)
+    ours = _LEAVE_AT_ONCE if distribution.jars is not None else {}
     return Starts(
-        name=name, properties={**_BRISK_PROPERTIES, **_container_options(distribution, sharing, _CONTROL_OPTIONS)},
+        name=name, properties={**_BRISK_PROPERTIES, **ours, **_container_options(distribution, sharing, _CONTROL_OPTIONS)},
         control_options=control, data_options=sharing, copies_names=True,
     )  # fmt: skip
 
 
 def training_starts(distribution: Distribution, lists: Path) -> Starts:
     """Starts whose processes write down, in files in `lists`, which classes they load."""
-    writing = (f"-XX:DumpLoadedClassList={lists}/%p.lst",)
+    writing = (f"-XX:DumpLoadedClassList={lists}/%p.lst", *_CONTROL_OPTIONS)
     properties = {**_BRISK_PROPERTIES, **_container_options(distribution, writing)}
     return Starts(name="training", properties=properties, control_options=writing, data_options=writing)
 
@@ -96,7 +116,7 @@ def _container_options(
 
     An archive is only used when the class path begins as it did when it was made, but a container's begins with its
     working directory. So Hadoop's jars are put before it; what a job brings is still found, as Hadoop's own classes
-    win anyway (`mapreduce.job.user.classpath.first` is the exception: see `without_class_path_change`).
+    win anyway (for the exceptions see `Starts.beside`).
     """
     if distribution.pathing_jar is None or not options:
         return {}
