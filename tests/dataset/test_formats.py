@@ -60,7 +60,9 @@ def test_every_form_gives_the_same_graph(opener: Opener, content: str, fields: d
             {},
             ("--skip-bytes", str(len(BANNER) + 11), "--comment", "#%", "--extra-columns", "allow"),
         ),
-        ("\ufeff1 2\n", {}, ("--skip-bytes", "3", "--comment", "#%")),
+        ("\ufeff1 2\n", {}, ("--comment", "#%")),
+        ("\ufeffa b\n1 2\n", {}, ("--skip-bytes", "7", "--comment", "#%")),
+        ("1 2\n5\n", {"format": "edges"}, ("--comment", "#%", "--lone-vertices", "allow")),
     ],
 )
 def test_the_jobs_skip_exactly_the_header(

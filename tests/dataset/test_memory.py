@@ -20,15 +20,15 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 cache, action, edges = Path(sys.argv[1]), sys.argv[2], 0
-warm = open_dataset(DatasetSpec(name="w", make="orkut", scale=0.005), cache)
+warm = open_dataset(DatasetSpec(name="w", make="orkut", scale=0.004), cache)
 warm.prepare(Silent()); warm.graph()
 before = peak()
-dataset = open_dataset(DatasetSpec(name="g", make="orkut", scale=0.06), cache)
+dataset = open_dataset(DatasetSpec(name="g", make="orkut", scale=0.04), cache)
 if action == "make":
     dataset.prepare(Silent())
 else:
     edges = dataset.graph().edges.shape[0]
-print((peak() - before) / 7_031_105)
+print((peak() - before) / 4_687_403)
 """
 
 

@@ -17,6 +17,7 @@ Ids = NDArray[np.uint64]
 _LOW = np.uint64(0xFFFF_FFFF)
 _SHIFT = np.uint64(32)
 _CHUNK = 1 << 22
+_RUN = 1 << 23
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -67,6 +68,7 @@ class Collector:
 
     def __init__(self) -> None:
         self._narrow: list[Keys] = []
+        self._fresh: list[Keys] = []
         self._wide: list[Ids] = []
         self._alone: list[Ids] = []
         self._read = 0
@@ -86,7 +88,13 @@ class Collector:
         if high.max() > _LOW:
             self._wide.append(np.unique(np.column_stack((low, high)), axis=0))
         else:
-            self._narrow.append(distinct(pack(low, high)).copy())
+            self._fresh.append(pack(low, high))
+            if sum(keys.size for keys in self._fresh) > _RUN:
+                self._end_run()
+
+    def _end_run(self) -> None:
+        """Removes the repetitions so far. Runs are so long that their memory goes back to the system, not to a heap."""
+        self._narrow.append(distinct(joined(self._fresh)).copy())
 
     def add_lone(self, ids: Ids) -> None:
         """Vertices that are named alone; they are lone unless an edge names them too."""
@@ -95,8 +103,9 @@ class Collector:
 
     def finish(self) -> Simple:
         """The simple graph of all that was added. The collector is empty afterwards."""
+        self._end_run()
         table = self._renumber() if self._wide else None
-        keys = distinct(_joined(self._narrow))
+        keys = distinct(joined(self._narrow))
         duplicates = self._read - self._loops - keys.size
         return Simple(keys, self._lone(keys, table), table, self._loops, duplicates)
 
@@ -107,7 +116,7 @@ class Collector:
         table = np.unique(np.concatenate([np.unique(chunk) for chunk in pairs]))
         while pairs:
             ranks = np.searchsorted(table, pairs.pop()).astype(np.uint64)
-            self._narrow.append(distinct(pack(ranks[:, 0], ranks[:, 1])).copy())
+            self._narrow.append(distinct(pack(ranks[:, 0], ranks[:, 1])))
         return table
 
     def _lone(self, keys: Keys, table: Ids | None) -> NDArray[np.int64]:
@@ -127,15 +136,15 @@ def vertices(keys: Keys) -> Ids:
     return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.uint64)
 
 
-def _joined(chunks: list[Keys]) -> Keys:
+def joined(chunks: list[Keys]) -> Keys:
     """One array of all chunks, which are given back to the system as they are copied."""
-    joined = np.empty(sum(chunk.size for chunk in chunks), dtype=np.uint64)
+    whole = np.empty(sum(chunk.size for chunk in chunks), dtype=np.uint64)
     start = 0
     while chunks:
         chunk = chunks.pop()
-        joined[start : start + chunk.size] = chunk
+        whole[start : start + chunk.size] = chunk
         start += chunk.size
-    return joined
+    return whole
 
 
 def as_graph(simple: Simple) -> Graph:

@@ -21,28 +21,39 @@ def degree_sequence(nodes: int, total: int, squares: int, largest: int) -> Degre
     """
     degree = np.arange(1, largest + 1, dtype=np.float64)
     shift = _shift(degree, total / nodes, squares / nodes)
-    shares = _shares(degree, round(shift, 5), round(_gamma(degree, shift, total / nodes), 6))
+    shares = _shares(_logarithm(degree, round(shift, 5)), round(_gamma(degree, shift, total / nodes), 6))
     at_least = np.floor(np.cumsum(shares[::-1])[::-1] * nodes + 0.5).astype(np.int64)
     at_least[0] = nodes
     sequence = np.searchsorted(-at_least, -np.arange(1, nodes + 1), side="right").astype(np.int64)
     return _with_sum(sequence, total)
 
 
-def _shares(degree: Shares, shift: float, gamma: float) -> Shares:
-    weight = np.exp(-gamma * np.log((degree + shift) / (1.0 + shift)))
+def _shares(logarithm: Shares, gamma: float) -> Shares:
+    """The share of each degree, from the logarithms of degree + shift."""
+    weight = np.exp(gamma * (logarithm[0] - logarithm))
     return np.asarray(weight / weight.sum(), dtype=np.float64)
+
+
+def _logarithm(degree: Shares, shift: float) -> Shares:
+    return np.asarray(np.log(degree + shift), dtype=np.float64)
 
 
 def _gamma(degree: Shares, shift: float, mean: float) -> float:
     """The exponent that gives the mean, by bisection: the mean falls with it."""
+    logarithm = _logarithm(degree, shift)
     low, high = 0.0, 40.0 + 4.0 * shift
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if float(_shares(degree, shift, middle) @ degree) > mean:
+        if _mean(_shares(logarithm, middle), degree) > mean:
             low = middle
         else:
             high = middle
     return (low + high) / 2
+
+
+def _mean(shares: Shares, values: Shares) -> float:
+    """The mean of values; not by BLAS, whose threads and rounding differ from machine to machine."""
+    return float((shares * values).sum())
 
 
 def _shift(degree: Shares, mean: float, mean_square: float) -> float:
@@ -51,7 +62,8 @@ def _shift(degree: Shares, mean: float, mean_square: float) -> float:
     for _ in range(24):
         middle = (low + high) / 2
         shift = float(np.exp(middle)) - 1.0
-        if float(_shares(degree, shift, _gamma(degree, shift, mean)) @ (degree * degree)) > mean_square:
+        shares = _shares(_logarithm(degree, shift), _gamma(degree, shift, mean))
+        if _mean(shares, degree * degree) > mean_square:
             low = middle
         else:
             high = middle

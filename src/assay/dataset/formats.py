@@ -23,7 +23,7 @@ from assay.model.dataset import DatasetSpec
 COMMENT = "#%"
 _HEAD_BYTES = 1 << 18
 _MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before UTF-8 text
-_FIELD_ENDS = re.compile(rb"[ \t,;\r\v\f]+")
+_FIELD_ENDS = re.compile(rb"[ \t,;\r]+")
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 _BANNER = re.compile(rb"%%MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
 
@@ -60,9 +60,10 @@ class Layout(Frozen):
 
     def normalise_options(self) -> tuple[str, ...]:
         """The options of the `normalise` job that make it read the file in the same way."""
-        skip = ("--skip-bytes", str(self.skip_bytes)) if self.skip_bytes else ()
+        skip = ("--skip-bytes", str(self.skip_bytes)) if self.skip_lines else ()  # Hadoop skips a byte order mark
         extra = ("--extra-columns", "allow") if self.extra_columns else ()
-        return (*skip, "--comment", COMMENT, *extra)
+        lone = ("--lone-vertices", "allow") if self.lone_lines else ()
+        return (*skip, "--comment", COMMENT, *extra, *lone)
 
 
 class _Line(NamedTuple):
@@ -106,7 +107,7 @@ class _Recogniser:
         self._spec = spec
         lines = list(_lines(head))
         self._first = lines[0]
-        self._data = [line for line in lines if line.fields and line.text.lstrip()[:1] not in (b"#", b"%")]
+        self._data = [line for line in lines if line.fields and line.fields[0][:1] not in (b"#", b"%")]
         compression = compression_of(path)
         form: Form = self._form()
         self._layout = Layout(

@@ -18,7 +18,7 @@ Ids = NDArray[np.uint64]
 MAX_ID = 2**63 - 1
 _DIGIT, _OTHER = 1, 2
 _CLASS = np.full(256, _OTHER, dtype=np.uint8)
-_CLASS[[ord(character) for character in " \t\r\n,;\v\f"]] = 0
+_CLASS[[ord(character) for character in " \t\r\n,;"]] = 0
 _CLASS[ord("0") : ord("9") + 1] = _DIGIT
 _POWERS = np.array([10**exponent for exponent in range(20)], dtype=np.uint64)
 
@@ -56,6 +56,8 @@ def parse(block: bytes, layout: Layout) -> Block:
     Raises:
         BadLineError: for the first line that is neither an edge, a comment, blank, nor a lone vertex where allowed.
     """
+    if block.count(b"\r") != block.count(b"\r\n"):
+        _refuse_bare_return(block)
     tokens = _tokenise(block)
     comment = _comments(block, tokens)
     blank = tokens.filling == 0
@@ -113,6 +115,13 @@ def _check_counts(tokens: _Tokens, data: NDArray[np.bool_], layout: Layout) -> N
                 "say `format: edges` if such a line is a vertex without an edge, or `header_lines: N` if "
                 "it belongs to the header; else fetch the file again",
             )
+
+
+def _refuse_bare_return(block: bytes) -> None:
+    """Hadoop takes a carriage return alone as the end of a line, which other programs don't: such lines are refused."""
+    for index, line in enumerate(block.split(b"\n")):
+        if b"\r" in line[:-1]:
+            raise BadLineError(index, "has a carriage return inside", "give every line its own end, LF or CR LF")
 
 
 def _check_empty_fields(block: bytes, data: NDArray[np.bool_]) -> None:

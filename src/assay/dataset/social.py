@@ -17,13 +17,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.dataset.canonical import Keys, distinct, drop_repeated, pack, unpack
+from assay.dataset.canonical import Keys, distinct, drop_repeated, joined, pack, unpack
 from assay.dataset.communities import community_edges, simple_keys
 from assay.dataset.degrees import Degrees, degree_sequence
 from assay.dataset.randomness import Source
 from assay.model.base import Frozen
 
 _CHUNK = 1 << 22
+_BATCH = 1 << 24
+_WORTHWHILE = 3
 _JITTER = 0.05
 _TREE, _COMMUNITIES, _PAIRS, _TRIM, _SMALL, _IDS = range(6)
 
@@ -62,7 +64,7 @@ def generate(shape: Shape, seed: int) -> Keys:
     squares = 2 * shape.wedges + 2 * shape.edges - int((small.degrees**2).sum())
     degrees = degree_sequence(shape.largest_component, 2 * edges, squares, shape.max_degree)
     keys = _main_component(degrees, edges, shape, seed)
-    keys = np.concatenate((keys, small.keys))
+    keys = joined([small.keys, keys])
     return _renumber(keys, np.concatenate((degrees, small.degrees)), shape.id_order, Source(seed, _IDS))
 
 
@@ -90,14 +92,13 @@ def _main_component(degrees: Degrees, edges: int, shape: Shape, seed: int) -> Ke
     rest = degrees - np.bincount(parent, minlength=degrees.size) - 1
     rest[0] += 1
     rest = np.maximum(rest, 0)
-    dense = _communities(rest, shape, seed)
-    dense = _without(dense, tree)
-    dense = _trim(dense, edges - tree.size, Source(seed, _TRIM))
+    dense = _trim(_without(_communities(rest, shape, seed), tree), edges - tree.size, Source(seed, _TRIM))
     for start in range(0, dense.size, _CHUNK):
         for end in unpack(dense[start : start + _CHUNK]):
             rest -= np.bincount(end.astype(np.int64), minlength=rest.size)
-    keys = distinct(np.concatenate((tree, dense)))
-    return _pair_up(keys, np.maximum(rest, 0), edges, shape.mirrored, Source(seed, _PAIRS))
+    chunks = [tree, dense]
+    del tree, dense  # at a hundred million edges every array that is kept counts
+    return _pair_up(distinct(joined(chunks)), np.maximum(rest, 0), edges, shape.mirrored, Source(seed, _PAIRS))
 
 
 def _tree(degrees: Degrees, random: Source) -> NDArray[np.int64]:
@@ -112,27 +113,23 @@ def _tree(degrees: Degrees, random: Source) -> NDArray[np.int64]:
 def _communities(rest: Degrees, shape: Shape, seed: int) -> Keys:
     budget = rest.astype(np.float64) * shape.community_share
     chunks = list(community_edges(budget, shape.community_size, shape.community_density, Source(seed, _COMMUNITIES)))
-    return distinct(np.concatenate(chunks)) if chunks else np.empty(0, dtype=np.uint64)
+    return distinct(joined(chunks))
 
 
 def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: Source) -> Keys:
     """Adds random edges, by the degrees that are left, until there are exactly `edges`."""
     open_ends = np.repeat(np.arange(stubs.size, dtype=np.int32), stubs)
-    rounds = 0
-    while missing := edges - keys.size:
-        rounds += 1
-        if rounds == _ROUNDS or open_ends.size < 2:  # the open ends are used up among themselves: any vertices will do
+    while missing := min(edges - keys.size, _BATCH):
+        new = np.empty(0, dtype=np.uint64)
+        if open_ends.size > 1:
+            counts = (min(_CHUNK, missing - start) for start in range(0, missing, _CHUNK))
+            new = distinct(joined([_pairs(open_ends, count, mirrored, random) for count in counts]))
+            new = _without(new, keys)
+        if new.size * _WORTHWHILE < missing:  # the open ends are used up among themselves: any vertices will do
             open_ends, mirrored = np.arange(stubs.size, dtype=np.int32), 0.0
-        fresh = [
-            _pairs(open_ends, min(_CHUNK, missing - start), mirrored, random) for start in range(0, missing, _CHUNK)
-        ]
-        new = _without(distinct(np.concatenate(fresh)), keys)
         keys = np.concatenate((keys, new))
         keys.sort(kind="stable")
     return keys
-
-
-_ROUNDS = 40
 
 
 def _pairs(open_ends: NDArray[np.int32], count: int, mirrored: float, random: Source) -> Keys:
