@@ -130,6 +130,8 @@ def _installed(home: Path, java: Java) -> Distribution:
 
 def bundled(folder: Path, java: Java) -> Distribution:
     """The jars that `hadoop/prepare` put into `folder`. Raises BadInputError when they are not there."""
+    # An archive names the jars' real paths.
+    folder = folder.resolve()
     jars = folder / "lib"
     version = _version(jars)
     pathing = folder / "hadoop.jar"
