@@ -1,0 +1,1 @@
+"""Tests of the clusters: without Hadoop, and (`it`) on a real one."""

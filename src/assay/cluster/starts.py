@@ -88,9 +88,10 @@ def starts_of(name: str, distribution: Distribution) -> Starts:
         return Starts(name=name, properties={})
     sharing = _sharing(distribution)
     control = (*sharing, *_CONTROL_OPTIONS)
-    ours = _LEAVE_AT_ONCE if distribution.jars is not None else {}
+    leaving = _LEAVE_AT_ONCE if distribution.jars is not None else {}
+    containers = _container_options(distribution, sharing, _CONTROL_OPTIONS)
     return Starts(
-        name=name, properties={**_BRISK_PROPERTIES, **ours, **_container_options(distribution, sharing, _CONTROL_OPTIONS)},
+        name=name, properties={**_BRISK_PROPERTIES, **leaving, **containers},
         control_options=control, data_options=sharing, copies_names=True,
     )  # fmt: skip
 
