@@ -10,11 +10,12 @@ from assay.model.dataset import DatasetSpec
 
 
 class WorkloadSpec(Frozen):
-    """Which computation a trial runs: a named workload, its variant and its options."""
+    """Which computation a trial runs: a named workload, its variant, its options, and Hadoop properties of its own."""
 
     name: str
     variant: str = "paper"
     options: Mapping[str, str] = {}
+    hadoop: Mapping[str, str] = {}
 
 
 class MediumSpec(Frozen):

@@ -45,11 +45,12 @@ Text = Annotated[str, BeforeValidator(_as_text)]
 
 
 class WorkloadEntry(Frozen):
-    """A workload: its name alone, or with a variant and options."""
+    """A workload: its name alone, or with a variant, options, and Hadoop properties for its jobs alone."""
 
     name: str
     variant: str = "paper"
     options: Mapping[str, Text] = {}
+    hadoop: Mapping[str, Text] = {}
 
 
 class MediumEntry(Frozen):

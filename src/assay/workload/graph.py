@@ -49,7 +49,13 @@ class GraphWorkload:
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The workload's own command on the staged graph."""
         options = [text for name, value in self.spec.options.items() for text in (f"--{name}", value) if text]
-        launch = Launch(command=self.command, input=self._input, output=self.output, options=tuple(options))
+        launch = Launch(
+            command=self.command,
+            input=self._input,
+            output=self.output,
+            options=tuple(options),
+            properties=self.spec.hadoop,
+        )
         return engine.run(launch, progress)
 
     @abstractmethod
