@@ -32,7 +32,6 @@ class ConsoleDisplay:
             self._left = self._left[self._left.index(trial.id) :]
         self._current, self._trial_started = trial.id, time.monotonic()
         self._head = f"trial {number}/{total} {trial.workload.name} on {trial.medium.name}"
-        self._show("")
 
     def trial_ends(self, record: Record) -> None:
         """A line that stays."""
@@ -45,10 +44,8 @@ class ConsoleDisplay:
         self.close()
         elapsed = seconds_text(record.totals.elapsed_s if record.totals else None)
         reason = f": {record.error}" if record.error else ""
-        self._console.print(
-            f"{self._head}: {record.outcome}, jobs {elapsed} s, trial {seconds_text(seconds)} s{reason}",
-            highlight=False,
-        )
+        line = f"{self._head}: {record.outcome}, jobs {elapsed} s, trial {seconds_text(seconds)} s{reason}"
+        self._console.print(line, highlight=False, soft_wrap=True)
 
     def step(self, name: str) -> None:
         """The live line's middle."""
@@ -70,7 +67,7 @@ class ConsoleDisplay:
         line = " · ".join(parts)
         if not self._console.is_terminal:
             if not detail:
-                self._console.print(f"assay: {line}", highlight=False)
+                self._console.print(f"assay: {line}", highlight=False, soft_wrap=True)
             return
         if self._spinner is None:
             self._spinner = self._console.status(line)

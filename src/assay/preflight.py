@@ -36,6 +36,7 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
     seen: dict[tuple[str, ...], Estimate] = {}
+    progress.step("prepare datasets")
     for trial in plan.trials:
         key = (trial.workload.model_dump_json(), trial.dataset.name, trial.medium.name, trial.cluster.kind)
         if key not in seen:
@@ -59,7 +60,6 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
 def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
     """The workload's own estimate and what the cluster needs beside it."""
     dataset = parts.dataset()
-    progress.step(f"prepare dataset {trial.dataset.name}")
     staged = dataset.prepare(progress)
     estimate = parts.workload().estimate(dataset.facts(), staged.bytes)
     if trial.cluster.kind == "existing":

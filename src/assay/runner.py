@@ -24,6 +24,8 @@ from assay.model.store import Store
 from assay.model.trial import Trial
 from assay.model.workload import Workload
 
+FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
+
 
 class Parts(Protocol):
     """Makes the things that one trial touches."""
@@ -150,6 +152,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             findings.settings |= report.settings
             findings.staging_jobs += _histories(engine, staged.jobs, findings)
             findings.jobs += _histories(engine, report.jobs, findings)
+            findings.doubts += _cached(trial, findings)
         with findings.step("verify", progress):
             size = store.size_bytes(workload.output)
             findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
@@ -186,6 +189,21 @@ def _histories(engine: Engine, jobs: tuple[JobReference, ...], findings: Finding
     histories = [engine.history(job) for job in jobs]
     findings.attempts += [attempt for history in histories for attempt in history.attempts]
     return [history.job for history in histories]
+
+
+def _cached(trial: Trial, findings: Findings) -> list[Doubt]:
+    """A doubt where all that the jobs wrote fits into this machine's page cache."""
+    counters = totals(tuple(findings.jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {})
+    written = counters.get("FILE_BYTES_WRITTEN", 0) + counters.get("HDFS_BYTES_WRITTEN", 0)
+    if trial.medium.kind != "directory" or written > int(findings.facts["memory_bytes"]):
+        return []
+    doubt = Doubt(
+        kind="page-cache-hides-medium",
+        what=f"what a trial wrote on {trial.medium.name} is less than this machine's memory",
+        why="the kernel can keep all of it in its page cache, so the medium's own speed may hardly show",
+        cure="take a dataset whose intermediates are several times larger than memory",
+    )
+    return [doubt]
 
 
 def _judged(check: Callable[[], tuple[Verdict, ...]]) -> tuple[Verdict, ...]:

@@ -1,0 +1,1 @@
+"""Whole runs on real clusters (`it`): Assay as its user drives it."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.cluster.distribution import Distribution
 from assay.model.base import Frozen
 
-_HEARTBEAT_MS = "100"
+_HEARTBEAT_MS = "50"
 
 _BRISK_PROPERTIES = {
     # Containers are given out, and found finished, by heartbeats.
@@ -23,6 +23,10 @@ _BRISK_PROPERTIES = {
     "yarn.client.application-client-protocol.poll-interval-ms": "50",
     "mapreduce.client.progressmonitor.pollinterval": "100",
     "mapreduce.client.completion.pollinterval": "100",
+    # A file's last block is often reported to the NameNode a few milliseconds after the client asks to close the file;
+    # the client then sleeps before it asks again, 400 ms by default, and a job closes about ten small files.
+    "dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "10",
+    "dfs.client.block.write.locateFollowingBlock.max.delay.ms": "400",
     # The daemons start together and look for each other: ask often instead of once a second or every 30 s.
     "ipc.client.connect.retry.interval": "100",
     "ipc.client.connect.max.retries": "200",

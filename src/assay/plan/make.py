@@ -24,7 +24,13 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     workloads = [WorkloadSpec.model_validate(entry.model_dump()) for entry in experiment.workloads]
     for what, names in (
         ("datasets", [dataset.name for dataset in datasets]),
-        ("workloads", [f"{workload.name} {workload.variant} {dict(workload.options)} {dict(workload.hadoop)}" for workload in workloads]),
+        (
+            "workloads",
+            [
+                f"{workload.name} {workload.variant} {dict(workload.options)} {dict(workload.hadoop)}"
+                for workload in workloads
+            ],
+        ),
         ("settings", [one.name for one in settings]),
     ):
         _refuse_doubles(path, line_of(tree, [what]), what, names)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -11,15 +12,17 @@ from assay.report.text import ratio_text, seconds_text
 from assay.stats.summary import Row, doubts_of, summarise
 
 PHASES = ("map", "shuffle", "merge", "reduce")
+NOTE = (
+    "In seconds. elapsed: the jobs' own times added up; phases: averages per task, added up over the jobs; "
+    "ratio: elapsed time over that on the first medium."
+)
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 
 
 def print_report(title: str, records: Sequence[Record], console: Console) -> None:
     """Title, table, failures and doubts."""
     console.print(_table(title, summarise(records)))
-    console.print(
-        "[dim]elapsed: the jobs' own times added up; phases: average seconds per task, added over the jobs[/dim]"
-    )
+    console.print(NOTE, style="dim", highlight=False)
     for record in records:
         if record.status is Status.FAILED:
             console.print(f"[red]trial {record.trial.id} failed:[/red] {record.error}", highlight=False)
@@ -33,17 +36,21 @@ def print_report(title: str, records: Sequence[Record], console: Console) -> Non
 
 def print_doubt(doubt: Doubt, console: Console) -> None:
     """One doubt in one paragraph."""
-    console.print(f"[yellow]Doubt ({doubt.kind}):[/yellow] {doubt.what}; {doubt.why}. {doubt.cure}.", highlight=False)
+    console.print(
+        f"[yellow]Doubt ({doubt.kind}):[/yellow] {doubt.what}; {doubt.why}. Cure: {doubt.cure}.", highlight=False
+    )
 
 
 def _table(title: str, rows: Sequence[Row]) -> Table:
-    table = Table(title=title, title_justify="left", header_style="bold")
+    table = Table(
+        title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+    )
     varying = _varying(rows)
     for name in ("workload", *varying, "medium"):
-        table.add_column(name)
-    for name in ("runs", "elapsed s", *(f"{phase} s" for phase in PHASES), "ratio"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
+        table.add_column(name, no_wrap=True)
+    for name in ("runs", "elapsed", *PHASES, "ratio"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
     last = None
     for row in rows:
         if last not in (None, row.group):

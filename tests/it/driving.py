@@ -1,0 +1,196 @@
+"""Drives Assay as its user does, by its command line, in a place of the test's own, and looks at what it leaves.
+
+The place has its own leases, caches and parts, so that neither other runs on the machine nor the user's clusters are
+seen or touched: its checkout is the real one's jars and jobs under another root.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.lease import MARK
+from assay.model.installation import Installation
+from assay.model.record import Record
+from assay.record.folder import RunFolder
+
+ROOT = Path(__file__).parents[2]
+HADOOP = ROOT / ".assay" / "hadoop"
+JAR = ROOT / "jobs" / "target" / "assay-jobs.jar"
+PATIENCE_S = 300.0
+# These would make the output of a pipe look like a terminal's.
+TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
+
+DATANODE, MASTER = "-Dproc_datanode", "MRAppMaster"
+# Where a job's tasks are not what is tested, they run inside its master: two JVMs fewer per job.
+IN_ONE_CONTAINER = "{mapreduce.job.ubertask.enable: true}"
+
+
+class Started:
+    """A command that runs, with its output so far."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", output: Path) -> None:
+        self.process = process
+        self._output = output
+
+    @property
+    def text(self) -> str:
+        """All it has printed."""
+        return self._output.read_text(errors="replace")
+
+    def until(self, pattern: str) -> None:
+        """Wait for output that matches; if it never comes, the test fails with what came instead."""
+        wait_for(lambda: re.search(pattern, self.text) or self.process.poll() is not None)
+        assert re.search(pattern, self.text), f"no {pattern!r} in:\n{self.text}"
+
+    def until_jobs_run(self, place: "Place", trial: str) -> None:
+        """Wait until a trial (`1/2`) is measured and a job of it has its application master."""
+        self.until(rf"trial {trial} .* · run( ·|\n)")
+        wait_for(lambda: place.processes(MASTER) or self.process.poll() is not None)
+        assert self.process.poll() is None, self.text
+
+    def exit_code(self) -> int:
+        """Wait for its end; negative for the signal that killed it."""
+        return self.process.wait(timeout=PATIENCE_S)
+
+
+class Place:
+    """A directory, a user's shell in it, and the commands started from there."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.disk = home / "disk"
+        self.disk.mkdir()
+        root = home / "checkout"
+        self.installation = Installation(
+            root=root,
+            parts=root / ".assay",
+            jobs_jar=root / "jobs" / "target" / "assay-jobs.jar",
+            cache=home / "cache" / "assay",
+            state=home / "state" / "assay",
+        )
+        self.installation.parts.mkdir(parents=True)
+        (self.installation.parts / "hadoop").symlink_to(HADOOP)
+        (root / "jobs").symlink_to(ROOT / "jobs")
+        own = {
+            "PYTHONPATH": str(ROOT / "src"),
+            "ASSAY_ROOT": str(root),
+            "XDG_STATE_HOME": str(home / "state"),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            "COLUMNS": "300",
+        }
+        self.environment = {**{name: value for name, value in os.environ.items() if name not in TERMINAL}, **own}
+        self._started: list[Started] = []
+
+    def experiment(self, text: str) -> str:
+        """Write an experiment file; its name for the command line."""
+        (self.home / "experiment.yaml").write_text(text)
+        return "experiment.yaml"
+
+    def assay(self, *arguments: str, code: int = 0) -> str:
+        """Run `assay` to its end, which must have this exit code; what it printed."""
+        return self.command(*assay_command(*arguments), code=code).stdout
+
+    def command(self, *command: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+        """Run any command to its end, which must have this exit code."""
+        done = subprocess.run(
+            command, cwd=self.home, env=self.environment, capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL, timeout=PATIENCE_S,
+        )  # fmt: skip
+        assert done.returncode == code, f"{' '.join(command)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def start(self, *arguments: str) -> Started:
+        """Start `assay` and go on."""
+        output = self.home / f"output-{len(self._started)}.txt"
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                assay_command(*arguments), cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL, stdout=file,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        self._started.append(Started(process, output))
+        return self._started[-1]
+
+    def records(self, run: str) -> list[Record]:
+        """The records of a run folder, none of them damaged."""
+        records, damaged = RunFolder(self.home / run).records()
+        assert not damaged
+        return records
+
+    def status(self) -> list[dict[str, Any]]:
+        """What Assay says that it holds."""
+        held: list[dict[str, Any]] = json.loads(self.assay("cluster", "status", "--json"))
+        return held
+
+    def processes(self, word: str) -> list[int]:
+        """The marked processes of this place with a word in their command line."""
+        mark = f"{MARK}=".encode()
+        return [
+            pid
+            for pid, environment in self._environments()
+            if mark in environment and word.encode() in _content(Path(f"/proc/{pid}/cmdline"))
+        ]
+
+    def left_over(self) -> list[str]:
+        """Whatever of Assay's is still there: processes, directories, leases, and what it says itself."""
+        held = self.status()
+        processes = [f"process {pid}: {_content(Path(f'/proc/{pid}/cmdline'))!r}" for pid, _ in self._environments()]
+        directories = [str(path) for path in self.home.rglob("assay-*") if path.is_dir()]
+        parts = [*self.installation.parts.glob("work/*"), *self.installation.state.glob("leases/*")]
+        return [*map(str, held), *processes, *directories, *map(str, parts)]
+
+    def clean_up(self) -> None:
+        """End what a failed test left running."""
+        for started in self._started:
+            if started.process.poll() is None:
+                started.process.kill()
+                started.process.wait()
+        if any(self.installation.state.glob("leases/*")):
+            self.assay("cluster", "down")
+
+    def _environments(self) -> list[tuple[int, bytes]]:
+        """Processes that name this place in their environment: ours all have our XDG directories or lie below it."""
+        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and int(entry) != os.getpid()]
+        found = [(pid, _content(Path(f"/proc/{pid}/environ"))) for pid in pids]
+        return [(pid, environment) for pid, environment in found if str(self.home).encode() in environment]
+
+
+@contextmanager
+def a_place(home: Path) -> Iterator[Place]:
+    """A place that is cleaned up whatever happens; the test is skipped where set-up has not run."""
+    missing = [str(path.relative_to(ROOT)) for path in (HADOOP, JAR) if not path.exists()]
+    if missing:
+        pytest.skip(f"{' and '.join(missing)} not found; run `setup/prepare` first")
+    place = Place(home)
+    try:
+        yield place
+    finally:
+        place.clean_up()
+
+
+def assay_command(*arguments: str) -> list[str]:
+    """As the entry script starts it."""
+    return [sys.executable, "-m", "assay", *arguments]
+
+
+def wait_for(condition: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
+    """Ask until it holds."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.05)
+
+
+def _content(file: Path) -> bytes:
+    """Of a file in /proc, whose process may be gone."""
+    with suppress(OSError):
+        return file.read_bytes()
+    return b""

@@ -1,0 +1,82 @@
+"""Proves that one wrong value in a real run's output is found: the trial fails, and so does the command."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from assay.commands.report import exit_code
+from assay.execution import execute
+from assay.lease import Lease
+from assay.model.doubt import Outcome
+from assay.model.progress import Silent
+from assay.model.record import Status
+from assay.parts import TrialParts, vocabulary
+from assay.plan.make import make_plan
+from assay.record.folder import RunFolder
+from assay.store.webhdfs import WebHdfs
+from tests.it.driving import IN_ONE_CONTAINER
+from tests.it.handwritten import TEXT, counted
+
+pytestmark = pytest.mark.it
+
+
+class FlippedStore(WebHdfs):
+    """Gives the output as it is, but for the component of its first vertex."""
+
+    def lines(self, path):
+        first, *others = super().lines(path)
+        vertex, component, rest = first.split(b"\t", 2)
+        yield b"\t".join((vertex, b"%d" % (int(component) + 1), rest))
+        yield from others
+
+
+class FlippingParts(TrialParts):
+    """The real parts but for the store."""
+
+    def store(self, running):
+        return FlippedStore(running.namenode_url)
+
+
+class Unwatched(Silent):
+    """Nobody watches the plan."""
+
+    def trial_begins(self, trial, number, total):
+        pass
+
+    def trial_ends(self, record):
+        pass
+
+
+def test_one_flipped_component_fails_the_trial_and_the_command(place):
+    (place.home / "graph.txt").write_bytes(TEXT)
+    experiment = place.experiment(f"""
+experiment: flipped
+workloads: components
+datasets:
+  - file: graph.txt
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+hadoop: {IN_ONE_CONTAINER}
+cache: warm
+""")
+    plan = make_plan(place.home / experiment, vocabulary())
+    folder = RunFolder(place.home / "run")
+    folder.create(plan)
+
+    @contextmanager
+    def flipping(trial):
+        with Lease(place.installation.state, "trial") as lease:
+            yield FlippingParts(trial, place.installation, lease, place.environment)
+
+    execute(plan, folder, flipping, Unwatched())
+    (record,) = place.records("run")
+    assert record.status is Status.FINISHED, record.error
+    assert record.outputs[0].summary["components"] == counted(TEXT).components
+    assert [verdict.check for verdict in record.verdicts if verdict.outcome is Outcome.FAIL] == [
+        "the partition equals NetworKit's"
+    ]
+    assert "1 vertices differ" in " ".join(verdict.detail for verdict in record.verdicts)
+    assert record.outcome is Outcome.FAIL
+    assert exit_code(folder.path) == 1
+    place.assay("report", "run", code=1)
+    assert place.left_over() == []
