@@ -1,4 +1,4 @@
-"""Proves that an experiment on a file as people write them gives the right counts, a whole record, and leaves nothing."""
+"""Proves that an experiment on a file as people write it gives right counts, a whole record, and leaves nothing."""
 
 import gzip
 
