@@ -48,7 +48,9 @@ def test_no_file_is_too_long():
 
 
 def test_no_module_has_a_name_that_says_nothing():
-    assert not [file for file in [*PYTHON, *JAVA] if FORBIDDEN_NAMES & {file.stem.lower(), *(p.lower() for p in file.parts)}]
+    assert not [
+        file for file in [*PYTHON, *JAVA] if FORBIDDEN_NAMES & {file.stem.lower(), *(p.lower() for p in file.parts)}
+    ]
 
 
 @pytest.mark.parametrize("words", ["T" + "ODO", "FIX" + "ME", "X" + "XX"])

@@ -29,7 +29,7 @@ def main() -> None:
     from assay.model.errors import AssayError, BadInputError
 
     try:
-        sys.exit(cli.main(standalone_mode=False) or 0)
+        sys.exit(cli.main(prog_name="assay", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(BAD_INPUT)
@@ -72,7 +72,7 @@ def quickstart(out: Path | None) -> int:
 @click.argument("experiment", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
 @click.option("--resume", is_flag=True, help="Go on with the unfinished trials of --out.")
-@click.option("--dry-run", is_flag=True, help="Only say what would run and what it needs.")
+@click.option("--dry-run", is_flag=True, help="Only prepare the datasets and say what would run and what it needs.")
 def run(experiment: Path, out: Path | None, *, resume: bool, dry_run: bool) -> int:
     """Run an experiment: every trial of its plan, each recorded as soon as it ends.
 

@@ -98,8 +98,17 @@ class TrialParts:
 
     def engine(self, running: RunningCluster, scratch: Path, failure: Callable[[], str | None]) -> Engine:
         """MapReduce."""
-        jar = self._installation.jobs_jar
-        return MapReduce(running, jar, scratch, self._lease, self._environment, failure)
+        shared = self._trial.cluster.kind == "existing"
+        # What a user exported for another Hadoop (HADOOP_USER_NAME, HADOOP_OPTS) has no place on a cluster of our own.
+        ours = {name: value for name, value in self._environment.items() if not name.startswith("HADOOP_")}
+        return MapReduce(
+            running,
+            self._installation.jobs_jar,
+            scratch,
+            self._lease.environment(self._environment if shared else ours),
+            failure,
+            shared=shared,
+        )
 
     def dataset(self) -> Dataset:
         """From the trial's spec."""

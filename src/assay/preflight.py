@@ -14,7 +14,8 @@ MIB = 1 << 20
 CLUSTER_MEMORY_BYTES = 2500 * MIB
 # A formatted HDFS, localised jars, job histories and logs.
 CLUSTER_DISK_BYTES = 300 * MIB
-CLUSTER_S = 20.0
+CLUSTER_S = 12.0
+EDGE_LINE_BYTES = 20
 
 MakeParts = Callable[[Trial], AbstractContextManager[Parts]]
 
@@ -61,7 +62,10 @@ def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
     """The workload's own estimate and what the cluster needs beside it."""
     dataset = parts.dataset()
     staged = dataset.prepare(progress)
-    estimate = parts.workload().estimate(dataset.facts(), staged.bytes)
+    facts = dataset.facts()
+    # A file still to be normalised may be compressed, and lies in the store beside its normal form for a while.
+    staged_bytes = staged.bytes if staged.canonical else staged.bytes + 2 * EDGE_LINE_BYTES * facts.edges
+    estimate = parts.workload().estimate(facts, staged_bytes)
     if trial.cluster.kind == "existing":
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     disk = estimate.disk_bytes + CLUSTER_DISK_BYTES

@@ -5,7 +5,7 @@ Nothing here knows which kinds of things there are: they come from Parts, and te
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -137,6 +137,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
         place = scopes.enter_context(medium.attached())
         running = scopes.enter_context(_started(trial, cluster, place, neutral, findings, progress))
         store, engine = parts.store(running), parts.engine(running, neutral, cluster.failure)
+        scopes.enter_context(_tidied(store, workload.base, findings, progress))
         with findings.step("stage", progress):
             staged = workload.stage(dataset, store, engine, progress)
         with findings.step("cold cache", progress):
@@ -157,8 +158,19 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             size = store.size_bytes(workload.output)
             findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
             findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), store, report))
-        with findings.step("clean up", progress):
-            store.delete(workload.base)
+
+
+@contextmanager
+def _tidied(store: Store, base: str, findings: Findings, progress: Progress) -> Iterator[None]:
+    """Whatever happens, the trial's files leave the store: an existing cluster's is not thrown away afterwards."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            store.delete(base)
+        raise
+    with findings.step("clean up", progress):
+        store.delete(base)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def engine_with(tmp_path):
             cluster = RunningCluster(
                 hadoop=hadoop, conf_dir=tmp_path, namenode_url="", history_url="http://127.0.0.1:9", hadoop_version="3"
             )
-            return MapReduce(cluster, Path("/jobs.jar"), tmp_path, lease, dict(os.environ), failure)
+            return MapReduce(cluster, Path("/jobs.jar"), tmp_path, lease.environment(os.environ), failure)
 
         yield make
 

@@ -111,6 +111,10 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_an_existing_cluster_has_one_medium_of_its_own(tmp_path):
     text = GOOD.replace("media:\n  disk: directory\n  memory: memory\n", "cluster: {conf_dir: conf}\n")
+    with pytest.raises(BadInputError, match=r"conf_dir .*conf has no core-site\.xml"):
+        plan_of(tmp_path, text)
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "core-site.xml").touch()
     plan = plan_of(tmp_path, text)
     assert {trial.medium.kind for trial in plan.trials} == {"existing"}
     assert plan.trials[0].cluster.conf_dir == tmp_path / "conf"

@@ -29,7 +29,9 @@ class NameNode(BaseHTTPRequestHandler):
             return self._redirect(path)
         if operation == "GETCONTENTSUMMARY":
             return self._answer({"ContentSummary": {"length": sum(map(len, under.values()))}})
-        rows = [{"pathSuffix": name[len(path) + 1 :], "type": "FILE", "length": len(body)} for name, body in under.items()]
+        rows = [
+            {"pathSuffix": name[len(path) + 1 :], "type": "FILE", "length": len(body)} for name, body in under.items()
+        ]
         return self._answer({"FileStatuses": {"FileStatus": rows}})
 
     def do_PUT(self):
@@ -99,7 +101,12 @@ def test_webhdfs_puts_and_sizes_and_deletes(webhdfs, tmp_path):
 
 
 def test_webhdfs_reads_lines_over_pieces_and_skips_hidden_files(webhdfs):
-    NameNode.files |= {"/out/part-0": b"a\nb\n", "/out/part-1": b"c\nno end", "/out/_SUCCESS": b"x\n", "/out/empty": b""}
+    NameNode.files |= {
+        "/out/part-0": b"a\nb\n",
+        "/out/part-1": b"c\nno end",
+        "/out/_SUCCESS": b"x\n",
+        "/out/empty": b"",
+    }
     assert list(webhdfs.lines("/out")) == [b"a", b"b", b"c", b"no end"]
 
 
@@ -119,7 +126,7 @@ def test_webhdfs_that_does_not_answer_is_an_assay_error():
 def hadoop_fs(tmp_path):
     def make(body):
         script = tmp_path / "hadoop"
-        script.write_text(f"#!/bin/bash\necho \"$@\" >>{tmp_path}/calls\n{body}\n")
+        script.write_text(f'#!/bin/bash\necho "$@" >>{tmp_path}/calls\n{body}\n')
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         return HadoopFs(script)
 

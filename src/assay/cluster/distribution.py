@@ -64,7 +64,7 @@ def find_java(environment: Mapping[str, str]) -> Java:
             f"{home} does not say which Java it is (no JAVA_VERSION in {release}); set JAVA_HOME to a JDK"
         )
     if feature < _OLDEST_JAVA:
-        raise BadInputError(f"Java {version} in {home} is too old for Hadoop 3; set JAVA_HOME to Java 11 or 17")
+        raise BadInputError(f"Java {version} in {home} is too old for Hadoop 3; set JAVA_HOME to Java 17")
     return Java(home=home, feature=feature, version=version, fingerprint=_fingerprint(home))
 
 
@@ -72,12 +72,14 @@ def _java_home(environment: Mapping[str, str]) -> Path:
     named = environment.get("JAVA_HOME")
     if named:
         if not (Path(named) / "bin" / "java").is_file():
-            raise BadInputError(f"JAVA_HOME is {named}, but there is no bin/java in it; set it to a JDK (11 or 17)")
+            raise BadInputError(
+                f"JAVA_HOME is {named}, but there is no bin/java in it; set it to a JDK of version 17 to 21"
+            )
         return Path(named).resolve()
     found = shutil.which("java", path=environment.get("PATH", ""))
     if not found:
         raise BadInputError(
-            "no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install a JDK (11 or 17)"
+            "no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install a JDK of version 17 to 21"
         )
     home = Path(found).resolve().parent.parent
     # A JDK 8 keeps its launcher twice; the outer home has the release file.

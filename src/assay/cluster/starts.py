@@ -2,7 +2,7 @@
 
 A job's work (map, sort, spill, shuffle, merge, reduce) runs inside its task JVMs. Brisk shortens what lies around it:
 heartbeats and polls that hand over work or news, and the loading of classes. Compiler, collector and heap of the task
-JVMs stay. But Hadoop counts a task's time from its container's launch, so `avgMapTime` and `avgReduceTime` include the
+JVMs stay. But Hadoop counts a task's time from its container's launch, so `avgMapTime` and `avgShuffleTime` include the
 JVM's start, which class sharing makes shorter: compare trials of the same starts only. Whatever brisk sets is listed
 in the cluster's settings, so that a record says what it ran with.
 """

@@ -40,8 +40,14 @@ def run_experiment(
         return 0
     if not resume:
         folder.create(plan)
-    with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
-        execute(plan, folder, make_parts, display)
+    try:
+        with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
+            execute(plan, folder, make_parts, display)
+    except KeyboardInterrupt:
+        console.print(
+            f"go on with: assay run {experiment} --out {folder.path} --resume", highlight=False, soft_wrap=True
+        )
+        raise
     report_run(folder.path, console)
     return exit_code(folder.path)
 
@@ -79,5 +85,6 @@ def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:
     if needs.memory_bytes:
         available = bytes_text(needs.available_memory_bytes)
         console.print(
-            f"  memory: at most about {bytes_text(needs.memory_bytes)}, {available} available", highlight=False
+            f"  this machine: at most about {bytes_text(needs.memory_bytes)} of memory, {available} available",
+            highlight=False,
         )

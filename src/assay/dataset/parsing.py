@@ -103,7 +103,7 @@ def _check_counts(tokens: _Tokens, data: NDArray[np.bool_], layout: Layout) -> N
             raise BadLineError(
                 int(more[0]),
                 "has more than two columns",
-                "if the others are weights or times, say `format: konect` or name the columns in a first "
+                "if the others are weights or times, cut those columns off, or name the columns in a first "
                 "line of a CSV file; else remove them",
             )
     if not layout.lone_lines:

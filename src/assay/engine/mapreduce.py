@@ -4,11 +4,12 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from assay.engine.history import HistoryServer
-from assay.lease import Lease, end_processes
+from assay.lease import end_processes
 from assay.model.base import AssayError
 from assay.model.cluster import RunningCluster
 from assay.model.engine import History, JobReference, Launch, LaunchReport
@@ -31,15 +32,18 @@ class MapReduce:
         cluster: RunningCluster,
         jobs_jar: Path,
         scratch: Path,
-        lease: Lease,
         environment: Mapping[str, str],
         failure: Callable[[], str | None],
+        *,
+        shared: bool = False,
     ) -> None:
+        """`shared` says that the cluster outlives the trial: a job that is abandoned there has to be killed."""
         self._cluster = cluster
         self._jar = jobs_jar
         self._scratch = scratch
-        self._environment = lease.environment(environment)
+        self._environment = dict(environment)
         self._failure = failure
+        self._shared = shared
         self._history = HistoryServer(cluster.history_url)
         self._launches = 0
 
@@ -60,12 +64,23 @@ class MapReduce:
             try:
                 self._wait(process, log, progress)
             finally:
-                end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
+                if process.poll() is None:
+                    end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
+                    self._abandon(report)
         return self._read_report(launch, process.returncode, report, log)
 
     def history(self, job: JobReference) -> History:
         """From the JobHistoryServer."""
         return self._history.read(job)
+
+    def _abandon(self, report: Path) -> None:
+        """On a cluster that goes on living, kill the job whose client was ended."""
+        jobs = (_parse(report) or {}).get("jobs", []) if self._shared else []
+        for job in jobs:
+            if job.get("succeeded") is None:
+                command = [str(self._cluster.hadoop), "job", "-kill", job["id"]]
+                with suppress(subprocess.TimeoutExpired):
+                    subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
 
     def _command(self, launch: Launch, report: Path) -> list[str]:
         properties = [f"-D{name}={value}" for name, value in launch.properties.items()]

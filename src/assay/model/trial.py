@@ -17,6 +17,11 @@ class WorkloadSpec(Frozen):
     options: Mapping[str, str] = {}
     hadoop: Mapping[str, str] = {}
 
+    @property
+    def own(self) -> str:
+        """Options and Hadoop properties in one line: what tells two entries of the same workload apart."""
+        return " ".join(f"{name}={value}" for name, value in sorted({**self.options, **self.hadoop}.items()))
+
 
 class MediumSpec(Frozen):
     """Which medium a trial keeps its bytes on.
@@ -55,6 +60,7 @@ class Trial(Frozen):
         return {
             "workload": self.workload.name,
             "variant": self.workload.variant,
+            "options": self.workload.own,
             "dataset": self.dataset.name,
             "medium": self.medium.name,
             "settings": self.settings.name,

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
-from assay.plan.settings import Profile
+from assay.plan.settings import Profile, Text
 
 
 def _name_alone(value: Any) -> Any:
@@ -17,7 +17,7 @@ def _name_alone(value: Any) -> Any:
 
 
 def _medium_short(value: Any) -> Any:
-    """`memory` and `directory` alone name a kind; `directory: /path` gives its place."""
+    """`memory` and `directory` alone name a kind."""
     return {"kind": value} if isinstance(value, str) else value
 
 
@@ -30,18 +30,17 @@ def _cluster_short(value: Any) -> Any:
     return value
 
 
+def _file_alone(value: Any) -> Any:
+    """A dataset's file name alone."""
+    return {"file": value} if isinstance(value, str) else value
+
+
 def _one_or_many(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-def _as_text(value: Any) -> Any:
-    """YAML's numbers and booleans as Hadoop writes them."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int | float) else value
-
-
-Text = Annotated[str, BeforeValidator(_as_text)]
+# A name becomes part of a folder's name.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 
 
 class WorkloadEntry(Frozen):
@@ -82,8 +81,10 @@ class ExperimentFile(Frozen):
     workloads: Annotated[
         list[Annotated[WorkloadEntry, BeforeValidator(_name_alone)]], BeforeValidator(_one_or_many), Field(min_length=1)
     ]
-    datasets: Annotated[list[DatasetEntry], BeforeValidator(_one_or_many), Field(min_length=1)]
-    media: Mapping[str, Annotated[MediumEntry, BeforeValidator(_medium_short)]] = {}
+    datasets: Annotated[
+        list[Annotated[DatasetEntry, BeforeValidator(_file_alone)]], BeforeValidator(_one_or_many), Field(min_length=1)
+    ]
+    media: Mapping[Name, Annotated[MediumEntry, BeforeValidator(_medium_short)]] = {}
     settings: Annotated[list[str], BeforeValidator(_one_or_many), Field(min_length=1)] = ["defaults"]
     profiles: Mapping[str, Profile] = {}
     hadoop: Mapping[str, Text] = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.base import BadInputError
+from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.experiment import DatasetEntry, ExperimentFile
@@ -147,13 +148,15 @@ def _derived_name(entry: DatasetEntry) -> str:
     return f"{entry.make}-like{scale}"
 
 
-def _cluster(experiment: ExperimentFile, folder: Path) -> Any:
-    conf_dir = experiment.cluster.conf_dir
-    return (
-        experiment.cluster
-        if conf_dir is None
-        else experiment.cluster.model_copy(update={"conf_dir": _beside(folder, conf_dir)})
-    )
+def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:
+    if experiment.cluster.conf_dir is None:
+        return experiment.cluster
+    conf_dir = _beside(folder, experiment.cluster.conf_dir)
+    if not (conf_dir / "core-site.xml").is_file():
+        raise BadInputError(
+            f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"
+        )
+    return experiment.cluster.model_copy(update={"conf_dir": conf_dir})
 
 
 def _beside(folder: Path, path: Path) -> Path:

@@ -2,9 +2,22 @@
 
 from collections.abc import Mapping
 from importlib.resources import files
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from assay.model.base import Frozen
 from assay.model.trial import SettingsSpec
+
+
+def _as_text(value: Any) -> Any:
+    """YAML's numbers and booleans as Hadoop writes them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
 
 
 class Profile(Frozen):
@@ -12,7 +25,7 @@ class Profile(Frozen):
 
     about: str = ""
     inherits: str | None = None
-    properties: Mapping[str, str] = {}
+    properties: Mapping[str, Text] = {}
 
 
 def shipped_profiles() -> dict[str, Profile]:

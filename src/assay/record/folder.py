@@ -4,6 +4,7 @@ RUN/plan.json                      the plan, written first
 RUN/trials/<id>/record.json        the record (schema-versioned)
 RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/samples.parquet    one row per probe, series and time
+RUN/damaged/                       record folders that could not be read when their trial was run again
 
 A record folder is never changed after it has appeared. What can't be read is named and left out, never guessed.
 """
@@ -89,8 +90,15 @@ class RunFolder:
         _write_rows(draft / "samples.parquet", Sample, samples)
         for file in draft.iterdir():
             _flush(file)
+        self._put_aside(record.trial.id)
         draft.rename(self._trials / record.trial.id)
         _flush(self._trials)
+
+    def _put_aside(self, trial: str) -> None:
+        """Keep an unreadable record folder of the same trial, in RUN/damaged, where nobody takes it for a record."""
+        if (self._trials / trial).exists():
+            (self.path / "damaged").mkdir(exist_ok=True)
+            (self._trials / trial).rename(self.path / "damaged" / f"{trial}-{uuid.uuid4().hex[:8]}")
 
     def drop_drafts(self) -> None:
         """Remove what a killed run left half-written."""

@@ -60,7 +60,7 @@ def _header() -> object:
 
 
 def _label(row: Row, rows: Sequence[Row]) -> str:
-    names = ("variant", "dataset", "settings", "cache")
+    names = ("variant", "options", "dataset", "settings", "cache")
     varying = [name for name in names if len({getattr(one.group, name) for one in rows}) > 1]
     return ", ".join([row.group.workload, *(getattr(row.group, name) for name in varying)])
 

@@ -66,5 +66,5 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
 
 def _varying(rows: Sequence[Row]) -> list[str]:
     """The factors besides workload and medium that have more than one level: the others would only take room."""
-    names = ("variant", "dataset", "settings", "cache")
+    names = ("variant", "options", "dataset", "settings", "cache")
     return [name for name in names if len({getattr(row.group, name) for row in rows}) > 1]

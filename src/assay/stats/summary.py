@@ -15,6 +15,7 @@ class Group(Frozen):
 
     workload: str
     variant: str
+    options: str
     dataset: str
     settings: str
     cache: str

@@ -48,7 +48,9 @@ class GraphWorkload:
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The workload's own command on the staged graph."""
-        options = [text for name, value in self.spec.options.items() for text in (f"--{name}", value) if text]
+        options = [
+            f"--{name}" if value in {"", "true"} else f"--{name}={value}" for name, value in self.spec.options.items()
+        ]
         launch = Launch(
             command=self.command,
             input=self._input,
