@@ -7,7 +7,7 @@ from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.phases import phase_bars
 from assay.report.text import bytes_text, duration_text, ratio_text, seconds_text
-from assay.stats.summary import doubts_of, summarise
+from assay.stats.summary import doubts_of, summarise, varying
 
 
 def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged]) -> str:
@@ -20,6 +20,7 @@ def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged]) -> s
     return environment.get_template("page.html.j2").render(
         plan=plan,
         rows=rows,
+        factors=varying(rows),
         ratio_text=ratio_text,
         bars=phase_bars(rows),
         records=records,

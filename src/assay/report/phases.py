@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.stats.summary import Row
+from assay.stats.summary import Row, varying
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart.
 COLOURS = {"map": "#0072B2", "shuffle": "#E69F00", "merge": "#CC79A7", "reduce": "#009E73"}
@@ -15,9 +15,10 @@ def phase_bars(rows: Sequence[Row]) -> str:
     import altair
     import vl_convert
 
+    factors = varying(rows)
     values = [
         {
-            "group": _label(row, rows),
+            "group": _label(row, factors),
             "medium": row.medium,
             "phase": phase,
             "order": index,
@@ -59,10 +60,8 @@ def _header() -> object:
     return altair.Header(labelAngle=0, labelOrient="top", labelAnchor="start", labelFontSize=14, labelFontWeight="bold")
 
 
-def _label(row: Row, rows: Sequence[Row]) -> str:
-    names = ("variant", "options", "dataset", "settings", "cache")
-    varying = [name for name in names if len({getattr(one.group, name) for one in rows}) > 1]
-    return ", ".join([row.group.workload, *(getattr(row.group, name) for name in varying)])
+def _label(row: Row, factors: Sequence[str]) -> str:
+    return ", ".join([row.group.workload, *(getattr(row.group, name) for name in factors)])
 
 
 def _groups(values: list[dict[str, object]]) -> list[object]:

@@ -9,7 +9,7 @@ from rich.table import Table
 from assay.model.doubt import Doubt
 from assay.model.record import Record, Status
 from assay.report.text import ratio_text, seconds_text
-from assay.stats.summary import Row, doubts_of, summarise
+from assay.stats.summary import Row, doubts_of, summarise, varying
 
 PHASES = ("map", "shuffle", "merge", "reduce")
 NOTE = (
@@ -43,10 +43,10 @@ def print_doubt(doubt: Doubt, console: Console) -> None:
 
 def _table(title: str, rows: Sequence[Row]) -> Table:
     table = Table(
-        title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+        title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False
     )
-    varying = _varying(rows)
-    for name in ("workload", *varying, "medium"):
+    names_shown = varying(rows)
+    for name in ("workload", *names_shown, "medium"):
         table.add_column(name, no_wrap=True)
     for name in ("runs", "elapsed", *PHASES, "ratio"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -56,15 +56,9 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
         if last not in (None, row.group):
             table.add_section()
         last = row.group
-        names = [row.group.workload, *(getattr(row.group, name) for name in varying), row.medium]
+        names = [row.group.workload, *(getattr(row.group, name) for name in names_shown), row.medium]
         phases = [seconds_text(getattr(row.phases, f"{phase}_s") if row.phases else None) for phase in PHASES]
         outcome = f"[{COLOURS[row.outcome]}]{row.outcome}[/]"
         runs = f"{row.finished}/{row.trials}" if row.finished != row.trials else str(row.trials)
         table.add_row(*names, runs, seconds_text(row.elapsed_s), *phases, ratio_text(row), outcome)
     return table
-
-
-def _varying(rows: Sequence[Row]) -> list[str]:
-    """The factors besides workload and medium that have more than one level: the others would only take room."""
-    names = ("variant", "options", "dataset", "settings", "cache")
-    return [name for name in names if len({getattr(row.group, name) for row in rows}) > 1]

@@ -56,6 +56,17 @@ def summarise(records: Sequence[Record]) -> list[Row]:
     return rows
 
 
+def varying(rows: Sequence[Row]) -> list[str]:
+    """The factors besides workload and medium that tell rows of one workload apart."""
+    names = ("variant", "options", "dataset", "settings", "cache")
+    workloads = {row.group.workload for row in rows}
+    return [
+        name
+        for name in names
+        if any(len({getattr(row.group, name) for row in rows if row.group.workload == one}) > 1 for one in workloads)
+    ]
+
+
 def _row(group: Group, medium: str, records: list[Record], base: list[Record] | None) -> Row:
     finished = [record for record in records if record.status is Status.FINISHED and record.totals is not None]
     times = [record.totals.elapsed_s for record in finished if record.totals]
