@@ -149,6 +149,15 @@ class Record(Frozen):
     doubts: tuple[Doubt, ...] = ()
 
     @property
+    def overhead_s(self) -> float | None:
+        """Seconds outside the jobs (from submission to end) and the cluster's start and stop; None without jobs."""
+        if self.totals is None:
+            return None
+        cluster = {"start cluster", "stop cluster"}
+        seconds = sum(step.seconds for step in self.steps if step.name not in cluster)
+        return seconds - self.totals.submitted_s - self.totals.staging_submitted_s
+
+    @property
     def outcome(self) -> Outcome:
         """The trial's judgement: a trial that failed to run is a fail, whatever its checks said before."""
         return Outcome.FAIL if self.status is Status.FAILED else overall(self.verdicts)
