@@ -57,7 +57,7 @@ def test_a_killed_owners_lease_is_stale_and_a_living_ones_is_not(tmp_path):
 
 def test_a_kept_lease_is_never_stale(tmp_path):
     lease = Lease(tmp_path, "cluster", keep=True)
-    lease._owner = (1 << 22, 0)
+    lease._owner = (*lease._owner[:2], 1 << 22, 0)
     lease._write()
     (found,) = leases(tmp_path)
     assert found.kept

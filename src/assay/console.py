@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 
 from rich.console import Console
+from rich.markup import escape
 from rich.status import Status as Spinner
 
 from assay.model.record import Record
@@ -45,7 +46,7 @@ class ConsoleDisplay:
         elapsed = seconds_text(record.totals.elapsed_s if record.totals else None)
         reason = f": {record.error}" if record.error else ""
         line = f"{self._head}: {record.outcome}, jobs {elapsed} s, trial {seconds_text(seconds)} s{reason}"
-        self._console.print(line, highlight=False, soft_wrap=True)
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def step(self, name: str) -> None:
         """The live line's middle."""
@@ -65,14 +66,15 @@ class ConsoleDisplay:
     def _show(self, detail: str) -> None:
         parts = [part for part in (self._head, self._step, detail, self._time_left()) if part]
         line = " · ".join(parts)
+        shown = escape(line)
         if not self._console.is_terminal:
             if not detail:
-                self._console.print(f"assay: {line}", highlight=False, soft_wrap=True)
+                self._console.print(f"assay: {line}", highlight=False, markup=False, soft_wrap=True)
             return
         if self._spinner is None:
-            self._spinner = self._console.status(line)
+            self._spinner = self._console.status(shown)
             self._spinner.start()
-        self._spinner.update(line)
+        self._spinner.update(shown)
 
     def _time_left(self) -> str:
         if not self._left or not self._estimates:

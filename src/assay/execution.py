@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
 
+from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.record import Record
 from assay.model.trial import Estimate, Plan, Trial
@@ -36,7 +37,11 @@ def execute(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Displ
         display.trial_begins(trial, number, len(plan.trials))
         with interruptible(), make_parts(trial) as parts:
             record, attempts, samples = run_trial(trial, parts, display)
-            folder.write(record, attempts, samples)
+            try:
+                folder.write(record, attempts, samples)
+            except OSError as error:
+                reason = f"the record of trial {trial.id} could not be written: {error}"
+                raise AssayError(f"{reason}; make room and go on with --resume") from error
         display.trial_ends(record)
 
 

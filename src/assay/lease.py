@@ -7,8 +7,10 @@ their descendants (YARN's containers too), which is how they are found again who
 
 import json
 import os
+import platform
 import shutil
 import signal
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -32,16 +34,18 @@ class Lease:
         self.directories: list[Path] = []
         self.details: dict[str, str] = {}
         self._keep = keep
-        self._owner = (os.getpid(), _start_time(os.getpid()))
+        self._owner = _owner(os.getpid())
         self._file = state / "leases" / f"{self.id}.json"
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._write()
 
     @property
     def stale(self) -> bool:
-        """Its owner is gone and it was not meant to outlive it."""
-        pid, started = self._owner
-        return not self._keep and _start_time(pid) != started
+        """Its owner on this machine is gone and it was not meant to outlive it; other machines' leases are theirs."""
+        host, boot, pid, _ = self._owner
+        if self._keep or host != platform.node():
+            return False
+        return boot != _boot_id() or _owner(pid) != self._owner
 
     @property
     def kept(self) -> bool:
@@ -56,7 +60,8 @@ class Lease:
         """Create a fresh directory that goes with the lease. Raises FileExistsError when it is there already."""
         self.directories.append(path)
         self._write()
-        path.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700)
         return path
 
     def note(self, key: str, value: str) -> None:
@@ -112,7 +117,11 @@ class Lease:
 
 def leases(state: Path) -> list[Lease]:
     """All leases that are written down, living, kept and stale."""
-    return [Lease._read(file) for file in sorted((state / "leases").glob("*.json"))]
+    found = []
+    for file in sorted((state / "leases").glob("*.json")):
+        with suppress(FileNotFoundError):  # released meanwhile
+            found.append(Lease._read(file))
+    return found
 
 
 def release_stale(state: Path) -> list[Lease]:
@@ -125,13 +134,33 @@ def release_stale(state: Path) -> list[Lease]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back SIGINT and SIGTERM while something is being torn down; they are delivered at the end."""
-    blocked = {signal.SIGINT, signal.SIGTERM}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+    """Hold back SIGINT, SIGTERM and SIGHUP while something is torn down; they are delivered at the end.
+
+    Blocking them in this thread would not do: the kernel would give them to another one, and Python to the main one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda got, _frame: held.append(got)) for number in numbers}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for late in held:
+            signal.raise_signal(late)
+
+
+def _boot_id() -> str:
+    """Different after every boot (random(4))."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _owner(pid: int) -> tuple[str, str, int, int | None]:
+    """What tells a process from all others, on other machines and at other times too."""
+    return platform.node(), _boot_id(), pid, _start_time(pid)
 
 
 def _start_time(pid: int) -> int | None:

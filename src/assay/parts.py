@@ -4,6 +4,7 @@ A new Medium, Workload, Probe or Store is one file in its own folder and one lin
 """
 
 import getpass
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -63,8 +64,10 @@ class TrialParts:
         self._environment = environment
 
     def facts(self) -> Mapping[str, str]:
-        """The machine's facts."""
-        return machine_facts()
+        """The machine's facts, and the software's that the jobs run with."""
+        java = find_distribution(self._installation, self._environment).java
+        jar = hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest()
+        return {**machine_facts(), "java": java.version, "jobs_jar_sha256": jar}
 
     def medium(self) -> Medium:
         """The medium of the trial's spec; a directory without a path is the working directory."""

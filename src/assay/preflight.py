@@ -10,8 +10,10 @@ from assay.model.trial import Estimate, Plan, Trial
 from assay.runner import Parts
 
 MIB = 1 << 20
-# Five daemons, the client, an application master and a few tasks of a default heap, as measured.
-CLUSTER_MEMORY_BYTES = 2500 * MIB
+# Five daemons, the client and an application master, as measured; and one task of a default heap.
+CLUSTER_MEMORY_BYTES = 2000 * MIB
+TASK_MEMORY_BYTES = 600 * MIB
+BLOCK_BYTES = 128 * MIB
 # A formatted HDFS, localised jars, job histories and logs.
 CLUSTER_DISK_BYTES = 300 * MIB
 CLUSTER_S = 12.0
@@ -70,11 +72,19 @@ def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
     in_memory = disk if trial.medium.kind == "memory" else 0
+    # Tasks are gone when the output is verified, and the cluster is not.
+    at_work = max(_tasks(trial, estimate) * TASK_MEMORY_BYTES, estimate.memory_bytes)
     return Estimate(
         disk_bytes=disk,
-        memory_bytes=estimate.memory_bytes + CLUSTER_MEMORY_BYTES + in_memory,
+        memory_bytes=CLUSTER_MEMORY_BYTES + at_work + in_memory,
         seconds=estimate.seconds + CLUSTER_S,
     )
+
+
+def _tasks(trial: Trial, estimate: Estimate) -> int:
+    """How many tasks may run at once: what fits beside the master's container, but not more than there are blocks."""
+    slots = max(1, trial.cluster.memory_mb // 1024 - 2)
+    return min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
 
 
 def _refuse(needs: Needs) -> None:

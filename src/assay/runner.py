@@ -26,6 +26,8 @@ from assay.model.workload import Workload
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
 
+NO_DISKS = ("tmpfs", "ramfs", "overlay", "nfs", "cifs", "smb", "fuse", "9p", "virtiofs")
+
 
 class Parts(Protocol):
     """Makes the things that one trial touches."""
@@ -153,7 +155,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             findings.settings |= report.settings
             findings.staging_jobs += _histories(engine, staged.jobs, findings)
             findings.jobs += _histories(engine, report.jobs, findings)
-            findings.doubts += _cached(trial, findings)
+            findings.doubts += [*_cached(trial, findings), *_unlike_a_disk(trial, findings)]
         with findings.step("verify", progress):
             size = store.size_bytes(workload.output)
             findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
@@ -214,6 +216,20 @@ def _cached(trial: Trial, findings: Findings) -> list[Doubt]:
         what=f"what a trial wrote on {trial.medium.name} is less than this machine's memory",
         why="the kernel can keep all of it in its page cache, so the medium's own speed may hardly show",
         cure="take a dataset whose intermediates are several times larger than memory",
+    )
+    return [doubt]
+
+
+def _unlike_a_disk(trial: Trial, findings: Findings) -> list[Doubt]:
+    """A doubt where a directory lies on something that is no disk of this machine."""
+    file_system = findings.facts.get("medium.file_system", "")
+    if trial.medium.kind != "directory" or not file_system.startswith(NO_DISKS):
+        return []
+    doubt = Doubt(
+        kind="medium-is-no-disk",
+        what=f"{trial.medium.name} lies on {file_system}",
+        why="its figures say nothing about a disk of this machine",
+        cure="give the medium a path on a disk's own file system",
     )
     return [doubt]
 

@@ -75,24 +75,29 @@ def java_command(
 def daemon_command(role: str, distribution: Distribution, starts: Starts, conf_dir: Path) -> list[str]:
     """The command line of a daemon."""
     by_kind = starts.data_options if role in _DATA_ROLES else starts.control_options
-    options = (f"-Dproc_{role}", f"-Xmx{_HEAP_MB[role]}m", *by_kind)
+    # Web applications are unpacked there; processes that are killed leave that behind, and it goes with the cluster.
+    scratch = f"-Djava.io.tmpdir={conf_dir.parent / 'tmp'}"
+    options = (f"-Dproc_{role}", f"-Xmx{_HEAP_MB[role]}m", scratch, *by_kind)
     return java_command(distribution, options, conf_dir, MAIN_CLASSES[role])
 
 
 def write_hadoop_command(path: Path, distribution: Distribution, starts: Starts, conf_dir: Path) -> Path:
     """Write an executable `hadoop` pointed at this cluster: Hadoop's own subcommands, or a main class by name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_script(distribution, starts, conf_dir))
+    scratch = path.parent.parent / "tmp"
+    scratch.mkdir(exist_ok=True)
+    path.write_text(_script(distribution, starts, conf_dir, scratch))
     path.chmod(0o755)
     return path
 
 
-def _script(distribution: Distribution, starts: Starts, conf_dir: Path) -> str:
+def _script(distribution: Distribution, starts: Starts, conf_dir: Path, scratch: Path) -> str:
     java_home = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
     if distribution.home is not None:
         hadoop = shlex.quote(str(distribution.home / "bin" / "hadoop"))
         return f'#!/bin/bash\n{java_home}\nexec {hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
-    command = shlex.join(java_command(distribution, starts.control_options, conf_dir, "")[:-1])
+    options = (*starts.control_options, f"-Djava.io.tmpdir={scratch}")
+    command = shlex.join(java_command(distribution, options, conf_dir, "")[:-1])
     cases = "\n".join(f"  {name}) shift; main={main} ;;" for name, main in _SUBCOMMANDS.items())
     plain = ":".join((str(conf_dir), *distribution.classpath))
     return f"""\

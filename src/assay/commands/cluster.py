@@ -25,6 +25,7 @@ def cluster_up(settings: str, installation: Installation, console: Console) -> N
         properties = resolve(settings, profiles).properties
         held = up(installation, ClusterSpec(), os.environ, properties, display)
     _say(console, f"Hadoop {held.details['hadoop_version']} is running; `assay cluster down` stops it.")
+    _say(console, "It asks nobody for a password: whoever can log in to this machine can run jobs on it as you.")
     _say(console, f"export HADOOP_CONF_DIR={held.details['conf_dir']}")
     _say(console, f"its own `hadoop` command: {held.details['hadoop']}")
     _say(console, f"web pages: {held.details['namenode_url']} and {held.details['history_url']}")
@@ -62,4 +63,4 @@ def print_held(held: Held, console: Console) -> None:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, soft_wrap=True)
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -54,7 +54,7 @@ def bring(spec: DatasetSpec, to: Path | None, installation: Installation, consol
         if to is not None:
             shutil.copyfile(staged.path, to)
         report = check(dataset, display)
-    console.print(f"{to or staged.path} ({bytes_text(staged.bytes)})", highlight=False, soft_wrap=True)
+    console.print(f"{to or staged.path} ({bytes_text(staged.bytes)})", highlight=False, markup=False, soft_wrap=True)
     return _print_check(report, console)
 
 
@@ -92,10 +92,13 @@ def _print_check(report: CheckReport, console: Console) -> int:
         f"({facts.wedges_by_id:,} in id order), sum of squared degrees {facts.degree_squares:,}"
         + (f", {facts.triangles:,} triangles" if facts.triangles is not None else ""),
         highlight=False,
+        markup=False,
         soft_wrap=True,
     )
     counts = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in report.counts.model_dump().items())
-    console.print(f"file: {counts}", highlight=False, soft_wrap=True)
+    console.print(f"file: {counts}", highlight=False, markup=False, soft_wrap=True)
     for verdict in report.verdicts:
-        console.print(f"{verdict.outcome}: {verdict.check} ({verdict.detail})", highlight=False, soft_wrap=True)
+        console.print(
+            f"{verdict.outcome}: {verdict.check} ({verdict.detail})", highlight=False, markup=False, soft_wrap=True
+        )
     return FAILED if any(verdict.outcome is Outcome.FAIL for verdict in report.verdicts) else 0

@@ -20,7 +20,7 @@ def report_run(folder: Path, console: Console) -> None:
     records, damaged = run.records()
     print_report(f"{plan.experiment}: {len(records)} of {len(plan.trials)} trials", records, console)
     for one in damaged:
-        console.print(f"[red]left out:[/red] {one.folder}: {one.reason}", highlight=False)
+        console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
     target = folder / "report.html"
     target.write_text(page(plan, records, damaged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)

@@ -45,7 +45,10 @@ def run_experiment(
             execute(plan, folder, make_parts, display)
     except KeyboardInterrupt:
         console.print(
-            f"go on with: assay run {experiment} --out {folder.path} --resume", highlight=False, soft_wrap=True
+            f"go on with: assay run {experiment} --out {folder.path} --resume",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
         )
         raise
     report_run(folder.path, console)
@@ -63,7 +66,9 @@ def _check_same_plan(folder: RunFolder, plan: Plan, out: Path | None) -> None:
 
 def _clean_left_overs(installation: Installation, console: Console) -> None:
     for lease in release_stale(installation.state):
-        console.print(f"assay: removed what a killed run left behind ({lease.id})", highlight=False, soft_wrap=True)
+        console.print(
+            f"assay: removed what a killed run left behind ({lease.id})", highlight=False, markup=False, soft_wrap=True
+        )
 
 
 def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:
@@ -74,13 +79,20 @@ def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:
     for trial in plan.trials:
         factors = ", ".join(value for name, value in trial.factors.items() if name != "variant")
         console.print(
-            f"  {trial.id}: {factors}, repetition {trial.repetition}", style="dim", highlight=False, soft_wrap=True
+            f"  {trial.id}: {factors}, repetition {trial.repetition}",
+            style="dim",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
         )
     for medium, wanted in needs.disk_bytes.items():
         if wanted:
             free = bytes_text(needs.free_bytes[medium])
             console.print(
-                f"  {medium}: at most about {bytes_text(wanted)} at once, {free} free", highlight=False, soft_wrap=True
+                f"  {medium}: at most about {bytes_text(wanted)} at once, {free} free",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
             )
     if needs.memory_bytes:
         available = bytes_text(needs.available_memory_bytes)

@@ -77,6 +77,7 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
         reduces=job["reducesTotal"],
         failed_maps=job.get("failedMapAttempts", 0),
         failed_reduces=job.get("failedReduceAttempts", 0),
+        uberized=job.get("uberized", False),
         phases=Phases(
             map_s=job.get("avgMapTime", 0) / 1000,
             shuffle_s=job.get("avgShuffleTime", 0) / 1000,

@@ -6,7 +6,6 @@ from assay.lease import Lease
 from assay.machine import available_memory_bytes
 from assay.media.directory import DirectoryMedium, mount_of
 from assay.model.base import BadInputError
-from assay.model.doubt import Doubt
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
 
@@ -14,7 +13,11 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privilege
 
 
 class MemoryMedium(DirectoryMedium):
-    """Keeps its bytes in a tmpfs that every user may write to (/dev/shm); nothing but swap touches a disk."""
+    """Keeps its bytes in a tmpfs that every user may write to (/dev/shm); nothing but swap touches a disk.
+
+    It is made cold like any directory: its own pages stay, but what the jobs read elsewhere (jars, the JDK) is as cold
+    for memory as for the media it is compared with.
+    """
 
     def __init__(self, spec: MediumSpec, lease: Lease) -> None:
         super().__init__(spec, lease, SHARED_MEMORY)
@@ -27,7 +30,3 @@ class MemoryMedium(DirectoryMedium):
             )
         space = super().space()
         return Space(free_bytes=min(space.free_bytes, available_memory_bytes()), total_bytes=space.total_bytes)
-
-    def make_cold(self) -> tuple[Doubt, ...]:
-        """Nothing to do: memory is never cold, and that is what is compared."""
-        return ()

@@ -50,6 +50,7 @@ class JobRecord(Frozen):
     reduces: int
     failed_maps: int = 0
     failed_reduces: int = 0
+    uberized: bool = False
     phases: Phases
     counters: Counters
 

@@ -39,15 +39,20 @@ class RunFolder:
 
     def check_free(self) -> None:
         """Raises BadInputError when a run can't begin here because the folder is not empty."""
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if self.path.exists() and (not self.path.is_dir() or self._holds_something()):
             raise BadInputError(
                 f"{self.path} is not empty; name another folder with --out, or continue it with --resume"
             )
 
+    def _holds_something(self) -> bool:
+        """Anything but what a run that was killed at its very beginning leaves."""
+        names = {entry.name for entry in self.path.iterdir()} - {".plan.draft"}
+        return names not in (set(), {"trials"}) or any(self._trials.glob("*"))
+
     def create(self, plan: Plan) -> None:
         """Begin a run. Raises BadInputError when the folder is not empty."""
         self.check_free()
-        self._trials.mkdir(parents=True)
+        self._trials.mkdir(parents=True, exist_ok=True)
         draft = self.path / ".plan.draft"
         draft.write_text(plan.model_dump_json(indent=1))
         draft.rename(self.path / "plan.json")

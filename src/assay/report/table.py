@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from assay.model.doubt import Doubt
@@ -25,20 +26,19 @@ def print_report(title: str, records: Sequence[Record], console: Console) -> Non
     console.print(NOTE, style="dim", highlight=False)
     for record in records:
         if record.status is Status.FAILED:
-            console.print(f"[red]trial {record.trial.id} failed:[/red] {record.error}", highlight=False)
+            console.print(f"[red]trial {record.trial.id} failed:[/red] {escape(record.error or '')}", highlight=False)
         for verdict in record.verdicts:
             if verdict.outcome != "pass":
-                style = COLOURS[verdict.outcome]
-                console.print(f"[{style}]{record.trial.id}: {verdict.check}: {verdict.outcome}[/] {verdict.detail}")
+                line = f"{record.trial.id}: {verdict.check}: {verdict.outcome}: {verdict.detail}"
+                console.print(line, style=COLOURS[verdict.outcome], highlight=False, markup=False)
     for doubt in doubts_of(records):
         print_doubt(doubt, console)
 
 
 def print_doubt(doubt: Doubt, console: Console) -> None:
     """One doubt in one paragraph."""
-    console.print(
-        f"[yellow]Doubt ({doubt.kind}):[/yellow] {doubt.what}; {doubt.why}. Cure: {doubt.cure}.", highlight=False
-    )
+    text = escape(f"{doubt.what}; {doubt.why}. Cure: {doubt.cure}.")
+    console.print(f"[yellow]Doubt ({doubt.kind}):[/yellow] {text}", highlight=False)
 
 
 def _table(title: str, rows: Sequence[Row]) -> Table:

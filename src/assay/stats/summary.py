@@ -8,6 +8,8 @@ from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Phases, Record, Status
 
 ENOUGH_REPETITIONS = 5
+# Trials that differ in one of these are not of one kind.
+MACHINE_FACTS = ("cpu", "cores", "memory_bytes", "kernel", "java", "hadoop", "jobs_jar_sha256", "assay")
 
 
 class Group(Frozen):
@@ -68,7 +70,7 @@ def varying(rows: Sequence[Row]) -> list[str]:
 
 
 def _row(group: Group, medium: str, records: list[Record], base: list[Record] | None) -> Row:
-    finished = [record for record in records if record.status is Status.FINISHED and record.totals is not None]
+    finished = _finished(records)
     times = [record.totals.elapsed_s for record in finished if record.totals]
     phases = [record.totals.phases for record in finished if record.totals]
     return Row(
@@ -83,13 +85,17 @@ def _row(group: Group, medium: str, records: list[Record], base: list[Record] | 
     )
 
 
+def _finished(records: list[Record]) -> list[Record]:
+    return [record for record in records if record.status is Status.FINISHED and record.totals is not None]
+
+
 def _median_phases(phases: list[Phases]) -> Phases:
     return Phases.model_validate({name: median(getattr(one, name) for one in phases) for name in Phases.model_fields})
 
 
 def _ratio(finished: list[Record], base: list[Record]) -> float | None:
     """The median over repetitions of the ratio within each repetition, in which both ran close in time."""
-    bases = {record.trial.repetition: record.totals.elapsed_s for record in base if record.totals}
+    bases = {record.trial.repetition: record.totals.elapsed_s for record in _finished(base) if record.totals}
     ratios = [
         record.totals.elapsed_s / bases[record.trial.repetition]
         for record in finished
@@ -117,16 +123,14 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
                 cure=f"set repetitions: {ENOUGH_REPETITIONS} or more in the experiment",
             )
         )
-    machines = {
-        tuple(record.facts.get(key) for key in ("cpu", "cores", "memory_bytes", "kernel")) for record in records
-    }
+    machines = {tuple(record.facts.get(key) for key in MACHINE_FACTS) for record in records}
     if len(machines) > 1:
         doubts.append(
             Doubt(
                 kind="different-machines",
-                what=f"the trials ran on {len(machines)} different machines or kernels",
-                why="differences between machines look like differences between media",
-                cure="run the whole plan on one machine",
+                what=f"the trials ran on {len(machines)} different machines, or with different software",
+                why="differences between those look like differences between media",
+                cure="run the whole plan on one machine, with one Java, Hadoop and Assay",
             )
         )
     return doubts

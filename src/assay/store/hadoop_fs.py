@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -23,15 +24,16 @@ class HadoopFs:
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of `-cat path/[^_.]*` (all files but hidden ones)."""
         command = [str(self._hadoop), "fs", "-cat", f"{path}/[^_.]*"]
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._environment
-        ) as process:
+        with (
+            tempfile.TemporaryFile() as errors,  # not a pipe: a client that warns a lot would fill it and wait for ever
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=self._environment) as process,
+        ):
             assert process.stdout is not None  # noqa: S101 - for the type checker: it is a pipe
             for line in process.stdout:
                 yield line.rstrip(b"\n")
-            _, errors = process.communicate()
-        if process.returncode != 0:
-            raise AssayError(f"hadoop fs -cat {path} failed: {_last_line(errors.decode(errors='replace'))}")
+            if process.wait() != 0:
+                errors.seek(0)
+                raise AssayError(f"hadoop fs -cat {path} failed: {_last_line(errors.read().decode(errors='replace'))}")
 
     def size_bytes(self, path: str) -> int:
         """The first column of `-du -s`; 0 when the path is not there."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
+from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate
@@ -15,6 +16,8 @@ ADJACENCY_BYTES = 10
 COPIES = 5
 # Social networks are small worlds; the number of iterations is the eccentricity of each component's smallest id.
 LIKELY_ITERATIONS = 10
+# Resident memory of the verification, by edge: the graph and NetworKit's copy with edge ids.
+VERIFY_EDGE_BYTES = 100
 
 
 class Components(GraphWorkload):
@@ -27,13 +30,18 @@ class Components(GraphWorkload):
         ids = facts.nodes + 2 * facts.edges
         return Estimate(
             disk_bytes=2 * staged_bytes + ids * ADJACENCY_BYTES * COPIES,
-            memory_bytes=0,
+            memory_bytes=VERIFY_EDGE_BYTES * (facts.nodes + facts.edges),
             seconds=LIKELY_ITERATIONS * (JOB_S + ids * RECORD_S),
         )
 
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """The whole partition equals NetworKit's, vertex by vertex, with the smallest id as each part's name."""
         pairs = [line.split(b"\t", 2)[:2] for line in store.lines(self.output) if line]
+        wrong_line = next(
+            (pair for pair in pairs if len(pair) != 2 or not (pair[0].isdigit() and pair[1].isdigit())), None
+        )
+        if wrong_line is not None:
+            raise AssayError(f"the output of components has a line that is not `vertex, component`: {wrong_line!r}")
         found = np.array([(int(vertex), int(label)) for vertex, label in pairs], dtype=np.int64).reshape(-1, 2)
         found = found[np.argsort(found[:, 0], kind="stable")]
         oracle = Oracle(graph)

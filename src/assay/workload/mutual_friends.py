@@ -16,6 +16,8 @@ from assay.workload.oracle import Oracle
 
 # A triple is a binary record of three ids that is spilled, and merged on each side.
 TRIPLE_SHUFFLE_BYTES = 3 * 26
+# Resident memory of the verification, by edge: the graph, NetworKit's copy with edge ids, and lists of both ends.
+VERIFY_EDGE_BYTES = 250
 # Every edge's list is compared up to this many edges; above it a seeded sample of this size.
 SAMPLE_EDGES = 300_000
 
@@ -29,7 +31,7 @@ class MutualFriends(GraphWorkload):
         """The second job's triples decide: the sum of the squared degrees."""
         return Estimate(
             disk_bytes=4 * staged_bytes + facts.degree_squares * TRIPLE_SHUFFLE_BYTES,
-            memory_bytes=0,
+            memory_bytes=VERIFY_EDGE_BYTES * (facts.nodes + facts.edges),
             seconds=3 * JOB_S + facts.degree_squares * RECORD_S,
         )
 
@@ -74,9 +76,10 @@ class MutualFriends(GraphWorkload):
         row_of = _RowFinder(graph)
         for line in store.lines(self.output):
             fields = line.split(b"\t")
-            if len(fields) != 3:
+            friends = fields[2].split() if len(fields) == 3 else []
+            if not friends or not all(field.isdigit() for field in (*fields[:2], *friends)):
                 raise AssayError(f"the output of mutual-friends has a line that is not `u, v, list`: {line[:80]!r}")
-            yield row_of(int(fields[0]), int(fields[1])), [int(friend) for friend in fields[2].split()]
+            yield row_of(int(fields[0]), int(fields[1])), [int(friend) for friend in friends]
 
 
 class _RowFinder:

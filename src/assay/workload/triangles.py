@@ -12,6 +12,8 @@ from assay.workload.oracle import Oracle
 # A triad is a line of two ids and a flag in HDFS, and a binary record that is spilled and once merged on each side.
 TRIAD_LINE_BYTES = 20
 TRIAD_SHUFFLE_BYTES = 3 * 26
+# Resident memory of the verification, by edge: the graph and NetworKit's copy with edge ids.
+VERIFY_EDGE_BYTES = 100
 
 
 class Triangles(GraphWorkload):
@@ -24,7 +26,7 @@ class Triangles(GraphWorkload):
         records = facts.wedges_by_id + facts.edges
         return Estimate(
             disk_bytes=2 * staged_bytes + records * (TRIAD_LINE_BYTES + TRIAD_SHUFFLE_BYTES),
-            memory_bytes=0,
+            memory_bytes=VERIFY_EDGE_BYTES * (facts.nodes + facts.edges),
             seconds=3 * JOB_S + records * RECORD_S,
         )
 
