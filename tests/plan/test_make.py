@@ -95,6 +95,8 @@ def test_the_thesis_profiles_are_incremental():
         ("experiment: demo\n", "", r"'experiment' is missing"),
         ("experiment: demo", "experiment: [", r"is not readable YAML"),
         ("repetitions: 3", "cluster: {conf_dir: /etc/hadoop}", r"media can't be chosen on an existing cluster"),
+        ("repetitions: 3", "hadoop: {dfs.datanode.data.dir: /x}", r"line 9: dfs\.datanode\.data\.dir can't be set"),
+        ("repetitions: 3", "hadoop: {dfs.namenode.http-address: '0.0.0.0:1'}", r"line 9: dfs\.namenode\.http-address can't"),
         ("make: brightkite", "file: nothing.txt", r"dataset file .*nothing\.txt is not there"),
     ],
 )  # fmt: skip
