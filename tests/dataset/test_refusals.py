@@ -21,7 +21,7 @@ from tests.dataset.conftest import Opener
         ("1 2\n1.5 3\n", r"line 2: `1.5 3` isn't an edge"),
         ("1 2\n3 9223372036854775808\n", r"line 2: .* beyond 2\^63-1; renumber"),
         ("1 2\n3 99999999999999999999\n", r"line 2: .* beyond 2\^63-1; renumber"),
-        ("1 2 5\n2 3 6\n", r"line 1: `1 2 5` has more than two columns; .*format: konect"),
+        ("1 2 5\n2 3 6\n", r"line 1: `1 2 5` has more than two columns; .*cut those columns off"),
         ("1 2\n2 3\n4\n", r"line 3: `4` holds one column .*format: edges"),
         ("1 2\r\n3\r4\r\n", r"line 2: `3 4` has a carriage return inside"),
         ("1,2\n2,,3\n", r"line 2: `2,,3` has an empty column"),
