@@ -1,7 +1,7 @@
 """Run a plan's trials one after the other; each is on disk before the next begins."""
 
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
@@ -9,7 +9,7 @@ from typing import Protocol
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.record import Record
-from assay.model.trial import Estimate, Plan, Trial
+from assay.model.trial import Plan, Trial
 from assay.preflight import MakeParts
 from assay.record.folder import RunFolder
 from assay.runner import run_trial
@@ -43,11 +43,6 @@ def execute(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Displ
                 reason = f"the record of trial {trial.id} could not be written: {error}"
                 raise AssayError(f"{reason}; make room and go on with --resume") from error
         display.trial_ends(record)
-
-
-def remaining(plan: Plan, finished: set[str], estimates: Mapping[str, Estimate]) -> float:
-    """Seconds that the trials still to run are expected to take."""
-    return sum(estimates[trial.id].seconds for trial in plan.trials if trial.id not in finished)
 
 
 @contextmanager

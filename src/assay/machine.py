@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay import __version__
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 
 
 def machine_facts() -> Mapping[str, str]:

@@ -21,10 +21,10 @@ from assay.machine import machine_facts
 from assay.media.directory import DirectoryMedium
 from assay.media.existing import ExistingMedium
 from assay.media.memory import MemoryMedium
-from assay.model.base import BadInputError
 from assay.model.cluster import Cluster, RunningCluster
 from assay.model.dataset import Dataset
 from assay.model.engine import Engine
+from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import Medium
 from assay.model.probe import Probe

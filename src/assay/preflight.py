@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from assay.machine import available_memory_bytes
-from assay.model.base import BadInputError, Frozen
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
 from assay.model.progress import Progress
 from assay.model.trial import Estimate, Plan, Trial
 from assay.runner import Parts

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from assay.model.base import AssayError
 from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.dataset import Dataset
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, JobReference
+from assay.model.errors import AssayError
 from assay.model.graph import GraphFacts
 from assay.model.medium import Medium
 from assay.model.probe import Probe

@@ -14,7 +14,7 @@ from assay.cluster.logs import last_error, last_words
 from assay.cluster.ports import free_ports
 from assay.cluster.starts import starts_of
 from assay.cluster.training import merge
-from assay.model.base import AssayError
+from assay.model.errors import AssayError
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.cluster.distribution import bundled, find_distribution, find_java
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 
 

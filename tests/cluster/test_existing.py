@@ -8,8 +8,8 @@ from assay.cluster.distribution import Distribution, Java
 from assay.cluster.existing import ExistingCluster
 from assay.cluster.ports import free_ports
 from assay.cluster.site import derive_site, read_site
-from assay.model.base import AssayError, BadInputError
 from assay.model.cluster import ClusterSpec, Layout
+from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 
 

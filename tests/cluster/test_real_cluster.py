@@ -16,8 +16,8 @@ from assay.cluster.distribution import find_distribution
 from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.existing import ExistingCluster
 from assay.lease import MARK, leases, release_stale
-from assay.model.base import AssayError, BadInputError
 from assay.model.cluster import ClusterSpec, Layout
+from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.progress import Silent
 

@@ -16,9 +16,9 @@ from assay.dataset.catalogue import CatalogueDataset
 from assay.dataset.checking import check, listed
 from assay.dataset.opening import open_dataset
 from assay.dataset.published import Counts, Published, all_published
-from assay.model.base import BadInputError
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
+from assay.model.errors import BadInputError
 from assay.model.progress import Silent
 
 EDGES = b"# both directions\n0\t1\n1\t0\n1\t2\n2\t1\n0\t2\n2\t0\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay.dataset.opening import open_dataset
-from assay.model.base import BadInputError
 from assay.model.dataset import DatasetSpec
+from assay.model.errors import BadInputError
 from assay.model.progress import Silent
 from tests.dataset.conftest import Opener
 

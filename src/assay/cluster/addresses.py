@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 
 _ANYWHERE = ("", "0.0.0.0")  # noqa: S104 - recognised, never bound
 

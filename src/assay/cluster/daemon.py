@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.cluster.logs import last_error, last_words
-from assay.model.base import AssayError
 from assay.model.cluster import DaemonFacts
+from assay.model.errors import AssayError
 
 _NAMES = {
     "namenode": "NameNode", "datanode": "DataNode", "resourcemanager": "ResourceManager",

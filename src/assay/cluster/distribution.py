@@ -6,7 +6,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.model.base import BadInputError, Frozen
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 
 _OLDEST_JAVA = 8

@@ -11,8 +11,8 @@ from assay.cluster.daemon import historyserver_ready, namenode_info, resourceman
 from assay.cluster.distribution import Distribution
 from assay.cluster.site import derive_site, read_site
 from assay.cluster.starts import Starts
-from assay.model.base import AssayError, BadInputError
 from assay.model.cluster import ClusterSpec, Layout, RunningCluster
+from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
 
 _CHECK_EVERY_S = 10.0

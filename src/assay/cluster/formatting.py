@@ -9,7 +9,7 @@ from assay.cluster import commands
 from assay.cluster.distribution import Distribution
 from assay.cluster.logs import last_words
 from assay.cluster.starts import Starts
-from assay.model.base import AssayError
+from assay.model.errors import AssayError
 
 
 def format_namenode(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.cluster.configuration import FILES, files_of
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 
 _VARIABLE = re.compile(r"\$\{([^}$\s]+)\}")
 _DEPTH = 20  # as in Hadoop's Configuration: a variable may name another

@@ -18,7 +18,8 @@ from assay.cluster.distribution import Distribution
 from assay.cluster.formatting import format_namenode
 from assay.cluster.ports import LOOPBACK
 from assay.cluster.starts import Starts
-from assay.model.base import AssayError, Frozen
+from assay.model.base import Frozen
+from assay.model.errors import AssayError
 from assay.model.progress import Progress
 
 _PATIENCE_S = 120.0

@@ -18,8 +18,8 @@ from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.logs import last_words
 from assay.cluster.starts import training_starts
 from assay.lease import Lease
-from assay.model.base import AssayError
 from assay.model.cluster import ClusterSpec, Layout, RunningCluster
+from assay.model.errors import AssayError
 from assay.model.progress import Silent
 
 _GRACE_S = 6.0

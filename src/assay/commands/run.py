@@ -11,7 +11,7 @@ from assay.commands.report import exit_code, report_run
 from assay.console import ConsoleDisplay
 from assay.execution import execute, interruptible
 from assay.lease import release_stale
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import Plan
 from assay.parts import trial_parts, vocabulary

@@ -9,8 +9,8 @@ from assay.dataset.entry import whole
 from assay.dataset.file import FileDataset
 from assay.dataset.published import Counts, published
 from assay.dataset.reading import ReadCounts
-from assay.model.base import BadInputError
 from assay.model.dataset import DatasetSpec
+from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts, StagedFile
 from assay.model.progress import Progress, Silent
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 
 Compression = Literal["none", "gzip", "bzip2"]
 

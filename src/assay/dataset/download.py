@@ -8,7 +8,7 @@ from typing import cast
 from urllib.response import addinfourl
 
 from assay.dataset.entry import whole
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 from assay.model.progress import Progress
 
 _CHUNK = 1 << 20

@@ -8,8 +8,8 @@ from assay.dataset.entry import Known, checksum, load, save
 from assay.dataset.facts import all_facts
 from assay.dataset.formats import Layout, recognise
 from assay.dataset.reading import ReadCounts, Reading, read
-from assay.model.base import BadInputError
 from assay.model.dataset import DatasetSpec
+from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts, StagedFile
 from assay.model.progress import Progress, Silent
 

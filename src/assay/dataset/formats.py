@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from assay.dataset.compression import Compression, compression_of, store_name, uncompressed
-from assay.model.base import BadInputError, Frozen
+from assay.model.base import Frozen
 from assay.model.dataset import DatasetSpec
+from assay.model.errors import BadInputError
 
 COMMENT = "#%"
 _HEAD_BYTES = 1 << 18

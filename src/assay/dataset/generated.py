@@ -10,8 +10,8 @@ from assay.dataset.published import Published, published
 from assay.dataset.reading import ReadCounts, read
 from assay.dataset.social import Shape, generate
 from assay.dataset.writing import write_canonical
-from assay.model.base import BadInputError
 from assay.model.dataset import DatasetSpec
+from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts, StagedFile
 from assay.model.progress import Progress, Silent
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from assay.dataset.catalogue import CatalogueDataset
 from assay.dataset.file import FileDataset
 from assay.dataset.generated import GeneratedDataset
-from assay.model.base import BadInputError
 from assay.model.dataset import DatasetSpec
+from assay.model.errors import BadInputError
 
 AnyDataset = FileDataset | CatalogueDataset | GeneratedDataset
 

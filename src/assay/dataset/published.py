@@ -9,7 +9,8 @@ from importlib import resources
 
 from pydantic import TypeAdapter
 
-from assay.model.base import BadInputError, Frozen
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
 
 
 class Counts(Frozen):

@@ -12,7 +12,8 @@ from assay.dataset.facts import node_count
 from assay.dataset.formats import Layout, shorten
 from assay.dataset.parsing import BadLineError, Block, parse
 from assay.dataset.suspicion import Rest, suspicion
-from assay.model.base import BadInputError, Frozen
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
 from assay.model.progress import Progress, Silent
 
 BLOCK_BYTES = 1 << 23

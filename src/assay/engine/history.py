@@ -5,8 +5,8 @@ from typing import Any
 
 import httpx
 
-from assay.model.base import AssayError
 from assay.model.engine import History, JobReference
+from assay.model.errors import AssayError
 from assay.model.record import Counters, JobRecord, Phases, TaskAttempt
 
 PATIENCE_S = 30.0

@@ -10,9 +10,9 @@ from typing import Any
 
 from assay.engine.history import HistoryServer
 from assay.lease import end_processes
-from assay.model.base import AssayError
 from assay.model.cluster import RunningCluster
 from assay.model.engine import History, JobReference, Launch, LaunchReport
+from assay.model.errors import AssayError
 from assay.model.progress import Progress
 
 POLL_S = 0.05

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.lease import Lease
-from assay.model.base import BadInputError
 from assay.model.doubt import Doubt
+from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from assay.lease import Lease
 from assay.machine import available_memory_bytes
 from assay.media.directory import DirectoryMedium, mount_of
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
 

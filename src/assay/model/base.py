@@ -2,10 +2,6 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from assay.model.errors import AssayError, BadInputError
-
-__all__ = ["AssayError", "BadInputError", "Frozen"]
-
 
 class Frozen(BaseModel):
     """A value: immutable, refuses unknown fields, reads and writes JSON."""

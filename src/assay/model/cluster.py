@@ -56,7 +56,7 @@ class RunningCluster(Frozen):
 
     `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script,
     already pointed at `conf_dir`. `namenode_url` and `history_url` are the http addresses of WebHDFS and of the
-    JobHistoryServer's REST interface. `stop_note` says how to stop it where Assay did not start it.
+    JobHistoryServer's REST interface.
     """
 
     hadoop: Path

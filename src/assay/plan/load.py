@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 from assay.plan.experiment import ExperimentFile
 
 

@@ -6,9 +6,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from assay.model.base import BadInputError
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
+from assay.model.errors import BadInputError
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.experiment import DatasetEntry, ExperimentFile
 from assay.plan.load import Vocabulary, line_of, load, nearest

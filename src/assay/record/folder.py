@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from assay.model.base import BadInputError
+from assay.model.errors import BadInputError
 from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.trial import Plan
 

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from assay.model.base import AssayError
+from assay.model.errors import AssayError
 
 
 class HadoopFs:

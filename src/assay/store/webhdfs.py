@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from assay.model.base import AssayError
+from assay.model.errors import AssayError
 
 PIECE_BYTES = 1 << 20
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.base import AssayError
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
+from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate

@@ -1,8 +1,8 @@
 """Triangle counting: how many triples of vertices are all connected (thesis section 4.3, algorithm 3; 3 jobs)."""
 
-from assay.model.base import AssayError
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
+from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate
