@@ -24,15 +24,21 @@ class WorkloadSpec(Frozen):
 
 
 class MediumSpec(Frozen):
-    """Which medium a trial keeps its bytes on.
+    """Which medium a trial keeps bytes on.
 
-    `directory` is any place on a mounted file system (`path`; the disk under the working directory when absent),
-    `memory` a tmpfs. `existing` stands for whatever an existing cluster keeps its data on.
+    `directory` is any place on a mounted file system (`path`; the disk under the working directory when absent).
+    `memory` is a tmpfs, of `size_bytes` where given. `emulated` is a drive that behaves as `profile` says (a shipped
+    profile's name, or the path of a profile file), with `file_system` on its first `size_bytes` (all of the drive when
+    absent); its backing file lies in `path` (among Assay's own parts when absent). `existing` stands for whatever an
+    existing cluster keeps its data on.
     """
 
     name: str
-    kind: Literal["directory", "memory", "existing"]
+    kind: Literal["directory", "memory", "emulated", "existing"]
     path: Path | None = None
+    size_bytes: int | None = None
+    profile: str | None = None
+    file_system: Literal["ext4", "xfs"] = "ext4"
 
 
 class SettingsSpec(Frozen):
