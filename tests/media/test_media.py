@@ -6,11 +6,12 @@ import pytest
 
 from assay.lease import Lease
 from assay.media import directory
-from assay.media.directory import DirectoryMedium, mount_of
+from assay.media.directory import DirectoryMedium
 from assay.media.existing import ExistingMedium
 from assay.media.memory import SHARED_MEMORY, MemoryMedium
 from assay.model.errors import BadInputError
 from assay.model.trial import MediumSpec
+from assay.mounts import mount_of
 
 DISK = MediumSpec(name="disk", kind="directory")
 

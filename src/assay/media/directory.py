@@ -5,23 +5,13 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from assay.lease import Lease
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
-
-
-class Mount(NamedTuple):
-    """One line of /proc/self/mountinfo (see proc(5)), as far as a medium needs it."""
-
-    device_number: str
-    point: str
-    file_system: str
-    source: str
-    options: str
+from assay.mounts import mount_of
 
 
 class DirectoryMedium:
@@ -72,27 +62,6 @@ class DirectoryMedium:
             _drop_files(place)
             return (_not_quite_cold(self.spec.name),)
         return ()
-
-
-def mount_of(place: Path) -> Mount:
-    """The mount that a path lies on (by device number, the last one mounted)."""
-    number = place.stat().st_dev
-    wanted = f"{os.major(number)}:{os.minor(number)}"
-    mounts = _read_mounts()
-    same = [mount for mount in mounts if mount.device_number == wanted]
-    # btrfs and overlay give files other device numbers than their mounts: then the longest mount point decides.
-    above = [mount for mount in mounts if place.is_relative_to(mount.point)]
-    return max(same or above, key=lambda mount: (place.is_relative_to(mount.point), len(mount.point)))
-
-
-def _read_mounts() -> list[Mount]:
-    mounts = []
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        before, _, after = line.partition(" - ")
-        fields, tail = before.split(), after.split()
-        point = fields[4].encode().decode("unicode_escape")
-        mounts.append(Mount(fields[2], point, tail[0], tail[1], ",".join([fields[5], *tail[2:]])))
-    return mounts
 
 
 def _rotational(device_number: str) -> str:

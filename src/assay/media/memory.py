@@ -4,10 +4,11 @@ from pathlib import Path
 
 from assay.lease import Lease
 from assay.machine import available_memory_bytes
-from assay.media.directory import DirectoryMedium, mount_of
+from assay.media.directory import DirectoryMedium
 from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
+from assay.mounts import mount_of
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privileges; the directory in it is ours alone
 

@@ -1,0 +1,155 @@
+"""Mounts and loop devices of this machine: which there are, and letting go of those below a directory.
+
+Whatever Assay mounts or attaches has its mount point or its backing file below a directory that a lease names, so a
+crash leaves nothing that can't be found: no list of mounts needs to be kept.
+"""
+
+import ctypes
+import errno
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.errors import AssayError
+
+LOOP_CLR_FD = 0x4C01
+"""Detach a loop device's backing file (linux/loop.h)."""
+
+PATIENCE_S = 15.0
+RETRY_S = 0.05
+
+
+class Mount(NamedTuple):
+    """One line of /proc/self/mountinfo (see proc(5))."""
+
+    device_number: str
+    point: str
+    file_system: str
+    source: str
+    options: str
+
+
+class Loop(NamedTuple):
+    """An attached loop device, and the file it was attached to."""
+
+    device: Path
+    backing_file: Path
+
+
+def mounts() -> list[Mount]:
+    """All mounts that this process sees, in the order in which they were made."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        fields, tail = before.split(), after.split()
+        options = ",".join([fields[5], *tail[2:]])
+        found.append(Mount(fields[2], _unescaped(fields[4]), tail[0], _unescaped(tail[1]), options))
+    return found
+
+
+def mount_of(place: Path) -> Mount:
+    """The mount that a path lies on (by device number, the last one mounted)."""
+    number = place.stat().st_dev
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    everything = mounts()
+    same = [mount for mount in everything if mount.device_number == wanted]
+    # btrfs and overlay give files other device numbers than their mounts: then the longest mount point decides.
+    above = [mount for mount in everything if place.is_relative_to(mount.point)]
+    return max(same or above, key=lambda mount: (place.is_relative_to(mount.point), len(mount.point)))
+
+
+def loops() -> list[Loop]:
+    """All loop devices that have a backing file, as sysfs tells them."""
+    found = []
+    for file in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with suppress(OSError):  # detached meanwhile
+            found.append(Loop(Path("/dev") / file.parts[3], Path(file.read_text().rstrip("\n"))))
+    return found
+
+
+def below(directories: Iterable[Path]) -> tuple[list[Mount], list[Loop]]:
+    """What hangs on some directories: loop devices on files below them, and mounts of those devices or below them.
+
+    The last one mounted comes first: the order in which they can be taken away.
+    """
+    tops = [directory.resolve() for directory in directories]
+
+    def ours(path: str | Path) -> bool:
+        return any(Path(path).is_relative_to(top) for top in tops)
+
+    devices = [loop for loop in loops() if ours(loop.backing_file)]
+    names = {str(loop.device) for loop in devices}
+    found = [mount for mount in mounts() if mount.source in names or ours(mount.point)]
+    return found[::-1], devices
+
+
+def let_go(directories: Iterable[Path], patience_s: float = PATIENCE_S) -> None:
+    """Unmount and detach whatever hangs on some directories; nothing is mounted there afterwards.
+
+    A device that has just died is busy for a second or two, so this tries again for `patience_s`. Raises AssayError
+    that names what stays.
+    """
+    tops = list(directories)
+    deadline = time.monotonic() + patience_s
+    while True:
+        hanging, devices = below(tops)
+        if not hanging and not devices:
+            return
+        reasons = [reason for mount in hanging if (reason := _unmounted(mount.point))]
+        reasons += [reason for loop in devices if (reason := _detached(loop.device))]
+        if time.monotonic() > deadline:
+            raise AssayError(f"{'; '.join(reasons)}; end whatever uses it (fuser -vm shows it) and try again")
+        if reasons:
+            time.sleep(RETRY_S)
+
+
+def unmount(point: Path, patience_s: float = PATIENCE_S) -> None:
+    """Unmount the topmost mount at a point, with retries while it is busy; what isn't mounted is fine."""
+    deadline = time.monotonic() + patience_s
+    while reason := _unmounted(str(point)):
+        if time.monotonic() > deadline:
+            raise AssayError(f"{reason}; end whatever uses it (fuser -vm shows it) and try again")
+        time.sleep(RETRY_S)
+
+
+def detach(device: Path, patience_s: float = PATIENCE_S) -> None:
+    """Detach a loop device and see that it is free; the kernel only promises it while somebody has it open."""
+    deadline = time.monotonic() + patience_s
+    while any(loop.device == device for loop in loops()):
+        reason = _detached(device)
+        if time.monotonic() > deadline:
+            raise AssayError(reason or f"{device} is still in use; end whatever has it open and try again")
+        time.sleep(RETRY_S)
+
+
+def _unmounted(point: str) -> str | None:
+    """umount2(2) once; the reason when it did not work."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.umount2(os.fsencode(point), 0) == 0 or ctypes.get_errno() in {errno.EINVAL, errno.ENOENT}:
+        return None
+    return f"{point} can't be unmounted: {os.strerror(ctypes.get_errno())}"
+
+
+def _detached(device: Path) -> str | None:
+    """LOOP_CLR_FD once; the reason when it did not work."""
+    try:
+        descriptor = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        return f"{device} can't be detached: {error.strerror}"
+    try:
+        fcntl.ioctl(descriptor, LOOP_CLR_FD)
+    except OSError as error:
+        return None if error.errno == errno.ENXIO else f"{device} can't be detached: {error.strerror}"
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _unescaped(text: str) -> str:
+    """Blanks and backslashes are written in octal."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
