@@ -13,11 +13,13 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from assay.mounts import let_go
 
 MARK = "ASSAY_LEASE"
 
@@ -80,8 +82,13 @@ class Lease:
         return [pid for pid in _all_pids() if mark in _environment(pid)]
 
     def release(self, grace_s: float = 0.0) -> None:
-        """End what runs under it (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories."""
+        """End what runs under it (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories.
+
+        What is mounted below the directories, or lies on a loop device with a backing file there, is unmounted first.
+        Raises AssayError when something else still uses it.
+        """
         end_processes(self.processes, grace_s)
+        let_go(self.directories)
         for directory in self.directories:
             _remove(directory)
         self._file.unlink(missing_ok=True)
@@ -127,9 +134,16 @@ def leases(state: Path) -> list[Lease]:
 def release_stale(state: Path) -> list[Lease]:
     """Release what crashed runs left behind; returns what was released."""
     found = [lease for lease in leases(state) if lease.stale]
-    for lease in found:
-        lease.release()
+    release_all(found)
     return found
+
+
+def release_all(held: Sequence[Lease]) -> None:
+    """Release several leases: all their processes end first, since those of one may use what another has mounted."""
+    for lease in held:
+        end_processes(lease.processes, grace_s=0)
+    for lease in held:
+        lease.release()
 
 
 @contextmanager

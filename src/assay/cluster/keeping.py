@@ -6,11 +6,13 @@ from typing import Literal
 
 from assay.cluster.distribution import find_distribution
 from assay.cluster.embedded import EmbeddedCluster
-from assay.lease import Lease, leases, uninterrupted
+from assay.lease import Lease, leases, release_all, uninterrupted
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec, Layout
 from assay.model.installation import Installation
 from assay.model.progress import Progress
+
+PURPOSE = "cluster"
 
 
 class Held(Frozen):
@@ -37,7 +39,7 @@ def up(
     """
     distribution = find_distribution(installation, environment)
     cluster = EmbeddedCluster(distribution, spec, installation.state, environment)
-    lease = Lease(installation.state, "cluster")
+    lease = Lease(installation.state, PURPOSE)
     try:
         home = lease.make_directory(installation.parts / "work" / lease.id)
         layout = Layout(neutral=home / "neutral", data=(home / "data",), local=(home / "local",))
@@ -55,17 +57,17 @@ def up(
 
 
 def down(state: Path) -> list[Held]:
-    """Stop what was kept and what was left over, with its directories; what is in use stays. Returns what went."""
-    ended = [(lease, _held(lease)) for lease in leases(state) if lease.kept or lease.stale]
+    """Stop kept clusters and remove all left-overs, with their directories; what is in use stays. Returns what went."""
+    ended = [lease for lease in leases(state) if lease.stale or (lease.kept and lease.purpose == PURPOSE)]
+    went = [_held(lease) for lease in ended]
     with uninterrupted():
-        for lease, _ in ended:
-            lease.release()
-    return [held for _, held in ended]
+        release_all(ended)
+    return went
 
 
 def status(state: Path) -> list[Held]:
-    """Everything that is held now."""
-    return [_held(lease) for lease in leases(state)]
+    """Everything that is held now, but for media that the user attached: `assay media list` tells those."""
+    return [_held(lease) for lease in leases(state) if not lease.kept or lease.purpose == PURPOSE]
 
 
 def _held(lease: Lease) -> Held:
