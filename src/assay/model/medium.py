@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
@@ -36,4 +36,25 @@ class Medium(Protocol):
 
     def make_cold(self) -> tuple[Doubt, ...]:
         """Write out and drop what the kernel caches of it, as far as allowed; a Doubt tells what could not be done."""
+        ...
+
+
+@runtime_checkable
+class Device(Protocol):
+    """What a medium can do besides when its device is one of Assay's own: it may die, and it tells what it saw."""
+
+    def failure(self) -> str | None:
+        """Why the attached device can no longer be used, in one sentence; None while it can."""
+        ...
+
+    def reset_report(self) -> None:
+        """Count anew from now on."""
+        ...
+
+    def device_report(self) -> Mapping[str, object]:
+        """What it saw since it was attached or the counts were reset; at the end of the scope, what was last known."""
+        ...
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What the device makes doubtful: its report of late requests, memory that could not be locked."""
         ...
