@@ -1,8 +1,8 @@
 """Leases: what Assay holds on this machine, written down before it is taken, so that a crash leaves nothing lost.
 
-A lease is a small JSON file in the state directory. It names its owner (process id and start time) and the
-directories it made. Processes started under a lease carry `ASSAY_LEASE=<id>` in their environment and so do all
-their descendants (YARN's containers too), which is how they are found again whoever forked them.
+A lease is a small JSON file in the state directory. It names its owner (process id and start time), the directories
+and the kernel's control groups it made. Processes started under a lease carry `ASSAY_LEASE=<id>` in their environment
+and so do all their descendants (YARN's containers too), which is how they are found again whoever forked them.
 """
 
 import json
@@ -25,7 +25,7 @@ MARK = "ASSAY_LEASE"
 
 
 class Lease:
-    """Holds processes and directories; `release` (or the scope's end) ends and removes them all.
+    """Holds processes, directories and control groups; `release` (or the scope's end) ends and removes them all.
 
     A lease with `keep=True` outlives its owner (a cluster that the user left running): it is never stale.
     """
@@ -34,6 +34,7 @@ class Lease:
         self.id = f"{purpose}-{uuid.uuid4().hex[:12]}"
         self.purpose = purpose
         self.directories: list[Path] = []
+        self.groups: list[Path] = []
         self.details: dict[str, str] = {}
         self._keep = keep
         self._owner = _owner(os.getpid())
@@ -66,6 +67,17 @@ class Lease:
         path.mkdir(mode=0o700)
         return path
 
+    def make_group(self, path: Path) -> Path:
+        """Make a control group that goes with the lease: a directory of the kernel's, which only an rmdir removes."""
+        self.groups.append(path)
+        self._write()
+        try:
+            path.mkdir()
+        except OSError:
+            self.groups.remove(path)
+            raise
+        return path
+
     def note(self, key: str, value: str) -> None:
         """Keep a detail with the lease (a configuration directory to print later)."""
         self.details[key] = value
@@ -88,6 +100,8 @@ class Lease:
         Raises AssayError when something else still uses it.
         """
         end_processes(self.processes, grace_s)
+        for group in self.groups:
+            _remove_group(group)
         let_go(self.directories)
         for directory in self.directories:
             _remove(directory)
@@ -105,7 +119,8 @@ class Lease:
     def _write(self) -> None:
         content = {
             "id": self.id, "purpose": self.purpose, "keep": self._keep, "owner": self._owner,
-            "directories": [str(path) for path in self.directories], "details": self.details,
+            "directories": [str(path) for path in self.directories], "groups": [str(path) for path in self.groups],
+            "details": self.details,
         }  # fmt: skip
         draft = self._file.with_suffix(".draft")
         draft.write_text(json.dumps(content, indent=1))
@@ -118,6 +133,7 @@ class Lease:
         lease.id, lease.purpose, lease._keep = content["id"], content["purpose"], content["keep"]
         lease._owner = tuple(content["owner"])
         lease.directories = [Path(path) for path in content["directories"]]
+        lease.groups = [Path(path) for path in content.get("groups", [])]
         lease.details, lease._file = content["details"], file
         return lease
 
@@ -228,3 +244,19 @@ def _remove(directory: Path) -> None:
             return
         time.sleep(0.2)
     shutil.rmtree(directory)
+
+
+def _remove_group(group: Path, patience_s: float = 30.0) -> None:
+    """Remove a control group; what still runs in it is ended, and the kernel may need a moment to let go of it."""
+    deadline = time.monotonic() + patience_s
+    while group.exists():
+        try:
+            group.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            with suppress(OSError):
+                _signal([int(pid) for pid in (group / "cgroup.procs").read_text().split()], signal.SIGKILL)
+            time.sleep(0.05)

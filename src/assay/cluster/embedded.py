@@ -9,14 +9,19 @@ from assay.cluster import commands
 from assay.cluster.configuration import Ports, embedded_properties, write_configuration
 from assay.cluster.daemon import Daemon, PortTakenError
 from assay.cluster.distribution import Distribution
+from assay.cluster.limits import Limits, check_limits, limits_of
 from assay.cluster.ports import LOOPBACK, free_ports
+from assay.cluster.sizing import check_containers, offered_mb
 from assay.cluster.starts import Starts, starts_of
 from assay.cluster.startup import Plan, Startup, url
 from assay.lease import Lease, end_processes, uninterrupted
 from assay.model.cluster import ClusterSpec, Layout, Node, RunningCluster
+from assay.model.errors import AssayError
+from assay.model.limits import LimitUse
 from assay.model.progress import Progress
 
 _ATTEMPTS = 3
+NO_LIMITS = Limits(None, None, {})
 
 
 class EmbeddedCluster:
@@ -36,6 +41,13 @@ class EmbeddedCluster:
         self._state = state
         self._environment = commands.clean_environment(environment, distribution)
         self._daemons: list[Daemon] = []
+        self._limits = NO_LIMITS
+        self._use: LimitUse | None = None
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """See `model.cluster.Cluster.check`."""
+        check_containers(self._spec, properties)
+        check_limits(self._spec, self._state)
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
@@ -45,11 +57,19 @@ class EmbeddedCluster:
                 yield self.start(layout, properties, progress, lease)
             finally:
                 with uninterrupted():
+                    self._use = self.limit_use()  # the groups, and what they know, go with the lease
                     self._end(lease)
 
     def failure(self) -> str | None:
         """See `model.cluster.Cluster.failure`."""
-        return next((failure for daemon in self._daemons if (failure := daemon.failure())), None)
+        # First, as it is the reason for what else is found dead.
+        return self._limits.failure() or next(
+            (failure for daemon in self._daemons if (failure := daemon.failure())), None
+        )
+
+    def limit_use(self) -> LimitUse | None:
+        """See `model.cluster.Cluster.limit_use`."""
+        return self._use or (self._limits.use() if self._limits.any else None)
 
     def start(self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease) -> RunningCluster:
         """Start under a lease of the caller's, who releases it; healthy on return.
@@ -57,6 +77,8 @@ class EmbeddedCluster:
         Raises AssayError, with the daemon's own log line, when one dies or is not healthy in time. A port that was
         taken between its choice and its use is no error: the start is tried again with other ports.
         """
+        check_containers(self._spec, properties)
+        self._limits, self._use = limits_of(self._spec, lease), None
         for left in reversed(range(_ATTEMPTS)):
             try:
                 return self._start_once(layout, properties, progress, lease)
@@ -65,6 +87,11 @@ class EmbeddedCluster:
                 _empty(layout)
                 if not left:
                     raise
+            except AssayError as error:
+                killed = self._limits.failure()
+                if killed is None:
+                    raise
+                raise AssayError(killed) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _start_once(
@@ -76,12 +103,13 @@ class EmbeddedCluster:
             directory.mkdir(parents=True)
         classpath = ",".join(self._distribution.classpath)
         starts = self._starts.beside(properties)
-        ours = embedded_properties(self._spec, layout, ports, classpath, conf_dir)
+        spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
+        ours = embedded_properties(spec, layout, ports, classpath, conf_dir)
         write_configuration(conf_dir, {**ours, **starts.properties, **properties})
         plan = Plan(
             distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
             name_dir=layout.neutral / "name", logs=logs,
-            environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}),
+            environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}), limits=self._limits,
         )  # fmt: skip
         Startup(plan, self._daemons, progress).run()
         return self._facts(layout, plan)
@@ -94,8 +122,13 @@ class EmbeddedCluster:
             hadoop=hadoop, conf_dir=plan.conf_dir, hadoop_version=plan.distribution.version,
             namenode_url=url(plan.ports.namenode_http), history_url=url(plan.ports.historyserver_http),
             nodes=(Node(name=LOOPBACK, daemons=tuple(daemon.facts for daemon in self._daemons)),),
-            settings=plan.starts.settings(plan.distribution),
+            settings={**plan.starts.settings(plan.distribution), **self._sizes()},
         )  # fmt: skip
+
+    def _sizes(self) -> dict[str, str]:
+        """What a limit makes of the memory for containers, where there is one."""
+        bounded = self._spec.limit_memory_bytes is not None
+        return {"yarn.nodemanager.resource.memory-mb": str(offered_mb(self._spec))} if bounded else {}
 
     def _end(self, lease: Lease) -> None:
         end_processes(lease.processes, grace_s=0.0)

@@ -7,14 +7,16 @@ from pathlib import Path
 
 from assay.cluster import commands
 from assay.cluster.distribution import Distribution
+from assay.cluster.limits import Limits
 from assay.cluster.logs import last_words
 from assay.cluster.starts import Starts
 from assay.model.errors import AssayError
 
 
 def format_namenode(
-    distribution: Distribution, starts: Starts, conf_dir: Path, name: Path, environment: Mapping[str, str], log: Path
-) -> None:
+    distribution: Distribution, starts: Starts, conf_dir: Path, name: Path, environment: Mapping[str, str], log: Path,
+    limits: Limits,
+) -> None:  # fmt: skip
     """Give the NameNode an empty file system in `name`. Raises AssayError with Hadoop's log line when that fails."""
     if starts.copies_names and distribution.formatted_name is not None:
         shutil.copytree(distribution.formatted_name, name)
@@ -25,7 +27,7 @@ def format_namenode(
     )
     with log.open("wb") as output:
         done = subprocess.run(
-            command,
+            limits.entering(command),
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.cluster import commands
 from assay.cluster.configuration import Ports
@@ -16,9 +17,9 @@ from assay.cluster.daemon import (
 )
 from assay.cluster.distribution import Distribution
 from assay.cluster.formatting import format_namenode
+from assay.cluster.limits import Limits
 from assay.cluster.ports import LOOPBACK
 from assay.cluster.starts import Starts
-from assay.model.base import Frozen
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 
@@ -26,8 +27,11 @@ _PATIENCE_S = 120.0
 _POLL_S = 0.1
 
 
-class Plan(Frozen):
-    """What an attempt starts with. `environment` carries the lease's mark; `logs` and `conf_dir` exist."""
+class Plan(NamedTuple):
+    """What an attempt starts with. `environment` carries the lease's mark; `logs` and `conf_dir` exist.
+
+    `limits` bounds every process from its start.
+    """
 
     distribution: Distribution
     starts: Starts
@@ -36,6 +40,7 @@ class Plan(Frozen):
     name_dir: Path
     logs: Path
     environment: Mapping[str, str]
+    limits: Limits
 
 
 class Startup:
@@ -59,8 +64,9 @@ class Startup:
         for role in ("resourcemanager", "nodemanager", "datanode"):
             self._start(role)
         format_namenode(
-            plan.distribution, plan.starts, plan.conf_dir, plan.name_dir, plan.environment, plan.logs / "format.log"
-        )
+            plan.distribution, plan.starts, plan.conf_dir, plan.name_dir, plan.environment, plan.logs / "format.log",
+            plan.limits,
+        )  # fmt: skip
         self._start("namenode")
         # Started earlier the JobHistoryServer would find the NameNode in safe mode and then sleep for 10 s.
         self._wait({"namenode": lambda: namenode_open(url(ports.namenode_http))})
@@ -74,7 +80,8 @@ class Startup:
     def _start(self, role: str) -> None:
         plan = self._plan
         command = commands.daemon_command(role, plan.distribution, plan.starts, plan.conf_dir)
-        self._daemons.append(start_daemon(role, command, plan.environment, plan.logs / f"{role}.log"))
+        inside = plan.limits.entering(command)
+        self._daemons.append(start_daemon(role, inside, plan.environment, plan.logs / f"{role}.log"))
 
     def _wait(self, checks: Mapping[str, Callable[[], bool]]) -> None:
         waiting = dict(checks)

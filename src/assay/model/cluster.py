@@ -15,6 +15,8 @@ class ClusterSpec(Frozen):
     `embedded` is started fresh by Assay; `existing` is found through the Hadoop configuration in `conf_dir`.
     `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
     `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
+    `limit_memory_bytes` bounds what all daemons and containers together may use, page cache included, and
+    `limit_cpus` how many cores' worth of time; None is no bound.
     """
 
     kind: Literal["embedded", "existing"] = "embedded"
@@ -22,6 +24,8 @@ class ClusterSpec(Frozen):
     starts: Literal["brisk", "stock"] = "brisk"
     memory_mb: int = 8192
     vcores: int = 8
+    limit_memory_bytes: int | None = None
+    limit_cpus: float | None = None
 
 
 class Layout(Frozen):

@@ -1,0 +1,67 @@
+"""What fits below a cluster's memory limit: what its NodeManager may promise to containers, and what a job needs."""
+
+from collections.abc import Mapping
+
+from assay.model.cluster import ClusterSpec
+from assay.model.errors import BadInputError
+
+MIB = 1 << 20
+# Resident together, soon after their start, with the heaps that `commands` gives them.
+DAEMONS_MB = 1331
+
+_MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
+_TASKS = (("mapreduce.map.memory.mb", 1024), ("mapreduce.reduce.memory.mb", 1024))
+_STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
+_IN_MASTER = "mapreduce.job.ubertask.enable"
+
+
+def offered_mb(spec: ClusterSpec) -> int:
+    """What the NodeManager offers to containers: as asked for, but no more than the limit leaves to the whole cluster.
+
+    The daemons' own memory is not taken off, as Hadoop takes nothing off on a machine of that size: what a container
+    asks for is a ceiling that it seldom reaches, and what all really use is bounded by the kernel.
+    """
+    if spec.limit_memory_bytes is None:
+        return spec.memory_mb
+    return min(spec.memory_mb, spec.limit_memory_bytes // MIB)
+
+
+def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
+    """Raises BadInputError when the limit leaves no room for a job beside the daemons, with these properties."""
+    if spec.limit_memory_bytes is None:
+        return
+    master, tasks = _asked(properties, _MASTER), [_asked(properties, task) for task in _TASKS]
+    limit_mb, largest = spec.limit_memory_bytes // MIB, max(master, *tasks)
+    if limit_mb < DAEMONS_MB + largest:
+        raise BadInputError(
+            f"a memory limit of {_gib(limit_mb)} is too small: the five daemons take about {_gib(DAEMONS_MB)}, and the "
+            f"largest container asks for {_gib(largest)}; give at least {_gib(DAEMONS_MB + largest, up=True)}, or ask "
+            f"for smaller containers ({_MASTER[0]}, {_TASKS[0][0]}, {_TASKS[1][0]})"
+        )
+    step = _asked(properties, _STEP)
+    at_once = _rounded(master, step)
+    if properties.get(_IN_MASTER, "false").lower() != "true":
+        at_once += max(_rounded(task, step) for task in tasks)
+    if offered_mb(spec) < at_once:
+        raise BadInputError(
+            f"below a memory limit of {_gib(limit_mb)} the NodeManager offers {_gib(offered_mb(spec))}, and a job's "
+            f"master and one task take {_gib(at_once)} (each rounded up to {_STEP[0]}, {step} MiB): it would wait for "
+            f"ever; give at least {_gib(at_once, up=True)}, or ask for smaller containers"
+        )
+
+
+def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
+    """A size in MiB; what is not a positive number means Hadoop's default, as -1 does there."""
+    name, default = of
+    value = properties.get(name, "").strip()
+    return int(value) if value.isdigit() and int(value) > 0 else default
+
+
+def _rounded(size_mb: int, step_mb: int) -> int:
+    return -(-size_mb // step_mb) * step_mb
+
+
+def _gib(count_mb: int, *, up: bool = False) -> str:
+    """GiB with one digit; rounded up where it is a least value."""
+    tenths = -(-count_mb * 10 // 1024) if up else round(count_mb * 10 / 1024)
+    return f"{tenths / 10:g} GiB"
