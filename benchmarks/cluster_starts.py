@@ -46,8 +46,8 @@ def main() -> None:
 def _round(distribution: Distribution, kind: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="assay-starts-") as scratch:
         home = Path(scratch)
-        layout = Layout(neutral=home / "neutral", data=(home / "data",), local=(home / "local",))
-        for directory in (layout.neutral, *layout.data, *layout.local):
+        layout = Layout.below(home)
+        for directory in layout.directories:
             directory.mkdir()
         cluster = EmbeddedCluster(distribution, ClusterSpec(starts=kind), home / "state", os.environ)
         try:

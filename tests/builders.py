@@ -3,6 +3,7 @@
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome, Verdict
+from assay.model.placement import pure
 from assay.model.record import JobRecord, Output, Phases, Record, Status, Step, totals
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 
@@ -12,7 +13,8 @@ def a_trial(number: int = 1, medium: str = "disk", repetition: int = 1, workload
         id=f"{number:04d}-{workload}-{medium}",
         workload=WorkloadSpec(name=workload),
         dataset=DatasetSpec(name="tiny", make="brightkite"),
-        medium=MediumSpec(name=medium, kind="directory"),
+        media=(MediumSpec(name=medium, kind="directory"),),
+        placement=pure(medium),
         settings=SettingsSpec(name="defaults", properties={"mapreduce.job.reduces": "2"}),
         cluster=ClusterSpec(),
         cache="cold",
@@ -37,7 +39,7 @@ def a_record(trial: Trial | None = None, elapsed_s: float = 10.0, outcome: Outco
     record = Record(
         trial=trial or a_trial(),
         status=Status.FINISHED,
-        facts={"cpu": "test", "cores": "2", "memory_bytes": "1", "kernel": "6", "medium.device": "/dev/x"},
+        facts={"cpu": "test", "cores": "2", "memory_bytes": "1", "kernel": "6", "medium.disk.device": "/dev/x"},
         steps=(Step(name="run", started_ms=0, seconds=12.5),),
         jobs=jobs,
         totals=totals(jobs, ()),

@@ -19,6 +19,7 @@ WHOLE_LIFE = [
     "prepare dataset",
     "attach medium",
     "start cluster",
+    "prepare placement",
     "stage",
     "prepare dataset",
     "put",
@@ -62,7 +63,7 @@ def test_the_steps_of_a_life_come_in_order():
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
     assert [step.name for step in record.steps] == [
-        "prepare dataset", "start cluster", "stage", "cold cache", "run", "job history", "verify", "clean up",
+        "prepare dataset", "attach media", "start cluster", "stage", "cold cache", "run", "job history", "verify", "clean up",
         "stop cluster",
     ]  # fmt: skip
     assert len(attempts) == len(samples) == 1
@@ -150,3 +151,17 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     with pytest.raises(BadInputError, match=r"medium 'disk' has 0\.0 GiB free, .* needs about 0\.3 GiB"):
         check_needs(a_plan(), small, Silent())
     assert script.log == ["prepare dataset"]
+
+
+def test_bytes_that_landed_elsewhere_are_doubted_or_fail_a_strict_trial():
+    script = Script(landing={"disk": 0.9, "other": 0.1})
+    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.outcome is Outcome.PASS
+    assert [doubt.kind for doubt in record.doubts].count("placement-missed") == 3
+    assert {(landed.role, landed.when) for landed in record.landed} == {
+        ("input", "staged"), ("input", "run"), ("intermediate", "run"), ("output", "run"),
+    }  # fmt: skip
+    strict = a_trial().model_copy(update={"strict_placement": True})
+    record, _, _ = run_trial(strict, FakeParts(script, strict), Silent())
+    assert record.outcome is Outcome.FAIL
+    assert "of input 90% on disk, 10% on other landed where 100% on disk was wanted (staged)" in (record.error or "")

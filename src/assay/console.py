@@ -32,7 +32,7 @@ class ConsoleDisplay:
         if trial.id in self._left:
             self._left = self._left[self._left.index(trial.id) :]
         self._current, self._trial_started = trial.id, time.monotonic()
-        self._head = f"trial {number}/{total} {trial.workload.name} on {trial.medium.name}"
+        self._head = f"trial {number}/{total} {trial.workload.name} on {trial.placement.name}"
 
     def trial_ends(self, record: Record) -> None:
         """A line that stays."""

@@ -16,24 +16,27 @@ from assay.cluster.existing import ExistingCluster
 from assay.dataset.opening import open_dataset
 from assay.dataset.published import all_published
 from assay.engine.mapreduce import MapReduce
+from assay.layout import POLICIES
 from assay.lease import Lease
 from assay.machine import machine_facts
 from assay.media.directory import DirectoryMedium
 from assay.media.existing import ExistingMedium
 from assay.media.memory import MemoryMedium
-from assay.model.cluster import Cluster, RunningCluster
+from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.dataset import Dataset
 from assay.model.engine import Engine
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import Medium
+from assay.model.placement import Landed
 from assay.model.probe import Probe
-from assay.model.store import Store
-from assay.model.trial import Trial
+from assay.model.store import Placer, Store
+from assay.model.trial import MediumSpec, Trial
 from assay.model.workload import Workload
 from assay.plan.load import Vocabulary
 from assay.probe.cpu import CpuProbe
 from assay.store.hadoop_fs import HadoopFs
+from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
@@ -47,10 +50,13 @@ WORKLOADS: Mapping[str, type[GraphWorkload]] = {
 }
 
 
-def vocabulary() -> Vocabulary:
+def vocabulary(installation: Installation) -> Vocabulary:
     """The names that an experiment may use."""
     return Vocabulary(
-        workloads=dict.fromkeys(WORKLOADS, ("paper",)), presets=list(all_published()), catalogue=list(all_published())
+        workloads=dict.fromkeys(WORKLOADS, ("paper",)),
+        presets=list(all_published()),
+        catalogue=list(all_published()),
+        profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
     )
 
 
@@ -69,9 +75,12 @@ class TrialParts:
         jar = hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest()
         return {**machine_facts(), "java": java.version, "jobs_jar_sha256": jar}
 
-    def medium(self) -> Medium:
-        """The medium of the trial's spec; a directory without a path is the working directory."""
-        spec = self._trial.medium
+    def media(self) -> tuple[Medium, ...]:
+        """The media of the trial's placement."""
+        return tuple(self._medium(spec) for spec in self._trial.media)
+
+    def _medium(self, spec: MediumSpec) -> Medium:
+        """A directory without a path is the working directory."""
         if spec.kind == "memory":
             return MemoryMedium(spec, self._lease)
         if spec.kind == "directory":
@@ -112,6 +121,23 @@ class TrialParts:
             failure,
             shared=shared,
         )
+
+    def placer(self, running: RunningCluster, layout: Layout) -> Placer | None:
+        """HDFS storage policies on our own cluster; an existing one keeps its bytes as it is set up to."""
+        if self._trial.cluster.kind == "existing":
+            return None
+        return HdfsPlacer(WebHdfs(running.namenode_url), layout.data, POLICIES)
+
+    @contextmanager
+    def intermediates(self, layout: Layout) -> Iterator[Callable[[], Landed] | None]:
+        """What is written into the local directories of a cluster on this machine."""
+        if self._trial.cluster.kind == "existing":
+            yield None
+            return
+        from assay.probe.local_writes import LocalWrites
+
+        with LocalWrites(layout.local).watching() as writes:
+            yield writes.landed
 
     def dataset(self) -> Dataset:
         """From the trial's spec."""

@@ -6,9 +6,10 @@ from contextlib import AbstractContextManager
 from assay.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
+from assay.model.parts import Parts
+from assay.model.placement import ROLES
 from assay.model.progress import Progress
 from assay.model.trial import Estimate, Plan, Trial
-from assay.runner import Parts
 
 MIB = 1 << 20
 # Five daemons, the client and an application master, as measured; and one task of a default heap.
@@ -42,13 +43,15 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
     seen: dict[tuple[str, ...], Estimate] = {}
     progress.step("prepare datasets")
     for trial in plan.trials:
-        key = (trial.workload.model_dump_json(), trial.dataset.name, trial.medium.name, trial.cluster.kind)
+        key = (trial.workload.model_dump_json(), trial.dataset.name, trial.placement.name, str(trial.cluster))
         if key not in seen:
             with make_parts(trial) as parts:
-                free[trial.medium.name] = parts.medium().space().free_bytes
+                for medium in parts.media():
+                    free[medium.spec.name] = medium.space().free_bytes
                 seen[key] = _estimate(trial, parts, progress)
         estimates[trial.id] = seen[key]
-        disk[trial.medium.name] = max(disk.get(trial.medium.name, 0), seen[key].disk_bytes)
+        for name, wanted in _disk(trial, seen[key]).items():
+            disk[name] = max(disk.get(name, 0), wanted)
     needs = Needs(
         estimates=estimates,
         disk_bytes=disk,
@@ -72,7 +75,7 @@ def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
     if trial.cluster.kind == "existing":
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
-    in_memory = disk if trial.medium.kind == "memory" else 0
+    in_memory = disk if any(medium.kind == "memory" for medium in trial.media) else 0
     # Tasks are gone when the output is verified, and the cluster is not.
     at_work = max(_tasks(trial, estimate) * TASK_MEMORY_BYTES, estimate.memory_bytes)
     return Estimate(
@@ -80,6 +83,13 @@ def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
         memory_bytes=CLUSTER_MEMORY_BYTES + at_work + in_memory,
         seconds=estimate.seconds + CLUSTER_S,
     )
+
+
+def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
+    """Bytes on each medium: its largest share of any role, of all the trial's bytes (no role is known alone)."""
+    placement = trial.placement
+    largest = {name: max(placement.of(role).get(name, 0.0) for role in ROLES) for name in placement.media}
+    return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
 
 
 def _tasks(trial: Trial, estimate: Estimate) -> int:

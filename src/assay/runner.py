@@ -4,69 +4,26 @@ Nothing here knows which kinds of things there are: they come from Parts, and te
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal
 
+from assay.doubts import cached, misplaced, unlike_a_disk
+from assay.layout import lay_out
 from assay.model.cluster import Cluster, Layout, RunningCluster
-from assay.model.dataset import Dataset
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.graph import GraphFacts
 from assay.model.medium import Medium
-from assay.model.probe import Probe
+from assay.model.parts import Parts
+from assay.model.placement import Landed, Role
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, Output, Record, Sample, Status, Step, TaskAttempt, totals
-from assay.model.store import Store
+from assay.model.store import Placer, Store
 from assay.model.trial import Trial
-from assay.model.workload import Workload
-
-FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
-
-NO_DISKS = ("tmpfs", "ramfs", "overlay", "nfs", "cifs", "smb", "fuse", "9p", "virtiofs")
-
-
-class Parts(Protocol):
-    """Makes the things that one trial touches."""
-
-    def facts(self) -> Mapping[str, str]:
-        """The machine's facts."""
-        ...
-
-    def medium(self) -> Medium:
-        """The medium under test."""
-        ...
-
-    def neutral(self) -> AbstractContextManager[Path]:
-        """A fresh directory that is not under test: configuration, logs, names, edits."""
-        ...
-
-    def cluster(self) -> Cluster:
-        """The cluster that the trial runs on."""
-        ...
-
-    def store(self, running: RunningCluster) -> Store:
-        """The store of a running cluster."""
-        ...
-
-    def engine(self, running: RunningCluster, scratch: Path, failure: Callable[[], str | None]) -> Engine:
-        """The engine of a running cluster."""
-        ...
-
-    def dataset(self) -> Dataset:
-        """The trial's input."""
-        ...
-
-    def workload(self) -> Workload:
-        """The trial's computation."""
-        ...
-
-    def probes(self) -> tuple[Probe, ...]:
-        """The instruments."""
-        ...
 
 
 @dataclass
@@ -82,6 +39,7 @@ class Findings:
     attempts: list[TaskAttempt] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    landed: list[Landed] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
 
@@ -120,6 +78,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, l
         jobs=tuple(findings.jobs),
         totals=totals(tuple(findings.jobs), tuple(findings.staging_jobs)) if findings.jobs else None,
         outputs=tuple(findings.outputs),
+        landed=tuple(findings.landed),
         verdicts=tuple(findings.verdicts),
         doubts=tuple(findings.doubts),
     )
@@ -128,26 +87,35 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, l
 
 def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) -> None:
     """The nested scopes, from the outside in."""
-    medium, cluster, dataset, workload = parts.medium(), parts.cluster(), parts.dataset(), parts.workload()
+    media, cluster, dataset, workload = parts.media(), parts.cluster(), parts.dataset(), parts.workload()
     with findings.step("prepare dataset", progress):
         dataset.prepare(progress)
         findings.dataset = dataset.facts()
     with ExitStack() as scopes:
         # The cluster's stop is a step too, and its end comes before the directories it uses are removed.
-        findings.facts |= {f"medium.{name}": value for name, value in medium.facts().items()}
         neutral = scopes.enter_context(parts.neutral())
-        place = scopes.enter_context(medium.attached())
-        running = scopes.enter_context(_started(trial, cluster, place, neutral, findings, progress))
+        with findings.step("attach media", progress):
+            places = {medium.spec.name: scopes.enter_context(_attached(medium, findings)) for medium in media}
+        layout = lay_out(trial.placement, places, neutral)
+        running = scopes.enter_context(_started(trial, cluster, layout, findings, progress))
         store, engine = parts.store(running), parts.engine(running, neutral, cluster.failure)
+        placer = parts.placer(running, layout)
         scopes.enter_context(_tidied(store, workload.base, findings, progress))
         with findings.step("stage", progress):
+            if placer is not None:
+                placer.prepare(workload.base, workload.input)
             staged = workload.stage(dataset, store, engine, progress)
+            _found(placer, (("input", workload.input),), "staged", findings)
         with findings.step("cold cache", progress):
-            findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
+            for medium in media:
+                findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
         with ExitStack() as measuring:
+            intermediates = measuring.enter_context(parts.intermediates(layout))
             readings = [measuring.enter_context(probe.attached()) for probe in parts.probes()]
             with findings.step("run", progress):
                 report = workload.run(engine, progress)
+        if intermediates is not None:
+            findings.landed.append(intermediates())
         for reading in readings:
             findings.samples += reading.samples()
             findings.doubts += reading.doubts()
@@ -155,11 +123,24 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             findings.settings |= report.settings
             findings.staging_jobs += _histories(engine, staged.jobs, findings)
             findings.jobs += _histories(engine, report.jobs, findings)
-            findings.doubts += [*_cached(trial, findings), *_unlike_a_disk(trial, findings)]
+            _found(placer, (("input", workload.input), ("output", workload.output)), "run", findings)
+            findings.doubts += [
+                *misplaced(trial, findings.landed),
+                *cached(trial, findings.jobs, findings.facts),
+                *unlike_a_disk(trial, findings.facts),
+            ]
         with findings.step("verify", progress):
             size = store.size_bytes(workload.output)
             findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
             findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), store, report))
+
+
+@contextmanager
+def _attached(medium: Medium, findings: Findings) -> Iterator[Path]:
+    """An attached medium; its facts are read while it is."""
+    with medium.attached() as place:
+        findings.facts |= {f"medium.{medium.spec.name}.{name}": value for name, value in medium.facts().items()}
+        yield place
 
 
 @contextmanager
@@ -177,10 +158,9 @@ def _tidied(store: Store, base: str, findings: Findings, progress: Progress) -> 
 
 @contextmanager
 def _started(
-    trial: Trial, cluster: Cluster, place: Path, neutral: Path, findings: Findings, progress: Progress
+    trial: Trial, cluster: Cluster, layout: Layout, findings: Findings, progress: Progress
 ) -> Iterator[RunningCluster]:
-    """A running cluster whose data and intermediates lie on the medium; start and stop are timed."""
-    layout = Layout(neutral=neutral, data=(place / "data",), local=(place / "local",))
+    """A running cluster whose data and intermediates lie where the layout says; start and stop are timed."""
     with ExitStack() as scope:
         with findings.step("start cluster", progress):
             running = scope.enter_context(cluster.running(layout, trial.settings.properties, progress))
@@ -205,33 +185,12 @@ def _histories(engine: Engine, jobs: tuple[JobReference, ...], findings: Finding
     return [history.job for history in histories]
 
 
-def _cached(trial: Trial, findings: Findings) -> list[Doubt]:
-    """A doubt where all that the jobs wrote fits into this machine's page cache."""
-    counters = totals(tuple(findings.jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {})
-    written = counters.get("FILE_BYTES_WRITTEN", 0) + counters.get("HDFS_BYTES_WRITTEN", 0)
-    if trial.medium.kind != "directory" or written > int(findings.facts["memory_bytes"]):
-        return []
-    doubt = Doubt(
-        kind="page-cache-hides-medium",
-        what=f"what a trial wrote on {trial.medium.name} is less than this machine's memory",
-        why="the kernel can keep all of it in its page cache, so the medium's own speed may hardly show",
-        cure="take a dataset whose intermediates are several times larger than memory",
-    )
-    return [doubt]
-
-
-def _unlike_a_disk(trial: Trial, findings: Findings) -> list[Doubt]:
-    """A doubt where a directory lies on something that is no disk of this machine."""
-    file_system = findings.facts.get("medium.file_system", "")
-    if trial.medium.kind != "directory" or not file_system.startswith(NO_DISKS):
-        return []
-    doubt = Doubt(
-        kind="medium-is-no-disk",
-        what=f"{trial.medium.name} lies on {file_system}",
-        why="its figures say nothing about a disk of this machine",
-        cure="give the medium a path on a disk's own file system",
-    )
-    return [doubt]
+def _found(
+    placer: Placer | None, paths: tuple[tuple[Role, str], ...], when: Literal["staged", "run"], findings: Findings
+) -> None:
+    """Write down where the bytes of some roles lie now."""
+    if placer is not None:
+        findings.landed += [placer.landed(role, when, path) for role, path in paths]
 
 
 def _judged(check: Callable[[], tuple[Verdict, ...]]) -> tuple[Verdict, ...]:

@@ -8,9 +8,16 @@ import pytest
 from assay.cluster.configuration import Ports, embedded_properties, to_xml, write_configuration
 from assay.cluster.site import read_site
 from assay.lease import MARK
-from assay.model.cluster import ClusterSpec, Layout
+from assay.model.cluster import ClusterSpec, DataDirectory, Layout, LocalDirectory
 
-LAYOUT = Layout(neutral=Path("/n"), data=(Path("/d1"), Path("/d2")), local=(Path("/l1"), Path("/l2")))
+LAYOUT = Layout(
+    neutral=Path("/n"),
+    data=(
+        DataDirectory(path=Path("/d1"), medium="hdd"),
+        DataDirectory(path=Path("/d2"), medium="ssd", storage="SSD"),
+    ),
+    local=(LocalDirectory(path=Path("/l1"), medium="hdd"), LocalDirectory(path=Path("/l2"), medium="ssd")),
+)
 PORTS = Ports(**{name: 20000 + number for number, name in enumerate(Ports.model_fields)})
 
 
@@ -34,7 +41,7 @@ def test_no_default_port_is_left(properties):
 
 
 def test_roles_go_to_their_directories(properties):
-    assert properties["dfs.datanode.data.dir"] == "/d1,/d2"
+    assert properties["dfs.datanode.data.dir"] == "[DISK]/d1,[SSD]/d2"
     assert properties["yarn.nodemanager.local-dirs"] == "/l1,/l2"
     assert properties["mapreduce.cluster.local.dir"] == "/l1,/l2"
     assert properties["dfs.namenode.name.dir"].startswith("/n/")

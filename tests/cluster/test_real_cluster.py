@@ -49,8 +49,8 @@ def distribution(installation):
 
 
 def layout_in(directory):
-    layout = Layout(neutral=directory / "neutral", data=(directory / "data",), local=(directory / "local",))
-    for path in (layout.neutral, *layout.data, *layout.local):
+    layout = Layout.below(directory)
+    for path in layout.directories:
         path.mkdir(parents=True)
     return layout
 

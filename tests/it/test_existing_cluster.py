@@ -66,7 +66,7 @@ cluster: {{conf_dir: {kept.conf_dir}}}
     assert record.outcome is Outcome.PASS, record
     assert record.outputs[0].summary["triangles"] == record.dataset.triangles > 0
     assert "cache-unknown" in {doubt.kind for doubt in record.doubts}
-    assert record.trial.medium.kind == "existing"
+    assert [medium.kind for medium in record.trial.media] == ["existing"]
     assert kept.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
     assert kept.is_up()
 

@@ -59,7 +59,7 @@ media:
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 """)
-    plan = make_plan(place.home / experiment, vocabulary())
+    plan = make_plan(place.home / experiment, vocabulary(place.installation))
     folder = RunFolder(place.home / "run")
     folder.create(plan)
 

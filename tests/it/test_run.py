@@ -39,7 +39,7 @@ media:
         check_answer(record)
         check_jobs(record)
         check_rows(record, place.home / "run" / "trials" / record.trial.id)
-        assert record.facts["medium.place"] == str(place.disk.resolve())
+        assert record.facts["medium.disk.place"] == str(place.disk.resolve())
     wedges = records["triangles"].totals.counters[TRIANGLES]["WEDGES"]
     assert wedges == COUNTS.wedges == records["triangles"].dataset.wedges_by_id
     check_page((place.home / "run" / "report.html").read_text(), records)

@@ -11,7 +11,10 @@ from assay.plan.make import make_plan
 from assay.plan.settings import resolve, shipped_profiles
 
 WORDS = Vocabulary(
-    workloads={"triangles": ("paper",), "components": ("paper",)}, presets=["brightkite"], catalogue=["orkut"]
+    workloads={"triangles": ("paper",), "components": ("paper",)},
+    presets=["brightkite"],
+    catalogue=["orkut"],
+    profiles=["wd10ezex", "nvme"],
 )
 GOOD = """\
 experiment: demo
@@ -34,7 +37,7 @@ def plan_of(tmp_path: Path, text: str):
 
 def test_every_combination_comes_once_per_repetition(tmp_path):
     plan = plan_of(tmp_path, GOOD)
-    combinations = {(t.workload.name, t.medium.name, t.settings.name, t.repetition) for t in plan.trials}
+    combinations = {(t.workload.name, t.placement.name, t.settings.name, t.repetition) for t in plan.trials}
     expected = product(["triangles", "components"], ["disk", "memory"], ["defaults", "customs"], [1, 2, 3])
     assert combinations == set(expected)
     assert len(plan.trials) == len({trial.id for trial in plan.trials}) == 24
@@ -43,7 +46,7 @@ def test_every_combination_comes_once_per_repetition(tmp_path):
 def test_media_of_one_combination_run_side_by_side(tmp_path):
     trials = plan_of(tmp_path, GOOD).trials
     for first, second in zip(trials[::2], trials[1::2], strict=True):
-        assert {first.medium.name, second.medium.name} == {"disk", "memory"}
+        assert {first.placement.name, second.placement.name} == {"disk", "memory"}
         assert (first.workload, first.settings, first.repetition) == (
             second.workload,
             second.settings,
@@ -85,7 +88,7 @@ def test_the_thesis_profiles_are_incremental():
         ("make: brightkite", "make: britekite", r"line 4: unknown preset 'britekite'; did you mean 'brightkite'\?"),
         ("make: brightkite", "mke: brightkite", r"line 4: unknown key 'mke'; did you mean 'make'\?"),
         ("make: brightkite", "{make: brightkite, get: orkut}", r"line 4: a dataset needs exactly one of .* get and make are"),
-        ("disk: directory", "disk: dirctory", r"line 6: media\.disk\.kind is 'dirctory', and must be 'directory' or 'memory'"),
+        ("disk: directory", "disk: dirctory", r"line 6: unknown kind of medium or profile 'dirctory'; did you mean 'directory'"),
         ("[defaults, customs]", "[defaults, custom]", r"line 8: unknown settings profile 'custom'; did you mean 'customs'\?"),
         ("[defaults, customs]", "[defaults, defaults]", r"line 8: settings has 'defaults' twice"),
         ("repetitions: 3", "repetitions: 0", r"line 9: repetitions is 0: .*greater than or equal to 1"),
@@ -118,5 +121,76 @@ def test_an_existing_cluster_has_one_medium_of_its_own(tmp_path):
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "core-site.xml").touch()
     plan = plan_of(tmp_path, text)
-    assert {trial.medium.kind for trial in plan.trials} == {"existing"}
+    assert {medium.kind for trial in plan.trials for medium in trial.media} == {"existing"}
     assert plan.trials[0].cluster.conf_dir == tmp_path / "conf"
+
+
+MIXED = """\
+experiment: demo
+workloads: triangles
+datasets:
+  - make: brightkite
+media:
+  hdd: wd10ezex
+  ssd: {profile: mine.yaml, size: 20GiB, file_system: xfs}
+  ram: {kind: memory, size: 4GiB}
+"""
+
+
+def test_a_word_for_a_medium_is_a_kind_or_a_profile(tmp_path):
+    media = {medium.name: medium for trial in plan_of(tmp_path, MIXED).trials for medium in trial.media}
+    assert (media["hdd"].kind, media["hdd"].profile) == ("emulated", "wd10ezex")
+    assert (media["ssd"].kind, media["ssd"].size_bytes, media["ssd"].file_system) == ("emulated", 20 << 30, "xfs")
+    assert media["ssd"].profile == str(tmp_path / "mine.yaml")
+    assert (media["ram"].kind, media["ram"].size_bytes) == ("memory", 4 << 30)
+
+
+def test_placements_take_the_place_of_pure_media(tmp_path):
+    text = (
+        MIXED
+        + """\
+placement:
+  - hdd
+  - {input: hdd, intermediate: ssd, output: hdd}
+  - {ssd: 0.25, hdd: 0.75}
+"""
+    )
+    placements = {trial.placement.name: trial for trial in plan_of(tmp_path, text).trials}
+    assert set(placements) == {"hdd", "input-hdd.intermediate-ssd.output-hdd", "ssd25-hdd75"}
+    mixed = placements["input-hdd.intermediate-ssd.output-hdd"]
+    assert [medium.name for medium in mixed.media] == ["hdd", "ssd"]
+    assert dict(mixed.placement.intermediate) == {"ssd": 1.0}
+    assert dict(placements["ssd25-hdd75"].placement.output) == {"ssd": 0.25, "hdd": 0.75}
+    assert [medium.name for medium in placements["hdd"].media] == ["hdd"]
+
+
+def test_limits_are_factors(tmp_path):
+    plan = plan_of(tmp_path, MIXED + "placement: hdd\nmemory: [2GiB, 8GiB]\ncpus: 1\n")
+    assert {trial.factors["memory"] for trial in plan.trials} == {"2GiB", "8GiB"}
+    assert {trial.cluster.limit_cpus for trial in plan.trials} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("placement: sdd", "placement: input names the medium 'sdd', and media has hdd, ssd, ram"),
+        ("placement: {input: hdd, output: hdd}", "line 9: 'placement.0.intermediate' is missing"),
+        (
+            "placement: {hdd: 0.5, ssd: 0.6}",
+            r"the fractions of input \(hdd: 0.5, ssd: 0.6\) must be 0 or more and add up",
+        ),
+        ("placement: [hdd, hdd]", "placement has 'hdd' twice"),
+        ("memory: lots", "memory"),
+        ("cpus: 0", "cpus"),
+    ],
+)
+def test_mistakes_in_placements_and_limits_are_said(tmp_path, line, words):
+    with pytest.raises(BadInputError, match=words):
+        plan_of(tmp_path, MIXED + line + "\n")
+
+
+def test_an_unknown_profile_names_the_nearest(tmp_path):
+    with pytest.raises(
+        BadInputError, match="line 6: unknown kind of medium or profile 'wd10ezx'; did you mean 'wd10ezex'"
+    ):
+        plan_of(tmp_path, MIXED.replace("wd10ezex", "wd10ezx"))

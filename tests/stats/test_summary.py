@@ -15,9 +15,9 @@ def runs(medium, times, first=1):
 
 def test_medians_and_paired_ratios():
     disk, memory = summarise(runs("disk", [10, 20, 40]) + runs("memory", [5, 8, 30], first=11))
-    assert (disk.medium, disk.elapsed_s, disk.ratio) == ("disk", 20, None)
+    assert (disk.placement, disk.elapsed_s, disk.ratio) == ("disk", 20, None)
     # The median of 5/10, 8/20 and 30/40, not the ratio of the medians.
-    assert (memory.medium, memory.elapsed_s, memory.ratio) == ("memory", 8, 0.5)
+    assert (memory.placement, memory.elapsed_s, memory.ratio) == ("memory", 8, 0.5)
     assert memory.phases is not None
     assert memory.phases.map_s == 4
 

@@ -91,11 +91,11 @@ def _addresses(ports: Ports) -> dict[str, str]:
 
 
 def _directories(layout: Layout) -> dict[str, str]:
-    local = ",".join(str(path) for path in layout.local)
+    local = ",".join(str(directory.path) for directory in layout.local)
     return {
         "hadoop.tmp.dir": str(layout.neutral / "tmp"),
         "dfs.namenode.name.dir": str(layout.neutral / "name"),
-        "dfs.datanode.data.dir": ",".join(str(path) for path in layout.data),
+        "dfs.datanode.data.dir": ",".join(f"[{directory.storage}]{directory.path}" for directory in layout.data),
         "dfs.replication": "1",
         "yarn.nodemanager.local-dirs": local,
         "mapreduce.cluster.local.dir": local,

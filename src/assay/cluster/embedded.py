@@ -138,6 +138,6 @@ class EmbeddedCluster:
 
 
 def _empty(layout: Layout) -> None:
-    for directory in (layout.neutral, *layout.data, *layout.local):
+    for directory in filter(Path.is_dir, layout.directories):
         for entry in directory.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

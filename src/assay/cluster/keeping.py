@@ -42,8 +42,8 @@ def up(
     lease = Lease(installation.state, PURPOSE)
     try:
         home = lease.make_directory(installation.parts / "work" / lease.id)
-        layout = Layout(neutral=home / "neutral", data=(home / "data",), local=(home / "local",))
-        for directory in (layout.neutral, *layout.data, *layout.local):
+        layout = Layout.below(home)
+        for directory in layout.directories:
             directory.mkdir()
         running = cluster.start(layout, properties, progress, lease)
         for key in ("conf_dir", "hadoop", "namenode_url", "history_url", "hadoop_version"):

@@ -51,8 +51,8 @@ def merge(lists: Iterable[str]) -> str:
 
 def _train(distribution: Distribution, scratch: Path, lists: Path) -> Path:
     """Run a cluster and some jobs that write class lists; returns the names as they were right after formatting."""
-    layout = Layout(neutral=scratch / "neutral", data=(scratch / "data",), local=(scratch / "local",))
-    for directory in (layout.neutral, *layout.data, *layout.local):
+    layout = Layout.below(scratch)
+    for directory in layout.directories:
         directory.mkdir()
     cluster = EmbeddedCluster(distribution, ClusterSpec(), scratch, os.environ, training_starts(distribution, lists))
     with Lease(scratch, "training") as lease:

@@ -25,7 +25,7 @@ def run_experiment(
     experiment: Path, out: Path | None, installation: Installation, console: Console, *, resume: bool, dry_run: bool
 ) -> int:
     """Plan, check, run and report an experiment. Returns the exit code; raises BadInputError before anything starts."""
-    plan = make_plan(experiment, vocabulary())
+    plan = make_plan(experiment, vocabulary(installation))
     folder = RunFolder(out or Path("runs") / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
     if resume:
         _check_same_plan(folder, plan, out)

@@ -28,16 +28,50 @@ class ClusterSpec(Frozen):
     limit_cpus: float | None = None
 
 
+StorageType = Literal["DISK", "SSD", "ARCHIVE"]
+
+
+class LocalDirectory(Frozen):
+    """A directory of the NodeManager, and the name of the medium it lies on."""
+
+    path: Path
+    medium: str
+
+
+class DataDirectory(Frozen):
+    """A directory of the DataNode, the name of the medium it lies on, and the HDFS storage type it is tagged with."""
+
+    path: Path
+    medium: str
+    storage: StorageType = "DISK"
+
+
 class Layout(Frozen):
     """The directories a cluster may use; all are fresh and empty, all are removed by whoever made them.
 
     `neutral` takes configuration, logs, process ids, the NameNode's names and edits: a place that is not under
-    test. `data` are the DataNode's directories (input and output), `local` the NodeManager's (intermediates).
+    test. `data` are the DataNode's directories (input and output), `local` the NodeManager's (intermediates). HDFS
+    fills the directories of one storage type in turn, as does the NodeManager its own: a medium's fraction is its
+    share of the directories.
     """
 
     neutral: Path
-    data: tuple[Path, ...]
-    local: tuple[Path, ...]
+    data: tuple[DataDirectory, ...]
+    local: tuple[LocalDirectory, ...]
+
+    @classmethod
+    def below(cls, home: Path) -> "Layout":
+        """One directory of each kind in one place, for clusters whose media are not under test."""
+        return cls(
+            neutral=home / "neutral",
+            data=(DataDirectory(path=home / "data", medium="home"),),
+            local=(LocalDirectory(path=home / "local", medium="home"),),
+        )
+
+    @property
+    def directories(self) -> tuple[Path, ...]:
+        """All of them."""
+        return (self.neutral, *(one.path for one in self.data), *(one.path for one in self.local))
 
 
 class Node(Frozen):

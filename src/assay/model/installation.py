@@ -19,3 +19,8 @@ class Installation(Frozen):
     cache: Path
     state: Path
     hadoop_home: Path | None = None
+
+    @property
+    def profiles(self) -> Path:
+        """The folder of the shipped drive profiles."""
+        return self.root / "emulator" / "profiles"

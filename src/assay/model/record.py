@@ -7,9 +7,10 @@ from typing import Literal
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
 from assay.model.graph import GraphFacts
+from assay.model.placement import Landed
 from assay.model.trial import Trial
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 
 Counters = Mapping[str, Mapping[str, int]]
 
@@ -134,7 +135,7 @@ class Status(StrEnum):
 class Record(Frozen):
     """All a trial left."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     trial: Trial
     status: Status
     error: str | None = None
@@ -146,6 +147,8 @@ class Record(Frozen):
     jobs: tuple[JobRecord, ...] = ()
     totals: Totals | None = None
     outputs: tuple[Output, ...] = ()
+    landed: tuple[Landed, ...] = ()
+    devices: Mapping[str, Mapping[str, object]] = {}
     verdicts: tuple[Verdict, ...] = ()
     doubts: tuple[Doubt, ...] = ()
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
+
+from assay.model.placement import Landed, Role
 
 
 class Store(Protocol):
@@ -22,4 +24,16 @@ class Store(Protocol):
 
     def delete(self, path: str) -> None:
         """Remove a path with all below it; no error when it is not there."""
+        ...
+
+
+class Placer(Protocol):
+    """Steers what is written into a store to the media of its role, and tells where it landed."""
+
+    def prepare(self, base: str, input_path: str) -> None:
+        """Before anything is staged: what is written below `input_path` is input, all else below `base` output."""
+        ...
+
+    def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
+        """Where a path's bytes lie now, whatever was wanted; no bytes when it is not there."""
         ...

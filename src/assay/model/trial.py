@@ -7,6 +7,7 @@ from typing import Literal
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
+from assay.model.placement import Placement
 
 
 class WorkloadSpec(Frozen):
@@ -49,12 +50,18 @@ class SettingsSpec(Frozen):
 
 
 class Trial(Frozen):
-    """One run of one combination of factors. `id` is unique in its plan and names the trial's folder."""
+    """One run of one combination of factors. `id` is unique in its plan and names the trial's folder.
+
+    `media` are those that the placement names, each once. With `strict_placement` bytes that landed elsewhere make
+    the trial fail instead of raising a doubt.
+    """
 
     id: str
     workload: WorkloadSpec
     dataset: DatasetSpec
-    medium: MediumSpec
+    media: tuple[MediumSpec, ...]
+    placement: Placement
+    strict_placement: bool = False
     settings: SettingsSpec
     cluster: ClusterSpec
     cache: Literal["cold", "warm"]
@@ -68,16 +75,23 @@ class Trial(Frozen):
             "variant": self.workload.variant,
             "options": self.workload.own,
             "dataset": self.dataset.name,
-            "medium": self.medium.name,
+            "placement": self.placement.name,
             "settings": self.settings.name,
+            "memory": "all" if self.cluster.limit_memory_bytes is None else _size(self.cluster.limit_memory_bytes),
+            "cpus": "all" if self.cluster.limit_cpus is None else f"{self.cluster.limit_cpus:g}",
             "cache": self.cache,
         }
+
+
+def _size(count: int) -> str:
+    """Bytes as people write them in experiments."""
+    return f"{count / (1 << 30):g}GiB"
 
 
 class Plan(Frozen):
     """All trials of an experiment, in the order in which they run."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     experiment: str
     description: str
     seed: int

@@ -38,6 +38,11 @@ class Workload(Protocol):
         ...
 
     @property
+    def input(self) -> str:
+        """The path in the store below which the staged input lies; nothing lies there when there is no input."""
+        ...
+
+    @property
     def output(self) -> str:
         """The output's path in the store."""
         ...

@@ -17,6 +17,7 @@ class Vocabulary(NamedTuple):
     workloads: Mapping[str, Sequence[str]]
     presets: Sequence[str]
     catalogue: Sequence[str]
+    profiles: Sequence[str]
 
 
 def load(path: Path) -> tuple[ExperimentFile, Any]:

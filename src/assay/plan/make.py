@@ -1,7 +1,7 @@
-"""Make the plan: all combinations of factors, in a seeded order in which media take turns."""
+"""Make the plan: all combinations of factors, in a seeded order in which placements take turns."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
+from assay.model.placement import ROLES, Placement, Role, pure
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.experiment import DatasetEntry, ExperimentFile
 from assay.plan.load import Vocabulary, line_of, load, nearest
@@ -21,7 +22,8 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     experiment, tree = load(path)
     _check_words(path, experiment, tree, vocabulary)
     _refuse_reserved(path, experiment, tree)
-    media = _media(experiment, path.parent)
+    media = _media(path, experiment, tree, vocabulary)
+    placements = _placements(experiment)
     datasets = [_dataset(entry, path.parent) for entry in experiment.datasets]
     settings = _settings(path, experiment, tree)
     workloads = [WorkloadSpec.model_validate(entry.model_dump()) for entry in experiment.workloads]
@@ -35,20 +37,25 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
             ],
         ),
         ("settings", [one.name for one in settings]),
+        ("placement", [one.name for one in placements]),
     ):
         _refuse_doubles(path, line_of(tree, [what]), what, names)
+    cluster = _cluster(experiment, path.parent)
     trials: list[Trial] = []
-    for combination in _in_order(experiment, workloads, datasets, settings, media):
-        repetition, workload, dataset, setting, cache, medium = combination
+    for combination in _in_order(experiment, workloads, datasets, settings, placements):
+        repetition, workload, dataset, setting, memory, cpus, cache, placement = combination
         number = len(trials) + 1
+        limits = {"limit_memory_bytes": memory, "limit_cpus": cpus}
         trials.append(
             Trial(
-                id=f"{number:04d}-{workload.name}-{medium.name}",
+                id=f"{number:04d}-{workload.name}-{placement.name}",
                 workload=workload,
                 dataset=dataset,
-                medium=medium,
+                media=tuple(media[name] for name in placement.media),
+                placement=placement,
+                strict_placement=experiment.placement_check == "error",
                 settings=setting,
-                cluster=_cluster(experiment, path.parent),
+                cluster=cluster.model_copy(update=limits),
                 cache=cache,
                 repetition=repetition,
             )
@@ -62,20 +69,22 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
 
 
 def _in_order(experiment: ExperimentFile, *factors: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Every repetition is a block with all combinations in a new random order; media stand side by side within it.
+    """Every repetition is a block with all combinations in a new random order; placements stand side by side within it.
 
-    What is compared (the media) thus runs close in time and drift of the machine hits all levels alike.
+    What is compared (the placements) thus runs close in time and drift of the machine hits all levels alike.
     """
-    workloads, datasets, settings, media = factors
+    workloads, datasets, settings, placements = factors
+    memories: Sequence[int | None] = experiment.memory or [None]
+    cpus: Sequence[float | None] = experiment.cpus or [None]
     source = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
     order = []
     for repetition in range(1, experiment.repetitions + 1):
-        groups = list(product(workloads, datasets, settings, experiment.cache))
+        groups = list(product(workloads, datasets, settings, memories, cpus, experiment.cache))
         source.shuffle(groups)
         for group in groups:
-            turns = list(media)
+            turns = list(placements)
             source.shuffle(turns)
-            order += [(repetition, *group, medium) for medium in turns]
+            order += [(repetition, *group, placement) for placement in turns]
     return order
 
 
@@ -137,13 +146,49 @@ def _settings(path: Path, experiment: ExperimentFile, tree: Any) -> list[Setting
     return found
 
 
-def _media(experiment: ExperimentFile, folder: Path) -> list[MediumSpec]:
+def _media(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     if experiment.cluster.kind == "existing":
-        return [MediumSpec(name="existing", kind="existing")]
-    return [
-        MediumSpec(name=name, kind=entry.kind, path=None if entry.path is None else _beside(folder, entry.path))
-        for name, entry in experiment.media.items()
-    ]
+        return {"existing": MediumSpec(name="existing", kind="existing")}
+    media = {}
+    for name, entry in experiment.media.items():
+        profile = entry.profile
+        if profile is not None and Path(profile).suffix in {".yaml", ".yml"}:
+            profile = str(_beside(path.parent, Path(profile)))
+        elif profile is not None:
+            words = ["directory", "memory", *vocabulary.profiles]
+            _check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
+        media[name] = MediumSpec(
+            name=name, kind=entry.kind, size_bytes=entry.size, profile=profile, file_system=entry.file_system,
+            path=None if entry.path is None else _beside(path.parent, entry.path),
+        )  # fmt: skip
+    return media
+
+
+def _placements(experiment: ExperimentFile) -> list[Placement]:
+    """What the experiment compares: its placements, or each of its media alone."""
+    if experiment.cluster.kind == "existing":
+        return [pure("existing")]
+    if not experiment.placement:
+        return [pure(name) for name in experiment.media]
+    found = []
+    for entry in experiment.placement:
+        roles = {role: {name: share for name, share in getattr(entry, role).items() if share > 0} for role in ROLES}
+        found.append(Placement(name=entry.name or _placement_name(roles), **roles))
+    return found
+
+
+def _placement_name(roles: Mapping[Role, Mapping[str, float]]) -> str:
+    """`hdd`, `ssd25-hdd75`, or `input-hdd.intermediate-ssd.output-hdd` where the roles differ."""
+    names = {
+        role: "-".join(_share_name(*item, len(shares)) for item in shares.items()) for role, shares in roles.items()
+    }
+    if len(set(names.values())) == 1:
+        return names["input"]
+    return ".".join(f"{role}-{name}" for role, name in names.items())
+
+
+def _share_name(medium: str, share: float, media: int) -> str:
+    return medium if media == 1 else f"{medium}{share * 100:.3g}"
 
 
 def _dataset(entry: DatasetEntry, folder: Path) -> DatasetSpec:

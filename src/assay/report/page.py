@@ -36,8 +36,7 @@ def _common_facts(records: Sequence[Record]) -> dict[str, list[str]]:
     facts: dict[str, list[str]] = {}
     for record in records:
         for name, value in record.facts.items():
-            label = f"{name} ({record.trial.medium.name})" if name.startswith("medium.") else name
-            values = facts.setdefault(label, [])
+            values = facts.setdefault(name, [])
             if value not in values:
                 values.append(value)
     return facts

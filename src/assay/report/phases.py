@@ -1,4 +1,4 @@
-"""The bars of phases: how many seconds an average task spent in each, per workload and medium."""
+"""The bars of phases: how many seconds an average task spent in each, per workload and placement."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ WIDTH_PX = 560
 
 
 def phase_bars(rows: Sequence[Row]) -> str:
-    """Stacked bars as SVG text: one per medium, a panel per workload and what else differs; empty without data."""
+    """Stacked bars as SVG text: one per placement, a panel per workload and what else differs; empty without data."""
     import altair
     import vl_convert
 
@@ -19,7 +19,7 @@ def phase_bars(rows: Sequence[Row]) -> str:
     values = [
         {
             "group": _label(row, factors),
-            "medium": row.medium,
+            "placement": row.placement,
             "phase": phase,
             "order": index,
             "seconds": getattr(row.phases, f"{phase}_s"),
@@ -35,7 +35,7 @@ def phase_bars(rows: Sequence[Row]) -> str:
         .mark_bar(size=BAR_PX * 0.7)
         .encode(
             x=altair.X("seconds:Q", title="average seconds per task, added over the workload's jobs"),
-            y=altair.Y("medium:N", title=None),
+            y=altair.Y("placement:N", title=None),
             color=altair.Color(
                 "phase:N",
                 title="phase",

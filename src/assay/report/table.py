@@ -15,7 +15,7 @@ from assay.stats.summary import Row, doubts_of, summarise, varying
 PHASES = ("map", "shuffle", "merge", "reduce")
 NOTE = (
     "In seconds. elapsed: the jobs' own times added up; phases: averages per task, added up over the jobs; "
-    "ratio: elapsed time over that on the first medium."
+    "ratio: elapsed time over that on the first placement."
 )
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 
@@ -46,7 +46,7 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
         title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False
     )
     names_shown = varying(rows)
-    for name in ("workload", *names_shown, "medium"):
+    for name in ("workload", *names_shown, "placement"):
         table.add_column(name, no_wrap=True)
     for name in ("runs", "elapsed", *PHASES, "ratio"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -56,7 +56,7 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
         if last not in (None, row.group):
             table.add_section()
         last = row.group
-        names = [row.group.workload, *(getattr(row.group, name) for name in names_shown), row.medium]
+        names = [row.group.workload, *(getattr(row.group, name) for name in names_shown), row.placement]
         phases = [seconds_text(getattr(row.phases, f"{phase}_s") if row.phases else None) for phase in PHASES]
         outcome = f"[{COLOURS[row.outcome]}]{row.outcome}[/]"
         runs = f"{row.finished}/{row.trials}" if row.finished != row.trials else str(row.trials)

@@ -1,4 +1,4 @@
-"""What a run says in short: medians per combination of factors, and ratios between media."""
+"""What a run says in short: medians per combination of factors, and ratios between placements."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -13,13 +13,15 @@ MACHINE_FACTS = ("cpu", "cores", "memory_bytes", "kernel", "java", "hadoop", "jo
 
 
 class Group(Frozen):
-    """All factors but the medium: what is compared within it differs in the medium only."""
+    """All factors but the placement: what is compared within it differs in the placement only."""
 
     workload: str
     variant: str
     options: str
     dataset: str
     settings: str
+    memory: str
+    cpus: str
     cache: str
 
 
@@ -27,12 +29,12 @@ class Row(Frozen):
     """One combination of factors over its repetitions.
 
     `elapsed_s` is the median of the jobs' added elapsed times; `phases` are medians of the phases' added averages;
-    `ratio` is elapsed time over that of the group's first medium, the median over repetitions (None for the first
-    medium itself and where either did not finish). `outcome` is the worst of the repetitions.
+    `ratio` is elapsed time over that of the group's first placement, the median over repetitions (None for the
+    first placement itself and where either did not finish). `outcome` is the worst of the repetitions.
     """
 
     group: Group
-    medium: str
+    placement: str
     trials: int
     finished: int
     elapsed_s: float | None
@@ -42,25 +44,25 @@ class Row(Frozen):
 
 
 def summarise(records: Sequence[Record]) -> list[Row]:
-    """One row per combination, groups and media in the order of the records' trial ids within a group's media names."""
+    """One row per combination, groups in the order of the records' trial ids, placements in that of their names."""
     groups: dict[Group, dict[str, list[Record]]] = {}
     for record in sorted(records, key=lambda one: (one.trial.workload.name, one.trial.dataset.name, one.trial.id)):
         factors = dict(record.trial.factors)
-        medium = factors.pop("medium")
-        groups.setdefault(Group.model_validate(factors), {}).setdefault(medium, []).append(record)
+        placement = factors.pop("placement")
+        groups.setdefault(Group.model_validate(factors), {}).setdefault(placement, []).append(record)
     rows = []
-    for group, by_medium in groups.items():
-        first = sorted(by_medium)[0]
+    for group, by_placement in groups.items():
+        first = sorted(by_placement)[0]
         rows += [
-            _row(group, medium, by_medium[medium], None if medium == first else by_medium[first])
-            for medium in sorted(by_medium)
+            _row(group, placement, by_placement[placement], None if placement == first else by_placement[first])
+            for placement in sorted(by_placement)
         ]
     return rows
 
 
 def varying(rows: Sequence[Row]) -> list[str]:
-    """The factors besides workload and medium that tell rows of one workload apart."""
-    names = ("variant", "options", "dataset", "settings", "cache")
+    """The factors besides workload and placement that tell rows of one workload apart."""
+    names = ("variant", "options", "dataset", "settings", "memory", "cpus", "cache")
     workloads = {row.group.workload for row in rows}
     return [
         name
@@ -69,13 +71,13 @@ def varying(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _row(group: Group, medium: str, records: list[Record], base: list[Record] | None) -> Row:
+def _row(group: Group, placement: str, records: list[Record], base: list[Record] | None) -> Row:
     finished = _finished(records)
     times = [record.totals.elapsed_s for record in finished if record.totals]
     phases = [record.totals.phases for record in finished if record.totals]
     return Row(
         group=group,
-        medium=medium,
+        placement=placement,
         trials=len(records),
         finished=len(finished),
         elapsed_s=median(times) if times else None,

@@ -48,6 +48,29 @@ class WebHdfs:
         """Recursively, not through the trash."""
         self._call("DELETE", path, op="DELETE", recursive="true")
 
+    def make_directory(self, path: str) -> None:
+        """With its parents; no error when it is there."""
+        self._call("PUT", path, op="MKDIRS")
+
+    def set_policy(self, path: str, policy: str) -> None:
+        """Files created below the directory from now on follow this storage policy (`HOT`, `ALL_SSD`, ...)."""
+        self._check(self._send("PUT", path, op="SETSTORAGEPOLICY", storagepolicy=policy), "SETSTORAGEPOLICY", path)
+
+    def block_ids(self, path: str) -> list[int]:
+        """The ids of all blocks of the files below a path; none when it is not there."""
+        answer = self._send("GET", path, op="GETFILESTATUS")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return []
+        self._check(answer, "GETFILESTATUS", path)
+        if answer.json()["FileStatus"]["type"] == "FILE":
+            return self._blocks_of(path)
+        statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
+        return [block for status in statuses for block in self.block_ids(f"{path.rstrip('/')}/{status['pathSuffix']}")]
+
+    def _blocks_of(self, file: str) -> list[int]:
+        located = self._call("GET", file, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]
+        return [int(one["block"]["blockId"]) for one in located["locatedBlocks"]]
+
     def _files(self, path: str) -> list[tuple[str, int]]:
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
         found = []

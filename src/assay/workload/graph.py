@@ -30,18 +30,19 @@ class GraphWorkload:
         return f"{self.base}/output"
 
     @property
-    def _input(self) -> str:
+    def input(self) -> str:
+        """The input directory in the store."""
         return f"{self.base}/input"
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Put the file; unless it is canonical already, normalise it by a job and drop the raw copy."""
         staged = dataset.prepare(progress)
         if staged.canonical:
-            store.put(staged.path, f"{self._input}/{staged.name}")
+            store.put(staged.path, f"{self.input}/{staged.name}")
             return LaunchReport(jobs=(), result={})
         raw = f"{self.base}/raw"
         store.put(staged.path, f"{raw}/{staged.name}")
-        launch = Launch(command="normalise", input=raw, output=self._input, options=staged.normalise_options)
+        launch = Launch(command="normalise", input=raw, output=self.input, options=staged.normalise_options)
         report = engine.run(launch, progress)
         store.delete(raw)
         return report
@@ -53,7 +54,7 @@ class GraphWorkload:
         ]
         launch = Launch(
             command=self.command,
-            input=self._input,
+            input=self.input,
             output=self.output,
             options=tuple(options),
             properties=self.spec.hadoop,

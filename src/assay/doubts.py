@@ -1,0 +1,72 @@
+"""Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
+
+from collections.abc import Mapping, Sequence
+
+from assay.model.doubt import Doubt
+from assay.model.errors import AssayError
+from assay.model.placement import TOLERANCE_SHARE, Landed
+from assay.model.record import JobRecord, totals
+from assay.model.trial import Trial
+
+FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
+
+NO_DISKS = ("tmpfs", "ramfs", "overlay", "nfs", "cifs", "smb", "fuse", "9p", "virtiofs")
+
+
+def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
+    """A doubt for each role whose bytes landed elsewhere than the placement says.
+
+    Raises AssayError instead where the trial's placement is strict.
+    """
+    doubts = []
+    for landed in landings:
+        if landed.error(trial.placement) <= TOLERANCE_SHARE:
+            continue
+        wanted = _percent(trial.placement.of(landed.role))
+        what = f"of {landed.role} {_percent(landed.shares)} landed where {wanted} was wanted ({landed.when})"
+        if trial.strict_placement:
+            raise AssayError(f"trial {trial.id}: {what}; write more and smaller blocks, or see that no medium is full")
+        doubts.append(
+            Doubt(
+                kind="placement-missed",
+                what=f"{trial.placement.name}: {what}",
+                why="the figures are those of the landed shares, not of the wanted ones",
+                cure="have more blocks or tasks (a smaller dfs.blocksize, more data), and see that no medium is full",
+            )
+        )
+    return doubts
+
+
+def _percent(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{share:.0%} on {medium}" for medium, share in sorted(shares.items())) or "nothing"
+
+
+def cached(trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str]) -> list[Doubt]:
+    """A doubt where all that the jobs wrote fits into the page cache that they may use."""
+    counters = totals(tuple(jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {})
+    written = counters.get("FILE_BYTES_WRITTEN", 0) + counters.get("HDFS_BYTES_WRITTEN", 0)
+    memory = trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])
+    if all(medium.kind in {"memory", "existing"} for medium in trial.media) or written > memory:
+        return []
+    doubt = Doubt(
+        kind="page-cache-hides-medium",
+        what=f"what a trial wrote on {trial.placement.name} is less than the memory it may use",
+        why="the kernel can keep all of it in its page cache, so the medium's own speed may hardly show",
+        cure="bound memory (memory: 4GiB), or take a dataset whose intermediates are larger than memory",
+    )
+    return [doubt]
+
+
+def unlike_a_disk(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
+    """A doubt for each directory that lies on something that is no disk of this machine."""
+    return [
+        Doubt(
+            kind="medium-is-no-disk",
+            what=f"{medium.name} lies on {file_system}",
+            why="its figures say nothing about a disk of this machine",
+            cure="give the medium a path on a disk's own file system",
+        )
+        for medium in trial.media
+        if medium.kind == "directory"
+        and (file_system := facts.get(f"medium.{medium.name}.file_system", "")).startswith(NO_DISKS)
+    ]

@@ -1,0 +1,125 @@
+"""Fakes of what a trial runs on: a cluster, its store, and an engine that runs nothing."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from assay.model.cluster import Layout, Node, RunningCluster
+from assay.model.engine import History, JobReference, Launch, LaunchReport
+from assay.model.placement import Landed, Role
+from assay.model.progress import Progress
+from assay.model.record import JobRecord, Phases, TaskAttempt
+from assay.model.trial import Trial
+from assay.testing.script import Script
+
+MIB = 1 << 20
+
+
+class FakeCluster:
+    """A cluster without daemons."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    @contextmanager
+    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
+        """Healthy at once."""
+        self._script.note("start cluster")
+        try:
+            yield RunningCluster(
+                hadoop=Path("/nowhere/hadoop"),
+                conf_dir=layout.neutral,
+                namenode_url="http://127.0.0.1:1",
+                history_url="http://127.0.0.1:2",
+                hadoop_version="fake",
+                nodes=(Node(name="localhost"),),
+                settings=dict(properties),
+            )
+        finally:
+            self._script.note("stop cluster")
+
+    def failure(self) -> str | None:
+        """Nothing ever dies."""
+        return None
+
+
+class FakeStore:
+    """A store in memory."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.files: dict[str, list[bytes]] = {}
+
+    def put(self, source: Path, path: str) -> None:
+        """Keep the path; the source is not read."""
+        self._script.note("put")
+        self.files[path] = []
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        """What was put below the path."""
+        for name, lines in self.files.items():
+            if name.startswith(path):
+                yield from lines
+
+    def size_bytes(self, path: str) -> int:
+        """Bytes of the lines with their ends."""
+        return sum(len(line) + 1 for line in self.lines(path))
+
+    def delete(self, path: str) -> None:
+        """All below the path."""
+        self._script.note("delete")
+        self.files = {name: lines for name, lines in self.files.items() if not name.startswith(path)}
+
+
+class FakePlacer:
+    """Lands a megabyte of each role; on the media of the script's `landing` where that is given."""
+
+    def __init__(self, script: Script, trial: Trial) -> None:
+        self._script = script
+        self._trial = trial
+
+    def prepare(self, base: str, input_path: str) -> None:
+        """Only told."""
+        self._script.note("prepare placement")
+
+    def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
+        """As wanted or as scripted."""
+        shares = self._script.landing or self._trial.placement.of(role)
+        return Landed(role=role, when=when, bytes=MIB, shares=shares)
+
+
+class FakeEngine:
+    """Runs nothing; every launch is one job that took as long as the script says."""
+
+    def __init__(self, script: Script, trial: Trial, store: FakeStore) -> None:
+        self._script = script
+        self._trial = trial
+        self._store = store
+
+    def run(self, launch: Launch, progress: Progress) -> LaunchReport:
+        """Write the script's answer as the output."""
+        self._script.note(f"run {launch.command}")
+        self._store.files[launch.output] = [str(self._script.answer).encode()]
+        return LaunchReport(
+            jobs=(JobReference(name=launch.command, id="job_1_0001"),), result={"answer": self._script.answer}
+        )
+
+    def history(self, job: JobReference) -> History:
+        """One map and one reduce, each half of the job."""
+        self._script.note("history")
+        end = self._script.elapsed_ms(self._trial)
+        phases = Phases(map_s=end / 2000, shuffle_s=end / 4000, merge_s=0, reduce_s=end / 4000)
+        record = JobRecord(
+            name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=0, started_ms=0, finished_ms=end,
+            maps=1, reduces=1, phases=phases, counters={"fake": {"RECORDS": 3}},
+        )  # fmt: skip
+        return History(job=record, attempts=(self._attempt(job.id, end),))
+
+    @staticmethod
+    def _attempt(job: str, end: int) -> TaskAttempt:
+        return TaskAttempt(
+            job=job, attempt="attempt_1_0001_m_000000_0", kind="map", node="localhost", state="SUCCEEDED",
+            started_ms=0, shuffle_finished_ms=0, merge_finished_ms=0, finished_ms=end, hdfs_read_bytes=12,
+            hdfs_written_bytes=0, local_read_bytes=0, local_written_bytes=0, shuffled_bytes=0, spilled_records=0,
+        )  # fmt: skip

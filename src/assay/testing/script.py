@@ -1,0 +1,25 @@
+"""What fakes do: one script for all of them, and one log of what was called."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from assay.model.errors import AssayError
+from assay.model.trial import Trial
+
+
+@dataclass
+class Script:
+    """What happens: the log of all calls, where to fail, what the jobs answer and how long they take."""
+
+    log: list[str] = field(default_factory=list)
+    fail_at: str | None = None
+    fail_with: BaseException = field(default_factory=lambda: AssayError("scripted failure"))
+    answer: int = 1
+    landing: Mapping[str, float] | None = None
+    elapsed_ms: Callable[[Trial], int] = lambda _trial: 1000
+
+    def note(self, what: str) -> None:
+        """Write down a call; fail if the script says so."""
+        self.log.append(what)
+        if what == self.fail_at:
+            raise self.fail_with
