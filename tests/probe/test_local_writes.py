@@ -27,9 +27,18 @@ def test_files_closed_below_output_count_by_medium(tmp_path):
     assert writes.landed().shares == {"hdd": 0.75, "ssd": 0.25}
 
 
+def test_a_file_renamed_as_soon_as_it_is_closed_counts_once(tmp_path):
+    (tmp_path / OUTPUT).mkdir(parents=True)
+    with LocalWrites([LocalDirectory(path=tmp_path, medium="hdd")]).watching() as writes:
+        for number in range(200):
+            spill = tmp_path / OUTPUT / f"spill{number}.out"
+            spill.write_bytes(b"x" * 10)
+            spill.rename(tmp_path / OUTPUT / f"file{number}.out")
+        assert until(lambda: writes.landed().bytes == 2000)
+
+
 def test_directories_made_later_are_watched_too(tmp_path):
     with LocalWrites([LocalDirectory(path=tmp_path, medium="hdd")]).watching() as writes:
         (tmp_path / OUTPUT).mkdir(parents=True)
-        time.sleep(0.2)
         (tmp_path / OUTPUT / "spill0.out").write_bytes(b"x" * 10)
         assert until(lambda: writes.landed().bytes == 10)

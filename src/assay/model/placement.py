@@ -13,6 +13,9 @@ ROLES: tuple[Role, ...] = ("input", "intermediate", "output")
 TOLERANCE_SHARE = 0.05
 """A landed share that differs by more than this from the wanted one is doubted."""
 
+MATERIAL_BYTES = 1 << 20
+"""Less than this can't be divided in a way that any disk would notice (a count of triangles is 7 bytes)."""
+
 
 class Placement(Frozen):
     """For each role the fraction of its bytes on each medium, by the media's names.
@@ -66,8 +69,8 @@ class Landed(Frozen):
     shares: Mapping[str, float]
 
     def error(self, placement: Placement) -> float:
-        """The largest difference between a landed and a wanted share, 0 to 1; 0 where nothing was written."""
-        if not self.bytes:
+        """The largest difference between a landed and a wanted share, 0 to 1; 0 for less than MATERIAL_BYTES."""
+        if self.bytes < MATERIAL_BYTES:
             return 0.0
         wanted = placement.of(self.role)
         names = {*wanted, *self.shares}

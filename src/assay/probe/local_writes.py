@@ -1,57 +1,97 @@
 """What tasks wrote into the NodeManager's local directories: intermediates, by medium, counted as files are closed.
 
 Tasks remove their spills themselves and the NodeManager the rest, so nothing is left to look at afterwards. The
-kernel tells of each file closed after writing (inotify(7)); its size is read then. Only `output` folders of
-applications count: localised jars and scripts are no intermediates.
+kernel tells of each file closed after writing (inotify(7)); its size is read then. A task renames its only spill at
+once, so a renamed file is followed. Only `output` folders of applications count: localised jars are no intermediates.
 """
 
 import re
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from watchdog.events import FileClosedEvent, FileSystemEvent, FileSystemEventHandler
-from watchdog.observers import Observer
+from inotify_simple import INotify, flags
 
 from assay.model.cluster import LocalDirectory
 from assay.model.placement import Landed
 
 _INTERMEDIATE = re.compile(r"/appcache/application_[0-9_]+/output/")
+_EVENTS = flags.CREATE | flags.CLOSE_WRITE | flags.MOVED_FROM | flags.MOVED_TO | flags.ONLYDIR
+_PATIENCE_MS = 100
 
 
-class LocalWrites(FileSystemEventHandler):
+class LocalWrites:
     """Bytes written so far, by medium."""
 
     def __init__(self, directories: Sequence[LocalDirectory]) -> None:
-        self._media = {str(one.path.resolve()): one.medium for one in directories}
+        self._roots = {one.path: one.medium for one in directories}
         self._bytes: dict[str, int] = {}
+        self._watched: dict[int, tuple[Path, str]] = {}
+        # Files closed before their directory was watched, and closed files that were renamed before they were seen.
+        self._unseen: dict[Path, str] = {}
+        self._moving: dict[int, str] = {}
 
     @contextmanager
     def watching(self) -> Iterator["LocalWrites"]:
         """Count while the scope is open; the directories must be there."""
-        observer = Observer()
-        for directory in self._media:
-            observer.schedule(self, directory, recursive=True, event_filter=[FileClosedEvent])
-        observer.start()
-        try:
-            yield self
-        finally:
-            observer.stop()
-            observer.join()
-
-    def on_closed(self, event: FileSystemEvent) -> None:
-        """One file was closed after writing; called by the observer's one thread."""
-        path = str(event.src_path)
-        if not _INTERMEDIATE.search(path):
-            return
-        medium = next(medium for directory, medium in self._media.items() if path.startswith(f"{directory}/"))
-        try:
-            self._bytes[medium] = self._bytes.get(medium, 0) + Path(path).stat().st_size
-        except FileNotFoundError:
-            return  # removed at once: the comparison with the jobs' own counters shows if that was much
+        done = threading.Event()
+        with INotify() as kernel:
+            for directory, medium in self._roots.items():
+                self._watch(kernel, directory, medium)
+            thread = threading.Thread(target=self._follow, args=(kernel, done), name="local-writes", daemon=True)
+            thread.start()
+            try:
+                yield self
+            finally:
+                done.set()
+                thread.join()
 
     def landed(self) -> Landed:
         """Where intermediates were written."""
-        total = sum(self._bytes.values())
-        shares = {medium: size / total for medium, size in self._bytes.items() if total}
+        found = dict(self._bytes)
+        for path, medium in dict(self._unseen).items():
+            with suppress(FileNotFoundError):
+                found[medium] = found.get(medium, 0) + path.stat().st_size
+        total = sum(found.values())
+        shares = {medium: size / total for medium, size in found.items() if total}
         return Landed(role="intermediate", when="run", bytes=total, shares=shares)
+
+    def _follow(self, kernel: INotify, done: threading.Event) -> None:
+        while not done.is_set():
+            for event in kernel.read(timeout=_PATIENCE_MS):
+                if event.wd in self._watched:
+                    directory, medium = self._watched[event.wd]
+                    self._take(kernel, event.mask, event.cookie, directory / event.name, medium)
+
+    def _take(self, kernel: INotify, mask: int, cookie: int, path: Path, medium: str) -> None:
+        if mask & flags.ISDIR:
+            if mask & flags.CREATE:
+                self._watch(kernel, path, medium)
+        elif not _INTERMEDIATE.search(str(path)):
+            return
+        elif mask & flags.CLOSE_WRITE:
+            self._unseen.pop(path, None)
+            self._count(path, medium)
+        elif mask & flags.MOVED_FROM and self._unseen.pop(path, None):
+            self._moving[cookie] = medium
+        elif mask & flags.MOVED_TO and self._moving.pop(cookie, None):
+            self._count(path, medium)
+
+    def _count(self, path: Path, medium: str) -> None:
+        try:
+            size = path.stat().st_size
+        except FileNotFoundError:
+            self._unseen[path] = medium
+        else:
+            self._bytes[medium] = self._bytes.get(medium, 0) + size
+
+    def _watch(self, kernel: INotify, directory: Path, medium: str) -> None:
+        """Watch a directory and what is in it already; one that is gone again is of no interest."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            self._watched[kernel.add_watch(directory, _EVENTS)] = (directory, medium)
+            for entry in directory.iterdir():
+                if entry.is_dir():
+                    self._watch(kernel, entry, medium)
+                elif _INTERMEDIATE.search(str(entry)):
+                    self._unseen[entry] = medium
