@@ -7,6 +7,7 @@ import pytest
 from assay.execution import execute
 from assay.model.doubt import Outcome
 from assay.model.errors import AssayError, BadInputError
+from assay.model.limits import LimitUse
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.preflight import check_needs
@@ -150,7 +151,7 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
 
     with pytest.raises(BadInputError, match=r"medium 'disk' has 0\.0 GiB free, .* needs about 0\.3 GiB"):
         check_needs(a_plan(), small, Silent())
-    assert script.log == ["prepare dataset"]
+    assert script.log == ["check cluster", "prepare dataset"]
 
 
 def test_bytes_that_landed_elsewhere_are_doubted_or_fail_a_strict_trial():
@@ -165,3 +166,10 @@ def test_bytes_that_landed_elsewhere_are_doubted_or_fail_a_strict_trial():
     record, _, _ = run_trial(strict, FakeParts(script, strict), Silent())
     assert record.outcome is Outcome.FAIL
     assert "of input 90% on disk, 10% on other landed where 100% on disk was wanted (staged)" in (record.error or "")
+
+
+def test_what_was_used_of_a_limit_is_recorded_and_processes_that_it_ended_are_doubted():
+    script = Script(limit_use=LimitUse(memory_limit_bytes=1 << 32, memory_peak_bytes=1 << 31, out_of_memory_kills=2))
+    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.limits == script.limit_use
+    assert "out-of-memory" in [doubt.kind for doubt in record.doubts]

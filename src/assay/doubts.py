@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError
+from assay.model.limits import LimitUse
 from assay.model.placement import TOLERANCE_SHARE, Landed
 from assay.model.record import JobRecord, totals
 from assay.model.trial import Trial
@@ -53,6 +54,19 @@ def cached(trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str]) ->
         what=f"what a trial wrote on {trial.placement.name} is less than the memory it may use",
         why="the kernel can keep all of it in its page cache, so the medium's own speed may hardly show",
         cure="bound memory (memory: 4GiB), or take a dataset whose intermediates are larger than memory",
+    )
+    return [doubt]
+
+
+def out_of_memory(use: LimitUse | None) -> list[Doubt]:
+    """A doubt where the kernel ended processes of the cluster, and the jobs came through all the same."""
+    if use is None or not use.out_of_memory_kills:
+        return []
+    doubt = Doubt(
+        kind="out-of-memory",
+        what=f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit",
+        why="tasks were run again, which costs time that has nothing to do with the media",
+        cure="give the cluster more memory, or its jobs fewer or smaller containers",
     )
     return [doubt]
 

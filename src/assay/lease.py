@@ -8,7 +8,6 @@ and so do all their descendants (YARN's containers too), which is how they are f
 import json
 import os
 import platform
-import shutil
 import signal
 import threading
 import time
@@ -20,6 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from assay.mounts import let_go
+from assay.removal import remove_directory, remove_group
 
 MARK = "ASSAY_LEASE"
 
@@ -101,10 +101,10 @@ class Lease:
         """
         end_processes(self.processes, grace_s)
         for group in self.groups:
-            _remove_group(group)
+            remove_group(group)
         let_go(self.directories)
         for directory in self.directories:
-            _remove(directory)
+            remove_directory(directory)
         self._file.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
@@ -234,29 +234,3 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
-
-
-def _remove(directory: Path) -> None:
-    """Remove a tree; what vanishes meanwhile is fine, what stays is an error worth seeing."""
-    for _ in range(5):
-        shutil.rmtree(directory, ignore_errors=True)
-        if not directory.exists():
-            return
-        time.sleep(0.2)
-    shutil.rmtree(directory)
-
-
-def _remove_group(group: Path, patience_s: float = 30.0) -> None:
-    """Remove a control group; what still runs in it is ended, and the kernel may need a moment to let go of it."""
-    deadline = time.monotonic() + patience_s
-    while group.exists():
-        try:
-            group.rmdir()
-        except FileNotFoundError:
-            return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            with suppress(OSError):
-                _signal([int(pid) for pid in (group / "cgroup.procs").read_text().split()], signal.SIGKILL)
-            time.sleep(0.05)

@@ -43,11 +43,18 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
     seen: dict[tuple[str, ...], Estimate] = {}
     progress.step("prepare datasets")
     for trial in plan.trials:
-        key = (trial.workload.model_dump_json(), trial.dataset.name, trial.placement.name, str(trial.cluster))
+        key = (
+            trial.workload.model_dump_json(),
+            trial.dataset.name,
+            trial.placement.name,
+            str(trial.cluster),
+            str(trial.settings),
+        )
         if key not in seen:
             with make_parts(trial) as parts:
                 for medium in parts.media():
                     free[medium.spec.name] = medium.space().free_bytes
+                parts.cluster().check(trial.settings.properties)
                 seen[key] = _estimate(trial, parts, progress)
         estimates[trial.id] = seen[key]
         for name, wanted in _disk(trial, seen[key]).items():
@@ -94,7 +101,9 @@ def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
 
 def _tasks(trial: Trial, estimate: Estimate) -> int:
     """How many tasks may run at once: what fits beside the master's container, but not more than there are blocks."""
-    slots = max(1, trial.cluster.memory_mb // 1024 - 2)
+    bound = trial.cluster.limit_memory_bytes
+    offered_mb = min(trial.cluster.memory_mb, bound // MIB) if bound else trial.cluster.memory_mb
+    slots = max(1, offered_mb // 1024 - 2)
     return min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
 
 

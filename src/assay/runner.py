@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from assay.doubts import cached, misplaced, unlike_a_disk
+from assay.doubts import cached, misplaced, out_of_memory, unlike_a_disk
 from assay.layout import lay_out
 from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.graph import GraphFacts
+from assay.model.limits import LimitUse
 from assay.model.medium import Medium
 from assay.model.parts import Parts
 from assay.model.placement import Landed, Role
@@ -40,6 +41,7 @@ class Findings:
     samples: list[Sample] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     landed: list[Landed] = field(default_factory=list)
+    limits: LimitUse | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
 
@@ -79,6 +81,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, l
         totals=totals(tuple(findings.jobs), tuple(findings.staging_jobs)) if findings.jobs else None,
         outputs=tuple(findings.outputs),
         landed=tuple(findings.landed),
+        limits=findings.limits,
         verdicts=tuple(findings.verdicts),
         doubts=tuple(findings.doubts),
     )
@@ -128,6 +131,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
                 *misplaced(trial, findings.landed),
                 *cached(trial, findings.jobs, findings.facts),
                 *unlike_a_disk(trial, findings.facts),
+                *out_of_memory(cluster.limit_use()),
             ]
         with findings.step("verify", progress):
             size = store.size_bytes(workload.output)
@@ -177,6 +181,7 @@ def _started(
         finally:
             with findings.step("stop cluster", progress):
                 scope.close()
+            findings.limits = cluster.limit_use()
 
 
 def _histories(engine: Engine, jobs: tuple[JobReference, ...], findings: Findings) -> list[JobRecord]:

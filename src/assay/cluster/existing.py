@@ -13,6 +13,7 @@ from assay.cluster.site import derive_site, read_site
 from assay.cluster.starts import Starts
 from assay.model.cluster import ClusterSpec, Layout, RunningCluster
 from assay.model.errors import AssayError, BadInputError
+from assay.model.limits import LimitUse
 from assay.model.progress import Progress
 
 _CHECK_EVERY_S = 10.0
@@ -37,6 +38,13 @@ class ExistingCluster:
         self._addresses = Addresses(read_site(self._conf_dir), self._conf_dir)
         self._namenode_url: str | None = None
         self._checked_at_s = 0.0
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Nothing is started, so nothing can be in the way."""
+
+    def limit_use(self) -> LimitUse | None:
+        """Its limits are its own."""
+        return None
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:

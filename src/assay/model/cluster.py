@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from assay.model.base import Frozen
+from assay.model.limits import LimitUse
 from assay.model.progress import Progress
 
 
@@ -109,6 +110,10 @@ class RunningCluster(Frozen):
 class Cluster(Protocol):
     """Something that can give a healthy cluster for the time of a scope."""
 
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
+        ...
+
     def running(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress
     ) -> AbstractContextManager[RunningCluster]:
@@ -120,4 +125,8 @@ class Cluster(Protocol):
 
     def failure(self) -> str | None:
         """What has died since the start, in one sentence with its own log line; None while all is well."""
+        ...
+
+    def limit_use(self) -> LimitUse | None:
+        """What was used of the bounds since the start; also after the end. None where nothing is bounded."""
         ...

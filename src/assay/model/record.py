@@ -7,6 +7,7 @@ from typing import Literal
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
 from assay.model.graph import GraphFacts
+from assay.model.limits import LimitUse
 from assay.model.placement import Landed
 from assay.model.trial import Trial
 
@@ -148,6 +149,7 @@ class Record(Frozen):
     totals: Totals | None = None
     outputs: tuple[Output, ...] = ()
     landed: tuple[Landed, ...] = ()
+    limits: LimitUse | None = None
     devices: Mapping[str, Mapping[str, object]] = {}
     verdicts: tuple[Verdict, ...] = ()
     doubts: tuple[Doubt, ...] = ()

@@ -7,6 +7,7 @@ from typing import Literal
 
 from assay.model.cluster import Layout, Node, RunningCluster
 from assay.model.engine import History, JobReference, Launch, LaunchReport
+from assay.model.limits import LimitUse
 from assay.model.placement import Landed, Role
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, Phases, TaskAttempt
@@ -21,6 +22,14 @@ class FakeCluster:
 
     def __init__(self, script: Script) -> None:
         self._script = script
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Only told."""
+        self._script.note("check cluster")
+
+    def limit_use(self) -> LimitUse | None:
+        """As scripted."""
+        return self._script.limit_use
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:

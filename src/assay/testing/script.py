@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from assay.model.errors import AssayError
+from assay.model.limits import LimitUse
 from assay.model.trial import Trial
 
 
@@ -16,6 +17,7 @@ class Script:
     fail_with: BaseException = field(default_factory=lambda: AssayError("scripted failure"))
     answer: int = 1
     landing: Mapping[str, float] | None = None
+    limit_use: LimitUse | None = None
     elapsed_ms: Callable[[Trial], int] = lambda _trial: 1000
 
     def note(self, what: str) -> None:
