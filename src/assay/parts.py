@@ -20,6 +20,7 @@ from assay.layout import POLICIES
 from assay.lease import Lease
 from assay.machine import machine_facts
 from assay.media.directory import DirectoryMedium
+from assay.media.emulated import EmulatedMedium
 from assay.media.existing import ExistingMedium
 from assay.media.memory import MemoryMedium
 from assay.model.cluster import Cluster, Layout, RunningCluster
@@ -85,6 +86,8 @@ class TrialParts:
             return MemoryMedium(spec, self._lease)
         if spec.kind == "directory":
             return DirectoryMedium(spec, self._lease, Path.cwd())
+        if spec.kind == "emulated":
+            return EmulatedMedium(spec, self._installation)
         return ExistingMedium(spec, self._lease, self._installation.parts)
 
     @contextmanager

@@ -1,12 +1,12 @@
 """A directory on a mounted file system: the disk you have."""
 
-import ctypes
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from assay.lease import Lease
+from assay.media.file_system import forget_files, write_out
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.medium import Space
@@ -24,15 +24,17 @@ class DirectoryMedium:
         self._directory: Path | None = None
 
     def facts(self) -> Mapping[str, str]:
-        """Place, device, file system, mount options and whether the kernel thinks that it rotates."""
+        """Place, device, file system, mount options, free bytes, and what the kernel knows of the drive."""
         mount = mount_of(self._place)
+        numbers = os.statvfs(self._place)
         return {
             "kind": self.spec.kind,
             "place": str(self._place),
             "device": mount.source,
             "file_system": mount.file_system,
             "mount_options": mount.options,
-            "rotational": _rotational(mount.device_number),
+            "free_bytes": str(numbers.f_bavail * numbers.f_frsize),
+            **disk_facts(mount.device_number),
         }
 
     def space(self) -> Space:
@@ -49,51 +51,55 @@ class DirectoryMedium:
     @contextmanager
     def attached(self) -> Iterator[Path]:
         """A fresh directory that the trial's lease removes."""
-        self._directory = self._lease.make_directory(self._place / f"assay-{self._lease.id}")
+        self._directory = self._lease.make_directory(self._place / f"assay-{self._lease.id}-{self.spec.name}")
         yield self._directory
 
     def make_cold(self) -> tuple[Doubt, ...]:
         """Write out the file system and drop the page cache: all of it as root, else the files of this medium."""
         place = self._directory or self._place
-        _write_out(place)
+        write_out(place)
         try:
             Path("/proc/sys/vm/drop_caches").write_text("3\n")
         except OSError:
-            _drop_files(place)
+            forget_files(place)
             return (_not_quite_cold(self.spec.name),)
         return ()
 
 
-def _rotational(device_number: str) -> str:
-    """`yes`, `no` or `unknown`, from the block device's queue or, for a partition, its disk's."""
-    device = Path(f"/sys/dev/block/{device_number}").resolve()
-    for folder in (device, device.parent):
-        try:
-            return "yes" if (folder / "queue/rotational").read_text().strip() == "1" else "no"
-        except OSError:
-            continue
-    return "unknown"
+def disk_facts(device_number: str, sys: Path = Path("/sys")) -> dict[str, str]:
+    """What sysfs tells of the drive that holds a file system (`major:minor`): model, rotational, scheduler, read-ahead.
+
+    A partition has its disk's; a volume (device mapper, RAID) that of the first drive in it. What isn't told is
+    `unknown`.
+    """
+    device = (sys / "dev/block" / device_number).resolve()
+    if (device / "partition").exists():
+        device = device.parent
+    rotates = _setting(device / "queue/rotational")
+    return {
+        "rotational": {"1": "yes", "0": "no"}.get(rotates, "unknown"),
+        "drive": _model(device),
+        "scheduler": next(
+            (word.strip("[]") for word in _setting(device / "queue/scheduler").split() if "[" in word), "unknown"
+        ),
+        "read_ahead_kb": _setting(device / "queue/read_ahead_kb"),
+    }
 
 
-def _write_out(place: Path) -> None:
-    """syncfs(2): write out this file system only, not all of the machine's."""
-    descriptor = os.open(place, os.O_RDONLY)
+def _model(device: Path) -> str:
+    """The model that a drive gives itself; of a volume, that of the first drive in it."""
+    below = sorted((device / "slaves").glob("*"))
+    if below:
+        first = below[0].resolve()
+        return _model(first.parent if (first / "partition").exists() else first)
+    return _setting(device / "device/model")
+
+
+def _setting(file: Path) -> str:
     try:
-        ctypes.CDLL(None, use_errno=True).syncfs(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _drop_files(place: Path) -> None:
-    """posix_fadvise(2): ask the kernel to forget the clean pages of every file of the medium."""
-    for folder, _, names in os.walk(place):
-        for name in names:
-            try:
-                descriptor = os.open(Path(folder, name), os.O_RDONLY)
-            except OSError:
-                continue
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(descriptor)
+        return file.read_text().strip() or "unknown"
+    except OSError:
+        return "unknown"
 
 
 def _not_quite_cold(medium: str) -> Doubt:

@@ -1,10 +1,15 @@
-"""Memory as a medium: a directory on a tmpfs."""
+"""Memory as a medium: a tmpfs of a given size, or a directory on the one that every machine has."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay.lease import Lease
 from assay.machine import available_memory_bytes
 from assay.media.directory import DirectoryMedium
+from assay.media.requirements import may_mount
+from assay.media.system import RealSystem, System
+from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
@@ -14,20 +19,69 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privilege
 
 
 class MemoryMedium(DirectoryMedium):
-    """Keeps its bytes in a tmpfs that every user may write to (/dev/shm); nothing but swap touches a disk.
+    """Keeps its bytes in a tmpfs; nothing but swap touches a disk.
 
-    It is made cold like any directory: its own pages stay, but what the jobs read elsewhere (jars, the JDK) is as cold
-    for memory as for the media it is compared with.
+    With a size, and as root, it is a tmpfs of its own that is full at that size; else a directory on one that every
+    user may write to (/dev/shm). It is made cold like any directory: its own pages stay, but what the jobs read
+    elsewhere (jars, the JDK) is as cold for memory as for the media it is compared with.
     """
 
-    def __init__(self, spec: MediumSpec, lease: Lease) -> None:
+    def __init__(self, spec: MediumSpec, lease: Lease, system: System | None = None) -> None:
         super().__init__(spec, lease, SHARED_MEMORY)
+        self._system = system or RealSystem()
+
+    @property
+    def _own(self) -> bool:
+        """A tmpfs of its own is wanted, and can be had."""
+        return self.spec.size_bytes is not None and may_mount()
+
+    def facts(self) -> Mapping[str, str]:
+        """Like a directory's; with the size that bounds it."""
+        size = f"{self.spec.size_bytes}" if self._own else "that of the tmpfs it lies on"
+        return {**super().facts(), "size_bytes": size}
 
     def space(self) -> Space:
-        """What fits: the tmpfs' own limit or the available memory, whichever is less."""
+        """What fits: the size asked for, the tmpfs' own limit or the available memory, whichever is least."""
         if not self._place.is_dir() or mount_of(self._place).file_system != "tmpfs":
             raise BadInputError(
                 f"medium {self.spec.name!r}: {self._place} is not a tmpfs; mount one there or name another"
             )
+        available = available_memory_bytes()
+        size = self.spec.size_bytes
+        if size is not None and size > available:
+            raise BadInputError(
+                f"medium {self.spec.name!r}: {size >> 20} MiB are asked for, and {available >> 20} MiB of memory are "
+                "available; take a smaller size, or close other programs"
+            )
+        if self._own and size is not None:
+            return Space(free_bytes=size, total_bytes=size)
         space = super().space()
-        return Space(free_bytes=min(space.free_bytes, available_memory_bytes()), total_bytes=space.total_bytes)
+        total = min(space.total_bytes, size or space.total_bytes)
+        return Space(free_bytes=min(space.free_bytes, available, total), total_bytes=total)
+
+    @contextmanager
+    def attached(self) -> Iterator[Path]:
+        """A fresh directory that the trial's lease removes; a tmpfs of its own is mounted there for the scope."""
+        with super().attached() as directory:
+            if not self._own:
+                yield directory
+                return
+            options = f"size={self.spec.size_bytes},mode=0700"
+            self._system.run("mount", "-t", "tmpfs", "-o", options, "assay", str(directory))
+            try:
+                yield directory
+            finally:
+                self._system.unmount(directory)
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """A size that was asked for and that nothing holds it to."""
+        if self.spec.size_bytes is None or self._own:
+            return ()
+        return (
+            Doubt(
+                kind="memory-not-bounded",
+                what=f"{self.spec.name} lies in {self._place}, without a bound of {self.spec.size_bytes} bytes",
+                why="a tmpfs of a given size can only be mounted by root; more fits here than was asked for",
+                cure="run as root, or leave the size out",
+            ),
+        )

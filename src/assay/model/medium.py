@@ -40,7 +40,16 @@ class Medium(Protocol):
 
 
 @runtime_checkable
-class Device(Protocol):
+class Doubtful(Protocol):
+    """What a medium can do besides when it may not be quite what was asked for."""
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What makes its figures doubtful, as known now; of a device, by its last report."""
+        ...
+
+
+@runtime_checkable
+class Device(Doubtful, Protocol):
     """What a medium can do besides when its device is one of Assay's own: it may die, and it tells what it saw."""
 
     def failure(self) -> str | None:
@@ -53,8 +62,4 @@ class Device(Protocol):
 
     def device_report(self) -> Mapping[str, object]:
         """What it saw since it was attached or the counts were reset; at the end of the scope, what was last known."""
-        ...
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """What the device makes doubtful: its report of late requests, memory that could not be locked."""
         ...

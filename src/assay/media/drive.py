@@ -1,0 +1,152 @@
+"""A running drive emulator: its process, and the socket by which it is steered.
+
+Everything of one drive lies in one directory, its home: `disk.img` (the sparse backing file), `drive/` (the emulator's
+FUSE mount, in which the one file `disk` is the drive), `mount/` (the file system on it), `profile.json`, `control` (the
+socket) and `emulator.log`.
+"""
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from assay.media.system import Running, System
+from assay.model.errors import AssayError
+
+READY_S = 10.0
+STOP_S = 5.0
+ANSWER_S = 20.0
+POLL_S = 0.005
+SPARED_FROM_OOM = "-1000"
+"""The kernel shall not pick the emulator when memory runs out: all that is mounted on it would die (proc(5))."""
+
+
+class Drive:
+    """The emulator whose home this is, whoever started it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.backing = home / "disk.img"
+        self.mount = home / "drive"
+        self.disk = home / "drive" / "disk"
+        self.log = home / "emulator.log"
+        self.process: Running | None = None
+
+    def ask(self, command: str, patience_s: float = ANSWER_S) -> dict[str, Any]:
+        """Send one line to the emulator; its answer. Raises AssayError when it is not there or refuses."""
+        word = command.partition(" ")[0]
+        try:
+            with _connected(self.home, patience_s) as connection:
+                connection.sendall(command.encode() + b"\n")
+                answer = connection.makefile("rb").readline()
+        except OSError as error:
+            raise AssayError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
+        if not answer:
+            raise AssayError(f"the drive emulator ended while it was asked to {word!r}")
+        content: dict[str, Any] = json.loads(answer)
+        if "error" in content:
+            raise AssayError(f"the drive emulator refused {word!r}: {content['error']}")
+        return content
+
+    def begin(self, path_cost: Mapping[str, Any]) -> None:
+        """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway."""
+        self.ask(f"begin {json.dumps({'path': path_cost})}")
+
+    def failure(self) -> str | None:
+        """Why the emulator is no longer there; None while it answers."""
+        code = self.process.poll() if self.process else None
+        if code is not None:
+            return f"the drive emulator {ended(code)}{self.last_words()}"
+        try:
+            with _connected(self.home, ANSWER_S):
+                return None
+        except OSError:
+            return f"the drive emulator is gone{self.last_words()}"
+
+    def last_words(self) -> str:
+        """The last line of its log that is more than `ready`, to go at a sentence's end."""
+        try:
+            lines = self.log.read_text(errors="replace").split("\n")
+        except OSError:
+            return ""
+        said = [line.strip() for line in lines if line.strip() not in {"", "ready"}]
+        return f"; its last words: {said[-1]}" if said else ""
+
+
+@contextmanager
+def serving(binary: Path, drive: Drive, environment: Mapping[str, str], system: System) -> Iterator[Drive]:
+    """A drive that is mounted and passive (no delays), for the time of a scope.
+
+    Needs `profile.json` and the backing file in its home. Raises AssayError when it does not get ready.
+    """
+    drive.mount.mkdir(exist_ok=True)
+    # Relative names: a Unix socket's path may have no more than 107 bytes, whatever the home's has.
+    command = (
+        str(binary), "serve", "--profile", "profile.json", "--backing", drive.backing.name,
+        "--mount", str(drive.mount), "--control", "control",
+    )  # fmt: skip
+    drive.process = system.start(command, drive.home, drive.log, environment)
+    try:
+        system.write(Path(f"/proc/{drive.process.pid}/oom_score_adj"), SPARED_FROM_OOM)
+        _wait_until_ready(drive)
+        yield drive
+    finally:
+        _stop(drive)
+        system.unmount(drive.mount)
+
+
+def _wait_until_ready(drive: Drive) -> None:
+    """The line `ready` tells that it is mounted."""
+    deadline = time.monotonic() + READY_S
+    while "ready" not in _text(drive.log).splitlines():
+        code = drive.process.poll() if drive.process else None
+        if code is not None:
+            raise AssayError(f"the drive emulator {ended(code)} before it was ready{drive.last_words()}")
+        if time.monotonic() > deadline:
+            raise AssayError(f"the drive emulator was not ready within {READY_S:.0f} s{drive.last_words()}")
+        time.sleep(POLL_S)
+
+
+def _stop(drive: Drive) -> None:
+    """Ask it to end, and end it when it does not; one that died earlier is fine."""
+    process = drive.process
+    if process is None:
+        return
+    with suppress(AssayError):
+        drive.ask("stop", patience_s=STOP_S)
+    deadline = time.monotonic() + STOP_S
+    while process.poll() is None:
+        if time.monotonic() > deadline:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+        time.sleep(POLL_S)
+
+
+def ended(code: int) -> str:
+    """How a process ended, as the middle of a sentence."""
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+
+@contextmanager
+def _connected(home: Path, patience_s: float) -> Iterator[socket.socket]:
+    """A connection to the control socket; by the home's descriptor, since its whole path may be too long."""
+    directory = os.open(home, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(patience_s)
+            connection.connect(f"/proc/self/fd/{directory}/control")
+            yield connection
+    finally:
+        os.close(directory)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,245 @@
+"""A drive that you don't have: emulated as its profile says, under a real file system and page cache."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assay.lease import Lease
+from assay.media.attachment import Attached, Wanted, attached_drive, queue_of, wanted_size
+from assay.media.directory import disk_facts
+from assay.media.drive import Drive
+from assay.media.emulator import Emulator
+from assay.media.file_system import make_cold
+from assay.media.profile import Profile, find_profile
+from assay.media.requirements import missing
+from assay.media.system import RealSystem, System
+from assay.model.doubt import Doubt
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.medium import Space
+from assay.model.trial import MediumSpec
+from assay.mounts import mount_of
+
+PURPOSE = "medium"
+"""Begins the names of the leases that hold emulated drives."""
+
+LATE_SHARE = 0.01
+"""More late requests than this are doubted."""
+
+FILE_SYSTEM_SHARE = 0.02
+"""What ext4 and xfs take of a device for themselves, about."""
+
+
+class EmulatedMedium:
+    """Keeps its bytes on an emulated drive (see `Device` for what it can do besides).
+
+    Its backing file is sparse: it takes as much of the disk below as was written and not discarded, and nothing is
+    left of it after the scope.
+    """
+
+    def __init__(
+        self, spec: MediumSpec, installation: Installation, emulator: Emulator | None = None,
+        system: System | None = None,
+    ) -> None:  # fmt: skip
+        self.spec = spec
+        self._installation = installation
+        self._emulator = emulator or Emulator(installation)
+        self._system = system or RealSystem()
+        self._attached: Attached | None = None
+        self._drive: Drive | None = None
+        self._report: Mapping[str, Any] = {}
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The drive's. Raises BadInputError when there is none of that name, or its form is wrong."""
+        if self.spec.profile is None:
+            raise BadInputError(f"medium {self.spec.name!r} is emulated and has no profile; name one")
+        return find_profile(self.spec.profile, self._installation.profiles)
+
+    @property
+    def place(self) -> Path:
+        """The directory that the backing file goes to."""
+        return (self.spec.path or self._installation.parts / "work").resolve()
+
+    def facts(self) -> Mapping[str, str]:
+        """The profile and its digest, the block device's and the file system's settings, and the disk underneath."""
+        queue = queue_of(self.profile)
+        known = {
+            "kind": self.spec.kind,
+            "profile": self.profile.name,
+            "profile_digest": self.profile.digest,
+            "drive": self.profile.title or self.profile.name,
+            "size_bytes": str(self._size()),
+            "file_system": self.spec.file_system,
+            "rotational": "yes" if queue.rotational else "no",
+            "scheduler": queue.scheduler,
+            "read_ahead_kb": str(queue.read_ahead_kb),
+            "queue_depth": str(queue.depth),
+        }
+        below = mount_of(_existing(self.place))
+        known |= {"backing_device": below.source, "backing_file_system": below.file_system}
+        known |= {f"backing_{name}": value for name, value in disk_facts(below.device_number).items()}
+        if self._attached is not None:
+            known["device"] = str(self._attached.device)
+            known["mount_options"] = mount_of(self._attached.mount_point).options
+            known["path_cost"] = _path_text(self._attached.path_cost)
+        return known
+
+    def space(self) -> Space:
+        """What fits: the drive, or what is free on the disk below its backing file, whichever is less.
+
+        Nothing is attached for it. Raises BadInputError when an emulated drive can't be had here, or not this one: no
+        root, no FUSE, no loop device, no emulator, an impossible profile, a place that can't be written to.
+        """
+        self.check()
+        total = int(self._size() * (1 - FILE_SYSTEM_SHARE))
+        numbers = os.statvfs(_existing(self.place))
+        return Space(free_bytes=min(total, numbers.f_bavail * numbers.f_frsize), total_bytes=total)
+
+    def check(self) -> None:
+        """Raises BadInputError when `attached` could not work, as far as can be told without attaching."""
+        profile = self.profile
+        lacking = missing(self._installation, self.spec.file_system)
+        if lacking:
+            raise BadInputError(f"medium {self.spec.name!r}: {'; '.join(lacking)}")
+        self._emulator.check(profile)
+        self._size()
+        if self.spec.path is not None and not (self.place.is_dir() and os.access(self.place, os.W_OK | os.X_OK)):
+            raise BadInputError(f"medium {self.spec.name!r}: {self.place} is not a directory that can be written to")
+
+    @contextmanager
+    def attached(self) -> Iterator[Path]:
+        """An empty directory on the freshly made drive; at the end nothing is left of either.
+
+        When the drive died meanwhile this raises AssayError with the reason, whatever came of it.
+        """
+        with Lease(self._installation.state, PURPOSE) as lease, self.held(lease) as held:
+            directory = held.mount_point / "trial"
+            directory.mkdir(mode=0o700)
+            try:
+                yield directory
+            except Exception as error:
+                if reason := self.failure():
+                    raise AssayError(reason) from error
+                raise
+            if reason := self.failure():
+                raise AssayError(reason)
+
+    @contextmanager
+    def held(self, lease: Lease, mount_point: Path | None = None) -> Iterator[Attached]:
+        """The mounted drive under a lease, at a mount point of the caller's or its own."""
+        wanted = Wanted(
+            profile=self.profile, size_bytes=self._size(), file_system=self.spec.file_system, place=self.place,
+            mount_point=mount_point,
+        )  # fmt: skip
+        with attached_drive(wanted, lease, self._emulator, self._system) as (attached, drive):
+            self._attached, self._drive = attached, drive
+            try:
+                yield attached
+            finally:
+                with suppress(AssayError):
+                    self._report = self.device_report()
+                self._attached = None
+
+    def make_cold(self) -> tuple[Doubt, ...]:
+        """Write out and drop what the kernel caches of this drive, and nothing else; then let the drive itself settle.
+
+        That nothing stays is counted. Raises AssayError when the drive has died.
+        """
+        if self._attached is None or self._drive is None:
+            return ()
+        try:
+            left = make_cold(self._attached.mount_point, self._attached.device)
+            self._drive.ask("settle")
+        except (OSError, AssayError) as error:
+            raise AssayError(self.failure() or f"{self.spec.name} can't be made cold: {error}") from error
+        return (_still_cached(self.spec.name, left),) if left else ()
+
+    def failure(self) -> str | None:
+        """Why the drive can no longer be used: its emulator ended, or the disk below failed it."""
+        if self._attached is None or self._drive is None:
+            return None
+        if reason := self._drive.failure():
+            return f"medium {self.spec.name!r}: {reason}"
+        with suppress(AssayError):
+            errors = self._drive.ask("report").get("backing_errors", 0)
+            if errors:
+                free = os.statvfs(self.place).f_bavail
+                why = "it has no room left" if free == 0 else "see the kernel's log"
+                return f"medium {self.spec.name!r}: the disk below its backing file failed {errors} times; {why}"
+        return None
+
+    def reset_report(self) -> None:
+        """Count anew from now on."""
+        if self._drive is not None:
+            self._drive.ask("reset")
+
+    def device_report(self) -> Mapping[str, Any]:
+        """What the emulator tells; after the scope, what it told last."""
+        if self._attached is not None and self._drive is not None:
+            self._report = self._drive.ask("report")
+        return self._report
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Late requests and unlocked memory, by the last report."""
+        late = self._report.get("late", {})
+        found = []
+        if late.get("share", 0) > LATE_SHARE:
+            found.append(_late(self.spec.name, late))
+        if self._report and not self._report.get("memory_locked", True):
+            found.append(_not_locked(self.spec.name))
+        return tuple(found)
+
+    def _size(self) -> int:
+        capacity = self.profile.values.get("capacity_bytes") or self._default("capacity_bytes")
+        return wanted_size(self.profile, self.spec.size_bytes, self.spec.file_system, int(capacity))
+
+    def _default(self, figure: str) -> float:
+        """The value of a figure that the profile leaves out."""
+        self._emulator.check(self.profile)
+        (spec,) = [one for one in self._emulator.figures()[self.profile.kind] if one.name == figure]
+        return spec.default or 0.0
+
+
+def _existing(place: Path) -> Path:
+    """The place, or the nearest directory above it that is there."""
+    return next(folder for folder in (place, *place.parents) if folder.is_dir())
+
+
+def _path_text(cost: Mapping[str, Any]) -> str:
+    """`read 21 us + 0.12 ns/byte, write ...`."""
+    lines = {name: line for name, line in cost.items() if isinstance(line, Mapping)}
+    return ", ".join(
+        f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte" for name, line in lines.items()
+    )
+
+
+def _late(medium: str, late: Mapping[str, Any]) -> Doubt:
+    return Doubt(
+        kind="emulator-was-late",
+        what=f"{late['share']:.1%} of the requests to {medium} were answered later than the drive would have, "
+        f"at worst by {late.get('worst_us', 0) / 1000:.1f} ms",
+        why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
+        cure="put the backing file on a faster disk (the medium's path), close other programs, or take a slower drive",
+    )
+
+
+def _not_locked(medium: str) -> Doubt:
+    return Doubt(
+        kind="emulator-memory-not-locked",
+        what=f"the kernel refused to lock the memory of the emulator of {medium}",
+        why="parts of it may be swapped out, and requests then take longer than the drive would",
+        cure="raise the limit of locked memory (ulimit -l)",
+    )
+
+
+def _still_cached(medium: str, left_bytes: int) -> Doubt:
+    return Doubt(
+        kind="cache-not-quite-cold",
+        what=f"{left_bytes} bytes of files on {medium} stayed in the page cache",
+        why="pages that a process has mapped or is writing can't be dropped, so their first reads come from memory",
+        cure="see what keeps files on the medium open (fuser -vm), and have nothing else use it",
+    )
