@@ -11,7 +11,7 @@ from assay.execution import interruptible
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.plan.load import nearest
+from assay.model.naming import nearest
 from assay.plan.settings import resolve, shipped_profiles
 
 

@@ -1,6 +1,5 @@
 """Read an experiment file; every mistake in it becomes one sentence with the line and the nearest valid word."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from assay.model.errors import BadInputError
+from assay.model.naming import nearest
 from assay.plan.experiment import ExperimentFile
 
 
@@ -50,12 +50,6 @@ def line_of(tree: Any, location: Sequence[object]) -> int | None:
         except (AttributeError, KeyError, IndexError, TypeError):
             break
     return line
-
-
-def nearest(word: str, words: Sequence[str]) -> str:
-    """A hint for a word that isn't among some words: the most similar one, else all of them."""
-    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else f"possible are {', '.join(words)}"
 
 
 def _plain(tree: Any) -> Any:

@@ -9,10 +9,11 @@ from typing import Any
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
+from assay.model.naming import nearest
 from assay.model.placement import ROLES, Placement, Role, pure
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.experiment import DatasetEntry, ExperimentFile
-from assay.plan.load import Vocabulary, line_of, load, nearest
+from assay.plan.load import Vocabulary, line_of, load
 from assay.plan.reserved import reserved
 from assay.plan.settings import resolve, shipped_profiles
 
