@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from assay.lease import Lease
-from assay.media.attachment import Attached, Wanted, attached_drive, queue_of, wanted_size
+from assay.media.attachment import Attached, Wanted, attached_drive, wanted_size
 from assay.media.directory import disk_facts
 from assay.media.drive import Drive
 from assay.media.emulator import Emulator
 from assay.media.file_system import make_cold
 from assay.media.profile import Profile, find_profile
+from assay.media.raw import queue_of
 from assay.media.requirements import missing
 from assay.media.system import RealSystem, System
 from assay.model.doubt import Doubt
@@ -182,6 +183,10 @@ class EmulatedMedium:
         if self._attached is not None and self._drive is not None:
             self._report = self._drive.ask("report")
         return self._report
+
+    def take_report(self, report: Mapping[str, Any]) -> None:
+        """Judge by a report that was taken elsewhere."""
+        self._report = report
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Late requests and unlocked memory, by the last report."""

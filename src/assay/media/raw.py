@@ -1,0 +1,88 @@
+"""An emulated drive as a block device, without a file system: what calibration measures and file systems lie on."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from assay.lease import Lease
+from assay.media.drive import Drive, serving
+from assay.media.loop import Queue, looped
+from assay.media.profile import Profile
+from assay.media.system import System
+from assay.model.errors import AssayError, BadInputError
+
+SATA_DEPTH, LOOP_DEPTH = 32, 128
+"""Native command queueing's depth, and what a loop device gives its file at most."""
+
+LEAST_FREE_BYTES = 256 << 20
+"""What an empty file system's own structures may take of the backing disk."""
+
+
+class Measuring(Protocol):
+    """The emulator's program, as far as attaching needs it."""
+
+    binary: Path
+
+    def measure(self, device: Path) -> dict[str, Any]:
+        """See `assay.media.emulator.Emulator.measure`."""
+        ...
+
+
+def queue_of(profile: Profile) -> Queue:
+    """As Debian's kernel treats such a drive: mq-deadline on SATA, no scheduler for NVMe, which has deeper queues."""
+    depth = int(profile.values.get("queue_depth", SATA_DEPTH if profile.kind != "null" else LOOP_DEPTH))
+    on_sata = profile.kind == "hdd" or depth <= SATA_DEPTH
+    return Queue(
+        rotational=profile.kind == "hdd",
+        scheduler="mq-deadline" if on_sata else "none",
+        depth=min(depth, LOOP_DEPTH),
+    )
+
+
+@contextmanager
+def passive_drive(
+    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
+) -> Iterator[tuple[Path, Drive]]:
+    """The empty block device and its emulator, which answers at once until `begin`, for the time of a scope.
+
+    Raises BadInputError where the disk below `place` is too small, AssayError when a step fails; then nothing stays.
+    """
+    drive = Drive(lease.make_directory(place / f"assay-{lease.id}"))
+    _make_backing_file(drive.backing, profile.name, size_bytes)
+    (drive.home / "profile.json").write_text(profile.for_emulator)
+    with (
+        serving(emulator.binary, drive, lease.environment(os.environ), system),
+        looped(drive.disk, queue_of(profile), system) as device,
+    ):
+        yield device, drive
+
+
+@contextmanager
+def raw_drive(
+    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
+) -> Iterator[tuple[Path, Drive]]:
+    """The same, behaving as the profile says."""
+    with passive_drive(profile, size_bytes, place, lease, emulator, system) as (device, drive):
+        drive.begin(emulator.measure(device))
+        yield device, drive
+
+
+def _make_backing_file(file: Path, drive: str, size_bytes: int) -> None:
+    """Sparse: it takes no room yet."""
+    numbers = os.statvfs(file.parent)
+    free = numbers.f_bavail * numbers.f_frsize
+    if free < LEAST_FREE_BYTES:
+        raise BadInputError(
+            f"the disk below {file.parent.parent} is too small for the backing file of {drive}: {free >> 20} MiB are "
+            f"free, and an empty drive may take {LEAST_FREE_BYTES >> 20} MiB; make room or name another place"
+        )
+    try:
+        with file.open("xb") as made:
+            made.truncate(size_bytes)
+    except OSError as error:
+        raise AssayError(
+            f"a file of {size_bytes} bytes can't be made below {file.parent.parent} ({error.strerror}); "
+            "name a place on another file system, or take a smaller size"
+        ) from None
