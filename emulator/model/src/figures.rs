@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::hdd;
 use crate::profile::{Checked, FigureError};
 
 /// One figure of a kind.
@@ -65,7 +66,10 @@ pub(crate) const CAPACITY: FigureSpec = required("capacity_bytes", "size of the 
 
 const NULL: &[FigureSpec] = &[FigureSpec { default: Some(68_719_476_736.0), ..CAPACITY }];
 
-static KINDS: [KindFigures; 1] = [KindFigures { kind: "null", figures: NULL, agree: |_| Vec::new() }];
+static KINDS: [KindFigures; 2] = [
+    KindFigures { kind: "null", figures: NULL, agree: |_| Vec::new() },
+    KindFigures { kind: "hdd", figures: hdd::figures::FIGURES, agree: hdd::figures::agree },
+];
 
 /// Every kind of device with its figures.
 pub fn figures() -> &'static [KindFigures] {

@@ -8,6 +8,7 @@
 
 mod completions;
 mod figures;
+mod hdd;
 mod null;
 mod power;
 mod profile;
@@ -87,6 +88,9 @@ pub trait Device: Send {
 ///
 /// The seed settles what a real drive leaves to chance, such as where the platter stands at the start.
 pub fn build(profile: &Profile, seed: u64) -> Result<Box<dyn Device>, ProfileError> {
-    let _ = (profile.check()?, seed);
-    Ok(Box::new(null::Null::default()))
+    let figures = profile.check()?;
+    Ok(match profile.kind.as_str() {
+        "hdd" => Box::new(hdd::Hdd::new(&figures, seed)),
+        _ => Box::new(null::Null::default()),
+    })
 }
