@@ -21,7 +21,8 @@ class NameNode(BaseHTTPRequestHandler):
     def do_GET(self):
         path, operation = self._parse()
         if operation == "":
-            return self._send(200, self.files[path])
+            begin, end = self._range(len(self.files[path]))
+            return self._send(200, self.files[path][begin:end])
         under = {name: body for name, body in self.files.items() if name == path or name.startswith(path + "/")}
         if not under:
             return self._refuse(404, f"File does not exist: {path}")
@@ -55,7 +56,17 @@ class NameNode(BaseHTTPRequestHandler):
         return url.path.removeprefix("/webhdfs/v1").removeprefix("/data"), parse_qs(url.query).get("op", [""])[0]
 
     def _redirect(self, path):
-        self._answer({"Location": f"http://{self.headers['Host']}/data{path}"})
+        self._answer({"Location": f"http://{self.headers['Host']}/data{path}?{self._wanted()}"})
+
+    def _wanted(self):
+        """The part of a file that was asked for, as the NameNode hands it on to the DataNode's address."""
+        asked = parse_qs(urlparse(self.path).query)
+        return "&".join(f"{name}={asked[name][0]}" for name in ("offset", "length") if name in asked)
+
+    def _range(self, size):
+        asked = parse_qs(urlparse(self.path).query)
+        begin = int(asked.get("offset", ["0"])[0])
+        return begin, begin + int(asked["length"][0]) if "length" in asked else size
 
     def _chunks(self):
         body = b""
@@ -110,6 +121,15 @@ def test_webhdfs_reads_lines_over_pieces_and_skips_hidden_files(webhdfs):
     assert list(webhdfs.lines("/out")) == [b"a", b"b", b"c", b"no end"]
 
 
+def test_webhdfs_lists_files_and_reads_parts_of_them(webhdfs):
+    body = bytes(range(256)) * 10_000
+    NameNode.files |= {"/out/part-1": body, "/out/part-0": b"abc", "/out/_SUCCESS": b""}
+    assert webhdfs.list_files("/out") == [("/out/part-0", 3), ("/out/part-1", len(body))]
+    assert b"".join(webhdfs.pieces("/out/part-1")) == body
+    assert b"".join(webhdfs.pieces("/out/part-1", 1_000_001, 300)) == body[1_000_001:1_000_301]
+    assert b"".join(webhdfs.pieces("/out/part-0", 1, 300)) == b"bc"
+
+
 def test_webhdfs_refusals_are_one_sentence(webhdfs, tmp_path):
     NameNode.files["/in/x"] = b""
     (tmp_path / "x").touch()
@@ -151,3 +171,24 @@ def test_hadoop_fs_says_the_last_line_of_a_failure(hadoop_fs):
     with pytest.raises(AssayError, match="put: quota exceeded"):
         list(store.lines("/out"))
     assert store.size_bytes("/absent") == 0
+
+
+def test_hadoop_fs_lists_files_and_reads_parts_of_them(hadoop_fs):
+    listing = (
+        "Found 3 items\\n"
+        "drwxr-xr-x   - me us          0 2026-01-01 10:00 /out/deep\\n"
+        "-rw-r--r--   1 me us          0 2026-01-01 10:00 /out/_SUCCESS\\n"
+        "-rw-r--r--   1 me us    4000000 2026-01-01 10:00 /out/a part\\n"
+    )
+    store = hadoop_fs(f'case "$2" in -ls) printf "{listing}";; -cat) head -c 4000000 /dev/zero; printf end;; esac')
+    assert store.list_files("/out") == [("/out/a part", 4_000_000)]
+    assert sum(map(len, store.pieces("/out/a part"))) == 4_000_003
+    assert b"".join(store.pieces("/out/a part", 3_999_998, 4)) == b"\0\0en"
+    assert b"".join(store.pieces("/out/a part", 10, 4)) == b"\0\0\0\0"
+    assert b"".join(store.pieces("/out/a part", 4_000_001, 100)) == b"nd"
+
+
+def test_hadoop_fs_that_fails_while_a_file_is_read_says_so(hadoop_fs):
+    store = hadoop_fs("printf abc; echo 'cat: block is lost' >&2; exit 1")
+    with pytest.raises(AssayError, match="block is lost"):
+        list(store.pieces("/out/x"))

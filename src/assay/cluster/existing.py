@@ -66,7 +66,7 @@ class ExistingCluster:
         self._namenode_url, self._checked_at_s = namenode, time.monotonic()
         yield RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, namenode_url=namenode, history_url=history, hadoop_version=version,
-            settings={"starts": "existing", "client": self._distribution.version},
+            extras=self._distribution.extras, settings={"starts": "existing", "client": self._distribution.version},
         )  # fmt: skip
 
     def failure(self) -> str | None:

@@ -14,6 +14,22 @@ POLL_S = 0.1
 FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 
+# As the jobs' own driver reports them (org.assay.jobs.driver.Settings).
+RELEVANT = frozenset({
+    "dfs.blocksize", "dfs.replication", "fs.defaultFS", "io.file.buffer.size", "mapreduce.cluster.local.dir",
+    "mapreduce.framework.name", "mapreduce.input.fileinputformat.split.maxsize",
+    "mapreduce.input.fileinputformat.split.minsize", "mapreduce.job.jvm.numtasks", "mapreduce.job.queuename",
+    "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.job.reduces", "mapreduce.job.ubertask.enable",
+    "mapreduce.map.cpu.vcores", "mapreduce.map.java.opts", "mapreduce.map.memory.mb", "mapreduce.map.output.compress",
+    "mapreduce.map.output.compress.codec", "mapreduce.map.sort.spill.percent", "mapreduce.map.speculative",
+    "mapreduce.output.fileoutputformat.compress", "mapreduce.output.fileoutputformat.compress.codec",
+    "mapreduce.reduce.cpu.vcores", "mapreduce.reduce.input.buffer.percent", "mapreduce.reduce.java.opts",
+    "mapreduce.reduce.memory.mb", "mapreduce.reduce.merge.inmem.threshold",
+    "mapreduce.reduce.shuffle.input.buffer.percent", "mapreduce.reduce.shuffle.memory.limit.percent",
+    "mapreduce.reduce.shuffle.merge.percent", "mapreduce.reduce.shuffle.parallelcopies",
+    "mapreduce.reduce.speculative", "mapreduce.task.io.sort.factor", "mapreduce.task.io.sort.mb",
+})  # fmt: skip
+
 
 class HistoryServer:
     """Reads finished jobs, their counters and their task attempts."""
@@ -35,6 +51,12 @@ class HistoryServer:
             )
         ]
         return History(job=job_record(reference.name, job, counters), attempts=tuple(attempts))
+
+    def settings(self, reference: JobReference) -> dict[str, str]:
+        """Those of a job's properties that decide how it ran (`RELEVANT`)."""
+        self._wait_for(reference)
+        properties = _listed(self._get(f"{reference.id}/conf"), "conf", "property")
+        return {one["name"]: one["value"] for one in properties if one["name"] in RELEVANT}
 
     def _wait_for(self, reference: JobReference) -> dict[str, Any]:
         deadline = time.monotonic() + self._patience_s

@@ -1,30 +1,28 @@
-"""Hadoop MapReduce on YARN: commands of the jobs jar, run as `hadoop jar` runs them."""
+"""Hadoop MapReduce on YARN: commands of the jobs jar, run as `hadoop jar` runs them, and programs of other jars."""
 
 import json
 import subprocess
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from assay.engine.client import last_words, run_client
 from assay.engine.history import HistoryServer
-from assay.lease import end_processes
+from assay.engine.program import Told, environment_of, find_jar, program_command, texts_in
 from assay.model.cluster import RunningCluster
-from assay.model.engine import History, JobReference, Launch, LaunchReport
+from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 
-POLL_S = 0.05
-WATCH_S = 1.0
 REPORT_SCHEMA = 1
+_NEWS = "assay: "
 
 
 class MapReduce:
     """Runs launches one after the other as client processes of their own.
 
-    `failure` is asked while a job runs whether the cluster has lost a daemon: a job on a cluster without its only
-    DataNode would otherwise retry for many minutes.
+    `failure` is asked while a job runs whether the cluster has lost a daemon.
     """
 
     def __init__(
@@ -49,61 +47,66 @@ class MapReduce:
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
         """Run a command of the jar to its end; its output is kept in the scratch directory while the trial lives."""
-        self._launches += 1
-        report = self._scratch / f"launch-{self._launches}.json"
-        log = self._scratch / f"launch-{self._launches}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                self._command(launch, report),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=self._environment,
-                start_new_session=True,
-            )
-            try:
-                self._wait(process, log, progress)
-            finally:
-                if process.poll() is None:
-                    end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
-                    self._abandon(report)
-        return self._read_report(launch, process.returncode, report, log)
+        name = self._next_name()
+        report, log = self._scratch / f"{name}.json", self._scratch / f"{name}.log"
+
+        def tell(line: str) -> None:
+            if line.startswith(_NEWS):
+                progress.detail(line.removeprefix(_NEWS))
+
+        try:
+            code = run_client(self._command(launch, report), self._environment, log, self._failure, tell)
+        except BaseException:
+            jobs = (_parse(report) or {}).get("jobs", [])
+            self._abandon(job["id"] for job in jobs if job.get("succeeded") is None)
+            raise
+        return self._read_report(launch, code, report, log)
+
+    def run_program(self, program: Program, progress: Progress) -> LaunchReport:
+        """Run a program of another jar to its end; its jobs are those that its client names."""
+        name = self._next_name()
+        files, log, told = self._scratch / f"{name}-files", self._scratch / f"{name}.log", Told(program)
+        files.mkdir()
+        jar = find_jar(program, self._cluster.extras)
+        command = program_command(program, self._cluster.hadoop, jar, files)
+        environment = environment_of(program, jar, self._environment)
+        try:
+            code = run_client(command, environment, log, self._failure, lambda line: told.hear(line, progress))
+        except BaseException:
+            told.hear_all(log)
+            self._abandon(told.ids[-1:])
+            raise
+        told.hear_all(log)
+        if code != 0:
+            raise AssayError(f"{program.name} failed: {self._failure() or last_words(log)}")
+        jobs = told.jobs()
+        settings = self._history.settings(jobs[-1]) if jobs else {}
+        return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts_in(files))
 
     def history(self, job: JobReference) -> History:
         """From the JobHistoryServer."""
         return self._history.read(job)
 
-    def _abandon(self, report: Path) -> None:
-        """On a cluster that goes on living, kill the job whose client was ended."""
-        jobs = (_parse(report) or {}).get("jobs", []) if self._shared else []
-        for job in jobs:
-            if job.get("succeeded") is None:
-                command = [str(self._cluster.hadoop), "job", "-kill", job["id"]]
-                with suppress(subprocess.TimeoutExpired):
-                    subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
+    def _next_name(self) -> str:
+        self._launches += 1
+        return f"launch-{self._launches}"
+
+    def _abandon(self, jobs: Iterable[str]) -> None:
+        """On a cluster that goes on living, kill the jobs whose client was ended."""
+        for job in jobs if self._shared else ():
+            command = [str(self._cluster.hadoop), "job", "-kill", job]
+            with suppress(subprocess.TimeoutExpired):
+                subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
 
     def _command(self, launch: Launch, report: Path) -> list[str]:
         properties = [f"-D{name}={value}" for name, value in launch.properties.items()]
         command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties]
         return [*command, launch.input, launch.output, *launch.options, "--report", str(report)]
 
-    def _wait(self, process: "subprocess.Popen[bytes]", log: Path, progress: Progress) -> None:
-        news = _News(log)
-        watched = time.monotonic()
-        while process.poll() is None:
-            time.sleep(POLL_S)
-            for line in news.lines():
-                progress.detail(line)
-            if time.monotonic() - watched > WATCH_S:
-                watched = time.monotonic()
-                reason = self._failure()
-                if reason is not None:
-                    raise AssayError(reason)
-
     def _read_report(self, launch: Launch, code: int, report: Path, log: Path) -> LaunchReport:
         content = _parse(report)
         if code != 0 or content is None or not content.get("succeeded"):
-            reason = (content or {}).get("error") or _last_words(log)
+            reason = (content or {}).get("error") or last_words(log)
             dead = self._failure()
             raise AssayError(f"{launch.command} failed: {dead or reason}")
         if content.get("schema") != REPORT_SCHEMA:
@@ -115,34 +118,9 @@ class MapReduce:
         )
 
 
-class _News:
-    """The lines with which the jobs' driver tells its progress, as they come."""
-
-    PREFIX = "assay: "
-
-    def __init__(self, log: Path) -> None:
-        self._log = log
-        self._read_bytes = 0
-
-    def lines(self) -> list[str]:
-        with self._log.open("rb") as file:
-            file.seek(self._read_bytes)
-            whole, _, _ = file.read().rpartition(b"\n")
-        self._read_bytes += len(whole) + 1 if whole else 0
-        lines = whole.decode(errors="replace").splitlines()
-        return [line.removeprefix(self.PREFIX) for line in lines if line.startswith(self.PREFIX)]
-
-
 def _parse(report: Path) -> dict[str, Any] | None:
     try:
         content = json.loads(report.read_text())
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def _last_words(log: Path) -> str:
-    """The most telling line at the end of a client's output: its last error, else its last line."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    errors = [line for line in lines if "Exception" in line or "ERROR" in line or line.startswith("assay: ")]
-    return (errors or lines or ["it printed nothing"])[-1][:500]

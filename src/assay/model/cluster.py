@@ -95,7 +95,8 @@ class RunningCluster(Frozen):
 
     `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script,
     already pointed at `conf_dir`. `namenode_url` and `history_url` are the http addresses of WebHDFS and of the
-    JobHistoryServer's REST interface.
+    JobHistoryServer's REST interface. `extras` is the folder of Hadoop's further jars, examples and tests, where it is
+    known.
     """
 
     hadoop: Path
@@ -104,6 +105,7 @@ class RunningCluster(Frozen):
     history_url: str
     hadoop_version: str
     nodes: tuple[Node, ...] = ()
+    extras: Path | None = None
     settings: Mapping[str, str] = {}
 
 

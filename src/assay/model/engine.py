@@ -18,6 +18,22 @@ class Launch(Frozen):
     properties: Mapping[str, str] = {}
 
 
+class Program(Frozen):
+    """A program of a jar that is not Assay's own (Hadoop's examples and tests, a user's jar).
+
+    `jar` is an absolute path, or the pattern of a file's name among Hadoop's further jars. Without a `main_class` the
+    jar's manifest or the first argument says what to run. `{scratch}` in an argument stands for a fresh local
+    directory, whose files come back as texts. `jobs` names the program's jobs in their order.
+    """
+
+    name: str
+    jar: str
+    main_class: str | None = None
+    arguments: tuple[str, ...] = ()
+    properties: Mapping[str, str] = {}
+    jobs: tuple[str, ...] = ()
+
+
 class JobReference(Frozen):
     """A job that a launch submitted: the step's name in its workload, and the engine's id."""
 
@@ -26,11 +42,12 @@ class JobReference(Frozen):
 
 
 class LaunchReport(Frozen):
-    """What a launch left: its jobs in order, its own result, and the settings it ran with."""
+    """What a launch left: its jobs in order, its own result, the settings it ran with, and files it wrote locally."""
 
     jobs: tuple[JobReference, ...]
-    result: Mapping[str, int]
+    result: Mapping[str, int | float]
     settings: Mapping[str, str] = {}
+    texts: Mapping[str, str] = {}
 
 
 class History(Frozen):
@@ -45,6 +62,13 @@ class Engine(Protocol):
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
         """Run a command to its end. Raises AssayError with the reason when it, or one of its jobs, fails."""
+        ...
+
+    def run_program(self, program: Program, progress: Progress) -> LaunchReport:
+        """Run a program of another jar to its end; it has no result of its own.
+
+        Raises BadInputError when its jar is not there, AssayError with the reason when it fails.
+        """
         ...
 
     def history(self, job: JobReference) -> History:

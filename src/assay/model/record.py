@@ -119,11 +119,14 @@ class Totals(Frozen):
 
 
 class Output(Frozen):
-    """Where the workload's output was, how large it was, and what it says in short (`triangles: 494728`)."""
+    """Where the workload's output was, how large it was, and what it says in short (`triangles: 494728`).
+
+    A quantity's unit is in its name, last.
+    """
 
     path: str
     bytes: int
-    summary: Mapping[str, int]
+    summary: Mapping[str, int | float]
 
 
 class Status(StrEnum):

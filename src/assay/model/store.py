@@ -2,12 +2,31 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from assay.model.placement import Landed, Role
 
 
-class Store(Protocol):
+class StoredFile(NamedTuple):
+    """A file in a store: its path and its length."""
+
+    path: str
+    bytes: int
+
+
+class Files(Protocol):
+    """A storage subsystem's files as bytes. Paths are absolute within the store."""
+
+    def list_files(self, path: str) -> list[StoredFile]:
+        """The files directly in a directory (or the file itself) that are not hidden, by name. Raises AssayError."""
+        ...
+
+    def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
+        """The bytes of one file from `offset` on, `size` of them or all; ends early where the file does."""
+        ...
+
+
+class Store(Files, Protocol):
     """A storage subsystem as a client sees it. Paths are absolute within the store."""
 
     def put(self, source: Path, path: str) -> None:

@@ -4,9 +4,15 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 from assay.model.errors import AssayError
+from assay.model.store import StoredFile
+
+PIECE_BYTES = 1 << 20
 
 
 class HadoopFs:
@@ -23,17 +29,30 @@ class HadoopFs:
 
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of `-cat path/[^_.]*` (all files but hidden ones)."""
-        command = [str(self._hadoop), "fs", "-cat", f"{path}/[^_.]*"]
-        with (
-            tempfile.TemporaryFile() as errors,  # not a pipe: a client that warns a lot would fill it and wait for ever
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=self._environment) as process,
-        ):
-            assert process.stdout is not None  # noqa: S101 - for the type checker: it is a pipe
-            for line in process.stdout:
+        with self._cat(f"{path}/[^_.]*") as output:
+            for line in output:
                 yield line.rstrip(b"\n")
-            if process.wait() != 0:
-                errors.seek(0)
-                raise AssayError(f"hadoop fs -cat {path} failed: {_last_line(errors.read().decode(errors='replace'))}")
+
+    def list_files(self, path: str) -> list[StoredFile]:
+        """`-ls`: rights, replicas, owner, group, length, date, time and path."""
+        found = []
+        for line in self._run("-ls", path).splitlines():
+            words = line.split(maxsplit=7)
+            if len(words) == 8 and words[0].startswith("-") and not Path(words[7]).name.startswith(("_", ".")):
+                found.append(StoredFile(words[7], int(words[4])))
+        return sorted(found)
+
+    def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
+        """`-cat`, which begins at the beginning: what lies before `offset` is read and dropped."""
+        with self._cat(path) as output:
+            while offset > 0 and (dropped := output.read(min(offset, PIECE_BYTES))):
+                offset -= len(dropped)
+            while size is None or size > 0:
+                piece = output.read(PIECE_BYTES if size is None else min(size, PIECE_BYTES))
+                if not piece:
+                    return
+                size = None if size is None else size - len(piece)
+                yield piece
 
     def size_bytes(self, path: str) -> int:
         """The first column of `-du -s`; 0 when the path is not there."""
@@ -44,6 +63,27 @@ class HadoopFs:
     def delete(self, path: str) -> None:
         """`-rm -r -f -skipTrash`."""
         self._run("-rm", "-r", "-f", "-skipTrash", path)
+
+    @contextmanager
+    def _cat(self, path: str) -> Iterator[BufferedReader]:
+        """The output of `-cat`; who has read enough of it ends the client."""
+        command = [str(self._hadoop), "fs", "-cat", path]
+        with (
+            tempfile.TemporaryFile() as errors,  # not a pipe: a client that warns a lot would fill it and wait for ever
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=self._environment) as process,
+        ):
+            output = cast(BufferedReader, process.stdout)
+            try:
+                yield output
+                enough = output.peek(1) != b""
+            except BaseException:
+                process.kill()
+                raise
+            if enough:
+                process.kill()
+            elif process.wait() != 0:
+                errors.seek(0)
+                raise AssayError(f"hadoop fs -cat {path} failed: {_last_line(errors.read().decode(errors='replace'))}")
 
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from assay.model.errors import AssayError
+from assay.model.store import StoredFile
 
 PIECE_BYTES = 1 << 20
 
@@ -32,9 +33,36 @@ class WebHdfs:
 
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of the files below a path that are not hidden (`_SUCCESS`), file by file in order of name."""
-        for file, length in self._files(path):
-            if length > 0:
-                yield from self._lines_of(file)
+        for file in self.list_files(path):
+            rest = b""
+            for piece in self.pieces(file.path) if file.bytes else ():
+                *lines, rest = (rest + piece).split(b"\n")
+                yield from lines
+            if rest:
+                yield rest
+
+    def list_files(self, path: str) -> list[StoredFile]:
+        """The directory's listing, sorted."""
+        statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
+        found = []
+        for status in sorted(statuses, key=lambda one: one["pathSuffix"]):
+            name = status["pathSuffix"]
+            if not name.startswith(("_", ".")) and status["type"] == "FILE":
+                found.append(StoredFile(f"{path.rstrip('/')}/{name}" if name else path, int(status["length"])))
+        return found
+
+    def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
+        """Straight from a DataNode that has the first of these bytes."""
+        wanted = {"offset": str(offset), **({} if size is None else {"length": str(size)})}
+        redirect = self._call("GET", path, op="OPEN", noredirect="true", **wanted)
+        try:
+            with self._client.stream("GET", redirect["Location"]) as answer:
+                if answer.is_error:
+                    answer.read()
+                self._check(answer, "OPEN", path)
+                yield from answer.iter_bytes(PIECE_BYTES)
+        except httpx.HTTPError as error:
+            raise AssayError(f"reading {path} from HDFS broke off: {error}") from error
 
     def size_bytes(self, path: str) -> int:
         """The content summary's length."""
@@ -70,28 +98,6 @@ class WebHdfs:
     def _blocks_of(self, file: str) -> list[int]:
         located = self._call("GET", file, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]
         return [int(one["block"]["blockId"]) for one in located["locatedBlocks"]]
-
-    def _files(self, path: str) -> list[tuple[str, int]]:
-        statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
-        found = []
-        for status in sorted(statuses, key=lambda one: one["pathSuffix"]):
-            name = status["pathSuffix"]
-            if not name.startswith(("_", ".")) and status["type"] == "FILE":
-                found.append((f"{path.rstrip('/')}/{name}" if name else path, int(status["length"])))
-        return found
-
-    def _lines_of(self, file: str) -> Iterator[bytes]:
-        redirect = self._call("GET", file, op="OPEN", noredirect="true")
-        with self._client.stream("GET", redirect["Location"]) as answer:
-            if answer.is_error:
-                answer.read()
-            self._check(answer, "OPEN", file)
-            rest = b""
-            for piece in answer.iter_bytes(PIECE_BYTES):
-                *lines, rest = (rest + piece).split(b"\n")
-                yield from lines
-            if rest:
-                yield rest
 
     def _send(self, method: str, path: str, **parameters: str) -> httpx.Response:
         try:

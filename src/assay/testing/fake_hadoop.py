@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Literal
 
 from assay.model.cluster import Layout, Node, RunningCluster
-from assay.model.engine import History, JobReference, Launch, LaunchReport
+from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
 from assay.model.limits import LimitUse
 from assay.model.placement import Landed, Role
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, Phases, TaskAttempt
+from assay.model.store import StoredFile
 from assay.model.trial import Trial
 from assay.testing.script import Script
 
 MIB = 1 << 20
+PIECE_BYTES = 7
 
 
 class FakeCluster:
@@ -54,11 +56,21 @@ class FakeCluster:
 
 
 class FakeStore:
-    """A store in memory."""
+    """A store in memory: `files` holds lines by path, `contents` the bytes of files that have none."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
         self.files: dict[str, list[bytes]] = {}
+        self.contents: dict[str, bytes] = {}
+
+    def list_files(self, path: str) -> list[StoredFile]:
+        """The contents below the path."""
+        return sorted(StoredFile(name, len(body)) for name, body in self.contents.items() if name.startswith(path))
+
+    def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
+        """A part of a content, a few bytes at a time."""
+        body = self.contents[path][offset : None if size is None else offset + size]
+        yield from (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))
 
     def put(self, source: Path, path: str) -> None:
         """Keep the path; the source is not read."""
@@ -114,6 +126,16 @@ class FakeEngine:
             jobs=(JobReference(name=launch.command, id="job_1_0001"),), result={"answer": self._script.answer}
         )
 
+    def run_program(self, program: Program, progress: Progress) -> LaunchReport:
+        """Whatever the script lets it leave: contents in the store, and texts."""
+        self._script.note(f"run {program.name}")
+        contents, texts = self._script.program(program)
+        self._store.contents |= contents
+        return LaunchReport(
+            jobs=tuple(JobReference(name=name, id=f"job_2_{at:04d}") for at, name in enumerate(program.jobs, 1)),
+            result={}, texts=texts,
+        )  # fmt: skip
+
     def history(self, job: JobReference) -> History:
         """One map and one reduce, each half of the job."""
         self._script.note("history")
@@ -121,7 +143,7 @@ class FakeEngine:
         phases = Phases(map_s=end / 2000, shuffle_s=end / 4000, merge_s=0, reduce_s=end / 4000)
         record = JobRecord(
             name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=0, started_ms=0, finished_ms=end,
-            maps=1, reduces=1, phases=phases, counters={"fake": {"RECORDS": 3}},
+            maps=1, reduces=1, phases=phases, counters=self._script.counters,
         )  # fmt: skip
         return History(job=record, attempts=(self._attempt(job.id, end),))
 

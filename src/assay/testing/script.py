@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from assay.model.engine import Program
 from assay.model.errors import AssayError
 from assay.model.limits import LimitUse
+from assay.model.record import Counters
 from assay.model.trial import Trial
 
 
@@ -18,6 +20,8 @@ class Script:
     answer: int = 1
     landing: Mapping[str, float] | None = None
     limit_use: LimitUse | None = None
+    program: Callable[[Program], tuple[Mapping[str, bytes], Mapping[str, str]]] = lambda _program: ({}, {})
+    counters: Counters = field(default_factory=lambda: {"fake": {"RECORDS": 3}})
     elapsed_ms: Callable[[Trial], int] = lambda _trial: 1000
 
     def note(self, what: str) -> None:

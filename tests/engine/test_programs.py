@@ -1,0 +1,141 @@
+"""Proves that a program of any jar is run as Hadoop's client runs it, and that its jobs and files are found."""
+
+import json
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from assay.engine.mapreduce import MapReduce
+from assay.lease import Lease
+from assay.model.cluster import RunningCluster
+from assay.model.engine import JobReference, Program
+from assay.model.errors import AssayError, BadInputError
+from assay.model.progress import Silent
+
+# As Hadoop 3.4.2 prints it, of a program that runs two jobs.
+OUTPUT = """\
+2026-10-05 10:00:00,100 INFO impl.YarnClientImpl: Submitted application application_1759658000000_0001
+2026-10-05 10:00:00,200 INFO mapreduce.Job: Running job: job_1759658000000_0001
+2026-10-05 10:00:05,300 INFO mapreduce.Job:  map 100% reduce 50%
+2026-10-05 10:00:06,000 INFO mapreduce.Job: Job job_1759658000000_0001 completed successfully
+2026-10-05 10:00:07,100 INFO impl.YarnClientImpl: Submitted application application_1759658000000_0002
+"""
+PROGRAM = Program(
+    name="numbers", jar="hadoop-examples-*.jar", main_class="org.example.Numbers", properties={"a.b": "c"},
+    arguments=("-out", "/out", "-log", "{scratch}/result.txt"), jobs=("first", "second"),
+)  # fmt: skip
+
+
+class HistoryServer(BaseHTTPRequestHandler):
+    """Knows the configuration of every job."""
+
+    def do_GET(self):
+        properties = [{"name": "mapreduce.job.reduces", "value": "3"}, {"name": "java.home", "value": "/x"}]
+        conf = {"conf": {"path": "/job.xml", "property": properties}}
+        body = json.dumps(conf if self.path.endswith("/conf") else {"job": {"id": "x"}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Listener(Silent):
+    def __init__(self):
+        self.details = []
+
+    def detail(self, text):
+        self.details.append(text)
+
+
+@pytest.fixture
+def history_url():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), HistoryServer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def engine_with(tmp_path, history_url):
+    """Makes an engine whose `hadoop` is a shell script with the given body; $5 is the local file it is to write."""
+    extras = tmp_path / "extras"
+    extras.mkdir()
+    (extras / "hadoop-examples-3.jar").touch()
+    (tmp_path / "output").write_text(OUTPUT)
+    with Lease(tmp_path / "state", "test") as lease:
+
+        def make(body, **more):
+            hadoop = tmp_path / "hadoop"
+            hadoop.write_text(f'#!/bin/bash\necho "$HADOOP_CLASSPATH $@" >>{tmp_path}/calls\n{body}\n')
+            hadoop.chmod(0o755)
+            cluster = RunningCluster(
+                hadoop=hadoop, conf_dir=tmp_path, namenode_url="", history_url=history_url, hadoop_version="3",
+                extras=extras,
+            )  # fmt: skip
+            environment = lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"})
+            return MapReduce(cluster, tmp_path / "jobs.jar", tmp_path, environment, **{"failure": lambda: None, **more})
+
+        yield make
+
+
+def test_a_main_class_is_run_with_its_jar_and_its_jobs_and_files_are_found(engine_with, tmp_path):
+    listener = Listener()
+    engine = engine_with(f'cat {tmp_path}/output >&2; sleep 0.2; echo "rate 7" >"${{@: -1}}"')
+    report = engine.run_program(PROGRAM, listener)
+    called = (tmp_path / "calls").read_text().split()
+    assert called[0] == f"{tmp_path}/extras/hadoop-examples-3.jar:/mine.jar"
+    assert called[1:5] == ["org.example.Numbers", "-Da.b=c", "-out", "/out"]
+    assert report.jobs == (
+        JobReference(name="first", id="job_1759658000000_0001"),
+        JobReference(name="second", id="job_1759658000000_0002"),
+    )
+    assert report.texts == {"result.txt": "rate 7\n"}
+    assert report.settings == {"mapreduce.job.reduces": "3", "a.b": "c"}
+    assert listener.details == ["numbers: job 1", "numbers: map 100 %, reduce 50 %", "numbers: job 2"]
+
+
+def test_a_jar_without_a_named_class_is_run_as_hadoop_jar_does(engine_with, tmp_path):
+    mine = tmp_path / "mine.jar"
+    mine.touch()
+    program = Program(name="mine", jar=str(mine), arguments=("/in", "/out"))
+    report = engine_with(f"cat {tmp_path}/output").run_program(program, Silent())
+    assert (tmp_path / "calls").read_text().split() == ["/mine.jar", "jar", str(mine), "/in", "/out"]
+    assert [job.name for job in report.jobs] == ["mine 1", "mine 2"]
+
+
+def test_a_missing_jar_is_said(engine_with):
+    with pytest.raises(BadInputError, match=r"numbers needs none-\*\.jar, and it is not in .*extras"):
+        engine_with("").run_program(PROGRAM.model_copy(update={"jar": "none-*.jar"}), Silent())
+
+
+def test_a_failed_task_is_the_reason_and_not_the_jobs_end(engine_with):
+    body = "echo 'Error: java.io.IOException: disk full'; echo 'java.io.IOException: Job failed!'; exit 1"
+    with pytest.raises(AssayError, match="numbers failed: Error: java.io.IOException: disk full"):
+        engine_with(body).run_program(PROGRAM, Silent())
+
+
+def test_a_dead_daemon_comes_first(engine_with):
+    with pytest.raises(AssayError, match="the DataNode died"):
+        engine_with("exit 1", failure=lambda: "the DataNode died").run_program(PROGRAM, Silent())
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [("echo well", "log at level INFO"), ("echo Running job: job_local12_0001", "on this machine alone")],
+)
+def test_success_without_a_job_is_not_believed(engine_with, body, why):
+    with pytest.raises(AssayError, match=why):
+        engine_with(body).run_program(PROGRAM, Silent())
+
+
+def test_on_a_shared_cluster_the_abandoned_job_is_killed(engine_with, tmp_path):
+    engine = engine_with(f"[[ $1 == job ]] || {{ cat {tmp_path}/output; sleep 60; }}", shared=True, failure=lambda: "x")
+    with pytest.raises(AssayError, match="x"):
+        engine.run_program(PROGRAM, Silent())
+    assert (tmp_path / "calls").read_text().splitlines()[-1] == "/mine.jar job -kill job_1759658000000_0002"
