@@ -51,6 +51,11 @@ class Lease:
         return boot != _boot_id() or _owner(pid) != self._owner
 
     @property
+    def file(self) -> Path:
+        """Where it is written down; the file is there as long as the lease is held."""
+        return self._file
+
+    @property
     def kept(self) -> bool:
         """It outlives its owner on purpose."""
         return self._keep

@@ -1,19 +1,20 @@
-"""An emulated drive from its backing file to a mounted file system, as nested scopes.
+"""An emulated drive from its backing file to a mounted file system, step by step.
 
-Each step gives back what it took, whatever happens in it or above it: the backing file's directory goes with the lease,
-the emulator stops, the loop device is detached, the file system unmounted.
+Each step leaves with the caller's scope (an ExitStack) how to undo it, before or as soon as it has taken anything: the
+file system is unmounted, the loop device detached, the emulator stopped; the backing file goes with the lease. A scope
+that is let go of (`pop_all`) leaves the drive attached after this process ends.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.lease import Lease
 from assay.media.drive import Drive
-from assay.media.file_system import LEAST_BYTES, Kind, make_file_system, mounted
+from assay.media.file_system import LEAST_BYTES, Kind, make_file_system, mount
 from assay.media.profile import Profile
-from assay.media.raw import Measuring, passive_drive
+from assay.media.raw import Measuring, attach_raw
 from assay.media.system import System
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
@@ -31,10 +32,10 @@ class Wanted(Frozen):
     mount_point: Path | None = None
 
 
-class Attached(Frozen):
-    """A mounted emulated drive. `home` is the drive's directory (see `Drive`), `path_cost` what `measure` told."""
+class Attached(NamedTuple):
+    """A mounted emulated drive; `path_cost` is what `measure` told."""
 
-    home: Path
+    drive: Drive
     device: Path
     mount_point: Path
     path_cost: Mapping[str, Any]
@@ -50,19 +51,16 @@ def wanted_size(profile: Profile, size_bytes: int | None, file_system: Kind, cap
     return size
 
 
-@contextmanager
-def attached_drive(
-    wanted: Wanted, lease: Lease, emulator: Measuring, system: System
-) -> Iterator[tuple[Attached, Drive]]:
-    """The drive, empty, mounted and behaving as its profile says, for the time of a scope.
+def attach_drive(wanted: Wanted, lease: Lease, emulator: Measuring, system: System, scope: ExitStack) -> Attached:
+    """The drive, empty, mounted and behaving as its profile says; it goes with the scope.
 
-    Raises AssayError (BadInputError where the backing disk is too small) when a step fails; then nothing stays.
+    Raises AssayError (BadInputError where the backing disk is too small) when a step fails; the scope undoes the rest.
     """
-    with passive_drive(wanted.profile, wanted.size_bytes, wanted.place, lease, emulator, system) as (device, drive):
-        point = wanted.mount_point or drive.home / "mount"
-        point.mkdir(exist_ok=True)
-        make_file_system(device, wanted.file_system, system)
-        cost = emulator.measure(device)
-        with mounted(device, wanted.file_system, point, system):
-            drive.begin(cost)
-            yield Attached(home=drive.home, device=device, mount_point=point, path_cost=cost), drive
+    device, drive = attach_raw(wanted.profile, wanted.size_bytes, wanted.place, lease, emulator, system, scope)
+    point = wanted.mount_point or drive.home / "mount"
+    point.mkdir(exist_ok=True)
+    make_file_system(device, wanted.file_system, system)
+    cost = emulator.measure(device)
+    mount(device, wanted.file_system, point, system, scope)
+    drive.begin(cost)
+    return Attached(drive=drive, device=device, mount_point=point, path_cost=cost)

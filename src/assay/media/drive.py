@@ -11,7 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +78,8 @@ class Drive:
         return f"; its last words: {said[-1]}" if said else ""
 
 
-@contextmanager
-def serving(binary: Path, drive: Drive, environment: Mapping[str, str], system: System) -> Iterator[Drive]:
-    """A drive that is mounted and passive (no delays), for the time of a scope.
+def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: System, scope: ExitStack) -> None:
+    """Start the drive's emulator; it is passive (no delays) until `begin`, and ends with the scope.
 
     Needs `profile.json` and the backing file in its home. Raises AssayError when it does not get ready.
     """
@@ -90,14 +89,11 @@ def serving(binary: Path, drive: Drive, environment: Mapping[str, str], system: 
         str(binary), "serve", "--profile", "profile.json", "--backing", drive.backing.name,
         "--mount", str(drive.mount), "--control", "control",
     )  # fmt: skip
+    scope.callback(system.unmount, drive.mount)
+    scope.callback(_stop, drive)
     drive.process = system.start(command, drive.home, drive.log, environment)
-    try:
-        system.write(Path(f"/proc/{drive.process.pid}/oom_score_adj"), SPARED_FROM_OOM)
-        _wait_until_ready(drive)
-        yield drive
-    finally:
-        _stop(drive)
-        system.unmount(drive.mount)
+    system.write(Path(f"/proc/{drive.process.pid}/oom_score_adj"), SPARED_FROM_OOM)
+    _wait_until_ready(drive)
 
 
 def _wait_until_ready(drive: Drive) -> None:

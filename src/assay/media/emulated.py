@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from assay.lease import Lease
-from assay.media.attachment import Attached, Wanted, attached_drive, wanted_size
+from assay.media.attachment import Attached, Wanted, attach_drive, wanted_size
 from assay.media.directory import disk_facts
-from assay.media.drive import Drive
 from assay.media.emulator import Emulator
 from assay.media.file_system import make_cold
 from assay.media.profile import Profile, find_profile
@@ -50,7 +49,6 @@ class EmulatedMedium:
         self._emulator = emulator or Emulator(installation)
         self._system = system or RealSystem()
         self._attached: Attached | None = None
-        self._drive: Drive | None = None
         self._report: Mapping[str, Any] = {}
 
     @cached_property
@@ -117,8 +115,8 @@ class EmulatedMedium:
 
         When the drive died meanwhile this raises AssayError with the reason, whatever came of it.
         """
-        with Lease(self._installation.state, PURPOSE) as lease, self.held(lease) as held:
-            directory = held.mount_point / "trial"
+        with Lease(self._installation.state, PURPOSE) as lease, ExitStack() as scope:
+            directory = self.attach(lease, scope).mount_point / "trial"
             directory.mkdir(mode=0o700)
             try:
                 yield directory
@@ -129,44 +127,44 @@ class EmulatedMedium:
             if reason := self.failure():
                 raise AssayError(reason)
 
-    @contextmanager
-    def held(self, lease: Lease, mount_point: Path | None = None) -> Iterator[Attached]:
-        """The mounted drive under a lease, at a mount point of the caller's or its own."""
+    def attach(self, lease: Lease, scope: ExitStack, mount_point: Path | None = None) -> Attached:
+        """Mount the drive, at a mount point of the caller's or its own, for the time of a scope."""
         wanted = Wanted(
             profile=self.profile, size_bytes=self._size(), file_system=self.spec.file_system, place=self.place,
             mount_point=mount_point,
         )  # fmt: skip
-        with attached_drive(wanted, lease, self._emulator, self._system) as (attached, drive):
-            self._attached, self._drive = attached, drive
-            try:
-                yield attached
-            finally:
-                with suppress(AssayError):
-                    self._report = self.device_report()
-                self._attached = None
+        self._attached = attach_drive(wanted, lease, self._emulator, self._system, scope)
+        scope.callback(self._take_leave)
+        return self._attached
+
+    def _take_leave(self) -> None:
+        """Keep the last report."""
+        with suppress(AssayError):
+            self._report = self.device_report()
+        self._attached = None
 
     def make_cold(self) -> tuple[Doubt, ...]:
         """Write out and drop what the kernel caches of this drive, and nothing else; then let the drive itself settle.
 
         That nothing stays is counted. Raises AssayError when the drive has died.
         """
-        if self._attached is None or self._drive is None:
+        if self._attached is None:
             return ()
         try:
             left = make_cold(self._attached.mount_point, self._attached.device)
-            self._drive.ask("settle")
+            self._attached.drive.ask("settle")
         except (OSError, AssayError) as error:
             raise AssayError(self.failure() or f"{self.spec.name} can't be made cold: {error}") from error
         return (_still_cached(self.spec.name, left),) if left else ()
 
     def failure(self) -> str | None:
         """Why the drive can no longer be used: its emulator ended, or the disk below failed it."""
-        if self._attached is None or self._drive is None:
+        if self._attached is None:
             return None
-        if reason := self._drive.failure():
+        if reason := self._attached.drive.failure():
             return f"medium {self.spec.name!r}: {reason}"
         with suppress(AssayError):
-            errors = self._drive.ask("report").get("backing_errors", 0)
+            errors = self._attached.drive.ask("report").get("backing_errors", 0)
             if errors:
                 free = os.statvfs(self.place).f_bavail
                 why = "it has no room left" if free == 0 else "see the kernel's log"
@@ -175,13 +173,13 @@ class EmulatedMedium:
 
     def reset_report(self) -> None:
         """Count anew from now on."""
-        if self._drive is not None:
-            self._drive.ask("reset")
+        if self._attached is not None:
+            self._attached.drive.ask("reset")
 
     def device_report(self) -> Mapping[str, Any]:
         """What the emulator tells; after the scope, what it told last."""
-        if self._attached is not None and self._drive is not None:
-            self._report = self._drive.ask("report")
+        if self._attached is not None:
+            self._report = self._attached.drive.ask("report")
         return self._report
 
     def take_report(self, report: Mapping[str, Any]) -> None:

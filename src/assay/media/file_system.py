@@ -4,8 +4,7 @@ import ctypes
 import fcntl
 import os
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -36,20 +35,15 @@ def make_file_system(device: Path, kind: Kind, system: System) -> None:
     system.run(*MAKE[kind], str(device))
 
 
-@contextmanager
-def mounted(device: Path, kind: Kind, point: Path, system: System, *, throw_away: bool = True) -> Iterator[Path]:
-    """The file system of a device at a mount point, for the time of a scope.
+def mount(device: Path, kind: Kind, point: Path, system: System, scope: ExitStack) -> None:
+    """Mount a device's file system; it is unmounted with the scope.
 
-    With `throw_away` nothing that is still unwritten at the end is written: the drive goes with the scope, and writing
-    gigabytes of a trial's files to an emulated hard disk first would only take time.
+    What is still unwritten then is dropped: the drive goes too, and writing gigabytes of a trial's files to an emulated
+    hard disk first would only take time.
     """
+    scope.callback(system.unmount, point)
     system.run("mount", "-t", kind, "-o", OPTIONS[kind], str(device), str(point))
-    try:
-        yield point
-    finally:
-        if throw_away:
-            shut_down(point)
-        system.unmount(point)
+    scope.callback(shut_down, point)
 
 
 def shut_down(point: Path) -> None:

@@ -2,8 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 from assay.media.system import System
@@ -51,15 +50,12 @@ def check_loop_devices(control: Path = CONTROL) -> None:
         )
 
 
-@contextmanager
-def looped(file: Path, queue: Queue, system: System) -> Iterator[Path]:
-    """A loop device on a file, with direct I/O so that nothing is cached twice, for the time of a scope."""
+def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> Path:
+    """A loop device on a file, with direct I/O so that nothing is cached twice; it is detached with the scope."""
     device = Path(system.run("losetup", "--find", "--show", "--direct-io=on", str(file)).strip())
-    try:
-        set_queue(device, queue, system)
-        yield device
-    finally:
-        system.detach(device)
+    scope.callback(system.detach, device)
+    set_queue(device, queue, system)
+    return device
 
 
 def set_queue(device: Path, queue: Queue, system: System) -> None:

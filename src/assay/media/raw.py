@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from assay.lease import Lease
-from assay.media.drive import Drive, serving
-from assay.media.loop import Queue, looped
+from assay.media.drive import Drive, serve
+from assay.media.loop import Queue, attach_loop
 from assay.media.profile import Profile
 from assay.media.system import System
 from assay.model.errors import AssayError, BadInputError
@@ -41,32 +41,38 @@ def queue_of(profile: Profile) -> Queue:
     )
 
 
-@contextmanager
-def passive_drive(
-    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
-) -> Iterator[tuple[Path, Drive]]:
-    """The empty block device and its emulator, which answers at once until `begin`, for the time of a scope.
+class Raw(NamedTuple):
+    """A block device, and the emulator behind it."""
+
+    device: Path
+    drive: Drive
+
+
+def attach_raw(
+    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System, scope: ExitStack
+) -> Raw:
+    """An empty block device whose emulator answers at once until `begin`; both go with the scope.
 
     Raises BadInputError where the disk below `place` is too small, AssayError when a step fails; then nothing stays.
     """
     drive = Drive(lease.make_directory(place / f"assay-{lease.id}"))
     _make_backing_file(drive.backing, profile.name, size_bytes)
     (drive.home / "profile.json").write_text(profile.for_emulator)
-    with (
-        serving(emulator.binary, drive, lease.environment(os.environ), system),
-        looped(drive.disk, queue_of(profile), system) as device,
-    ):
-        yield device, drive
+    # Whose it is, for those who find it without knowing where its user keeps leases.
+    (drive.home / "lease").write_text(str(lease.file))
+    serve(emulator.binary, drive, lease.environment(os.environ), system, scope)
+    return Raw(attach_loop(drive.disk, queue_of(profile), system, scope), drive)
 
 
 @contextmanager
 def raw_drive(
     profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
 ) -> Iterator[tuple[Path, Drive]]:
-    """The same, behaving as the profile says."""
-    with passive_drive(profile, size_bytes, place, lease, emulator, system) as (device, drive):
-        drive.begin(emulator.measure(device))
-        yield device, drive
+    """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
+    with ExitStack() as scope:
+        raw = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
+        raw.drive.begin(emulator.measure(raw.device))
+        yield raw
 
 
 def _make_backing_file(file: Path, drive: str, size_bytes: int) -> None:
