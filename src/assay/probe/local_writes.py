@@ -28,9 +28,10 @@ class LocalWrites:
         self._roots = {one.path: one.medium for one in directories}
         self._bytes: dict[str, int] = {}
         self._watched: dict[int, tuple[Path, str]] = {}
-        # Files closed before their directory was watched, and closed files that were renamed before they were seen.
-        self._unseen: dict[Path, str] = {}
-        self._moving: dict[int, str] = {}
+        self._counted: set[Path] = set()
+        # Sizes of files that were there when their directory began to be watched: closed already, or still to be.
+        self._found: dict[Path, tuple[str, int]] = {}
+        self._moving: set[int] = set()
 
     @contextmanager
     def watching(self) -> Iterator["LocalWrites"]:
@@ -49,12 +50,11 @@ class LocalWrites:
 
     def landed(self) -> Landed:
         """Where intermediates were written."""
-        found = dict(self._bytes)
-        for path, medium in dict(self._unseen).items():
-            with suppress(FileNotFoundError):
-                found[medium] = found.get(medium, 0) + path.stat().st_size
-        total = sum(found.values())
-        shares = {medium: size / total for medium, size in found.items() if total}
+        written = dict(self._bytes)
+        for medium, size in dict(self._found).values():
+            written[medium] = written.get(medium, 0) + size
+        total = sum(written.values())
+        shares = {medium: size / total for medium, size in written.items() if total}
         return Landed(role="intermediate", when="run", bytes=total, shares=shares)
 
     def _follow(self, kernel: INotify, done: threading.Event) -> None:
@@ -70,21 +70,19 @@ class LocalWrites:
                 self._watch(kernel, path, medium)
         elif not _INTERMEDIATE.search(str(path)):
             return
-        elif mask & flags.CLOSE_WRITE:
-            self._unseen.pop(path, None)
+        elif mask & flags.CLOSE_WRITE or (mask & flags.MOVED_TO and cookie not in self._moving):
+            self._found.pop(path, None)
             self._count(path, medium)
-        elif mask & flags.MOVED_FROM and self._unseen.pop(path, None):
-            self._moving[cookie] = medium
-        elif mask & flags.MOVED_TO and self._moving.pop(cookie, None):
-            self._count(path, medium)
+        elif mask & flags.MOVED_FROM and path in self._counted:
+            self._moving.add(cookie)
+        elif mask & flags.MOVED_FROM:
+            self._found.pop(path, None)
 
     def _count(self, path: Path, medium: str) -> None:
-        try:
-            size = path.stat().st_size
-        except FileNotFoundError:
-            self._unseen[path] = medium
-        else:
-            self._bytes[medium] = self._bytes.get(medium, 0) + size
+        """Add a file's size; one that was renamed before it was looked at counts under its new name."""
+        with suppress(FileNotFoundError):
+            self._bytes[medium] = self._bytes.get(medium, 0) + path.stat().st_size
+            self._counted.add(path)
 
     def _watch(self, kernel: INotify, directory: Path, medium: str) -> None:
         """Watch a directory and what is in it already; one that is gone again is of no interest."""
@@ -94,4 +92,5 @@ class LocalWrites:
                 if entry.is_dir():
                     self._watch(kernel, entry, medium)
                 elif _INTERMEDIATE.search(str(entry)):
-                    self._unseen[entry] = medium
+                    with suppress(FileNotFoundError):
+                        self._found[entry] = (medium, entry.stat().st_size)
