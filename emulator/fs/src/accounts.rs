@@ -1,0 +1,157 @@
+//! How well the emulator kept the model's times: late requests and the overshoot of replies.
+
+use assay_model::Nanos;
+use serde::Serialize;
+
+/// A reply is late by more than this, and by more than a tenth of the drive's response time; else it is only overshot.
+const LATE_NS: Nanos = 200_000;
+const LATE_SHARE: u64 = 10;
+
+/// Requests whose reply left too late, because the backing store or this process was slower than the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Late {
+    /// How many.
+    pub requests: u64,
+    /// Their share of all requests that had a deadline; 0 where there were none.
+    pub share: f64,
+    /// By how much the worst was late.
+    pub worst_us: f64,
+}
+
+/// Time from deadline to reply. The figures are upper bounds of buckets an eighth wide.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Overshoot {
+    /// Of half of the replies.
+    pub median_us: f64,
+    /// Of all but one in a hundred.
+    pub p99_us: f64,
+}
+
+/// The accounts since the start or the last reset.
+#[derive(Debug, Clone, Default)]
+pub struct Accounts {
+    replies: u64,
+    late: u64,
+    worst_ns: Nanos,
+    overshoot: Spread,
+}
+
+impl Accounts {
+    /// Notes a reply. `response_ns` is the model's time from arrival to completion. A request that takes no time in the
+    /// model has no deadline to miss.
+    pub fn reply(&mut self, response_ns: Nanos, deadline: Nanos, now: Nanos) {
+        if response_ns == 0 {
+            return;
+        }
+        let over = now.saturating_sub(deadline);
+        self.replies += 1;
+        self.overshoot.add(over);
+        if over > LATE_NS && over > response_ns / LATE_SHARE {
+            self.late += 1;
+            self.worst_ns = self.worst_ns.max(over);
+        }
+    }
+
+    /// The late ones.
+    #[must_use]
+    pub fn late(&self) -> Late {
+        let share = if self.replies == 0 { 0.0 } else { self.late as f64 / self.replies as f64 };
+        Late { requests: self.late, share, worst_us: self.worst_ns as f64 / 1e3 }
+    }
+
+    /// The spread of the overshoot.
+    #[must_use]
+    pub fn overshoot(&self) -> Overshoot {
+        let at = |share| self.overshoot.quantile(share) as f64 / 1e3;
+        Overshoot { median_us: at(0.5), p99_us: at(0.99) }
+    }
+}
+
+/// Counts of values in buckets that are an eighth of their value wide.
+#[derive(Debug, Clone)]
+struct Spread(Box<[u64; 512]>);
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self(Box::new([0; 512]))
+    }
+}
+
+impl Spread {
+    fn bucket(value: u64) -> usize {
+        if value < 8 {
+            return value as usize;
+        }
+        let shift = 60 - value.leading_zeros();
+        (u64::from(shift + 1) * 8 + ((value >> shift) & 7)) as usize
+    }
+
+    fn upper(bucket: usize) -> u64 {
+        if bucket < 8 {
+            return bucket as u64;
+        }
+        let shift = bucket / 8 - 1;
+        ((8 + bucket as u64 % 8) << shift) + ((1 << shift) - 1)
+    }
+
+    fn add(&mut self, value: u64) {
+        self.0[Self::bucket(value)] += 1;
+    }
+
+    fn quantile(&self, share: f64) -> u64 {
+        let total: u64 = self.0.iter().sum();
+        let wanted = (total as f64 * share).ceil() as u64;
+        let mut seen = 0;
+        for (bucket, count) in self.0.iter().enumerate() {
+            seen += count;
+            if *count > 0 && seen >= wanted {
+                return Self::upper(bucket);
+            }
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_holds_its_values_and_is_an_eighth_wide() {
+        for value in (0..2000).chain([1 << 20, (1 << 40) + 12345, u64::MAX]) {
+            let upper = Spread::upper(Spread::bucket(value));
+            assert!(upper >= value && upper - value <= value / 8, "{value} lies below {upper}");
+        }
+        assert!(Spread::bucket(u64::MAX) < 512);
+    }
+
+    #[test]
+    fn late_needs_both_a_tenth_and_200_us() {
+        let mut accounts = Accounts::default();
+        accounts.reply(1_000_000, 0, 190_000);
+        accounts.reply(10_000_000, 0, 900_000);
+        assert_eq!(accounts.late().requests, 0);
+        accounts.reply(1_000_000, 0, 210_000);
+        accounts.reply(10_000_000, 0, 1_100_000);
+        assert_eq!(accounts.late(), Late { requests: 2, share: 0.5, worst_us: 1100.0 });
+    }
+
+    #[test]
+    fn overshoot_is_the_time_after_the_deadline() {
+        let mut accounts = Accounts::default();
+        for us in 1..=100 {
+            accounts.reply(1_000_000, 500, 500 + us * 1000);
+        }
+        let overshoot = accounts.overshoot();
+        assert!((50.0..57.0).contains(&overshoot.median_us), "{overshoot:?}");
+        assert!((99.0..112.0).contains(&overshoot.p99_us), "{overshoot:?}");
+    }
+
+    #[test]
+    fn a_drive_that_takes_no_time_is_never_late() {
+        let mut accounts = Accounts::default();
+        accounts.reply(0, 0, 5_000_000);
+        assert_eq!(accounts.late(), Late { requests: 0, share: 0.0, worst_us: 0.0 });
+        assert_eq!(accounts.overshoot(), Overshoot { median_us: 0.0, p99_us: 0.0 });
+    }
+}

@@ -1,0 +1,98 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+/// How to call the program.
+pub const USAGE: &str = "usage:
+  assay-emulator serve --profile FILE.json --backing FILE --mount DIRECTORY --control SOCKET [--seed NUMBER]
+  assay-emulator measure DEVICE
+  assay-emulator check FILE.json
+  assay-emulator figures";
+
+/// What to serve, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServeArguments {
+    /// The drive's profile as JSON.
+    pub profile: PathBuf,
+    /// The file with the disk's bytes.
+    pub backing: PathBuf,
+    /// The directory to mount on.
+    pub mount: PathBuf,
+    /// Where to make the control socket.
+    pub control: PathBuf,
+    /// Settles what a real drive leaves to chance.
+    pub seed: u64,
+}
+
+/// What the program is called for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Serve a disk.
+    Serve(ServeArguments),
+    /// Measure the path's cost on a block device.
+    Measure(PathBuf),
+    /// Check a profile.
+    Check(PathBuf),
+    /// Print the figures of all kinds.
+    Figures,
+}
+
+/// Reads the arguments after the program's name. The error is a sentence.
+pub fn parse(arguments: &[String]) -> Result<Action, String> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["serve", options @ ..] => serve(options).map(Action::Serve),
+        ["measure", device] => Ok(Action::Measure(device.into())),
+        ["check", file] => Ok(Action::Check(file.into())),
+        ["figures"] => Ok(Action::Figures),
+        [] => Err("say what to do".into()),
+        [word, ..] => Err(format!("'{word}' is unknown or has the wrong number of arguments")),
+    }
+}
+
+fn serve(options: &[&str]) -> Result<ServeArguments, String> {
+    let names = ["--profile", "--backing", "--mount", "--control", "--seed"];
+    let mut values: [Option<&str>; 5] = [None; 5];
+    for pair in options.chunks(2) {
+        let [name, value] = pair else { return Err(format!("{} has no value", pair[0])) };
+        let index =
+            names.iter().position(|known| known == name).ok_or(format!("'{name}' is not an option of serve"))?;
+        values[index] = Some(value);
+    }
+    let path = |index: usize| values[index].map(PathBuf::from).ok_or(format!("serve needs {}", names[index]));
+    let seed = values[4].unwrap_or("0");
+    Ok(ServeArguments {
+        profile: path(0)?,
+        backing: path(1)?,
+        mount: path(2)?,
+        control: path(3)?,
+        seed: seed.parse().map_err(|_| format!("--seed is '{seed}': write a whole number"))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Action, String> {
+        parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn serve_takes_its_options_in_any_order() {
+        let Ok(Action::Serve(arguments)) = parsed("serve --mount m --seed 7 --control c --profile p --backing b")
+        else {
+            panic!("not understood")
+        };
+        assert_eq!((arguments.mount, arguments.seed), (PathBuf::from("m"), 7));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert_eq!(parsed("serve --mount m").unwrap_err(), "serve needs --profile");
+        assert_eq!(parsed("serve --mount").unwrap_err(), "--mount has no value");
+        assert!(parsed("serve --colour red").unwrap_err().contains("--colour"));
+        assert!(parsed("serve --profile p --backing b --mount m --control c --seed x").unwrap_err().contains("'x'"));
+        assert!(parsed("measure").is_err() && parsed("").is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! The sparse file that holds the disk's bytes, read and written through the host's page cache.
+//!
+//! What was written survives the end of this process by any signal, because the page cache is the kernel's. It does not
+//! survive a power cut of the host: the emulated drive's flush takes its time, but does not flush the host's disk.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde::Serialize;
+
+use crate::sys;
+
+/// Sectors that every operating system counts in.
+const SECTOR_BYTES: u64 = 512;
+
+/// What went wrong below the emulated disk: its clients saw an I/O error.
+#[derive(Debug, Default, Clone, Serialize)]
+pub struct Failures {
+    /// How many requests failed.
+    pub count: u64,
+    /// The first reasons, at most eight.
+    pub reasons: Vec<String>,
+}
+
+/// The disk's bytes.
+pub struct Backing {
+    file: File,
+    bytes: u64,
+    failures: Mutex<Failures>,
+}
+
+impl Backing {
+    /// Opens an existing file; its size is the disk's. Errors say what and how to mend, in one sentence.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let file = File::options().read(true).write(true).open(path).map_err(|error| {
+            format!("the backing file {shown} can't be opened ({error}): make it with truncate -s SIZE")
+        })?;
+        let bytes = file.metadata().map_err(|error| format!("the backing file {shown}: {error}"))?.len();
+        if bytes == 0 || bytes % SECTOR_BYTES != 0 {
+            return Err(format!(
+                "the backing file {shown} has {bytes} bytes: a disk has a whole number of {SECTOR_BYTES}-byte sectors"
+            ));
+        }
+        Ok(Self { file, bytes, failures: Mutex::default() })
+    }
+
+    /// The disk's size.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// How many bytes of a range lie on the disk.
+    #[must_use]
+    pub fn within(&self, offset: u64, bytes: u64) -> u64 {
+        self.bytes.saturating_sub(offset).min(bytes)
+    }
+
+    /// Fills the buffer if that needs no wait: from the page cache, or with zeroes where nothing was ever written.
+    /// False when the host's disk must be asked; the buffer's content is then undefined.
+    pub fn read_at_once(&self, buffer: &mut [u8], offset: u64) -> bool {
+        let end = offset + buffer.len() as u64;
+        match sys::read_cached(self.fd(), buffer, offset) {
+            Ok(count) if count == buffer.len() => true,
+            _ => match sys::next_data(self.fd(), offset) {
+                Ok(data) if data.is_none_or(|data| data >= end) => {
+                    buffer.fill(0);
+                    true
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Fills the buffer, however long that takes. The error is the number for the client.
+    pub fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), i32> {
+        self.noted("read", offset, self.file.read_exact_at(buffer, offset))
+    }
+
+    /// Writes the bytes. The error is the number for the client.
+    pub fn write(&self, bytes: &[u8], offset: u64) -> Result<(), i32> {
+        self.noted("write", offset, self.file.write_all_at(bytes, offset))
+    }
+
+    /// Gives a range's space back; it reads as zeroes. The error is the number for the client.
+    pub fn punch(&self, offset: u64, length: u64) -> Result<(), i32> {
+        let length = self.within(offset, length);
+        if length == 0 {
+            return Ok(());
+        }
+        self.noted("discard", offset, sys::punch_hole(self.fd(), offset, length))
+    }
+
+    /// What went wrong so far.
+    #[must_use]
+    pub fn failures(&self) -> Failures {
+        self.failures.lock().expect("no holder of this lock panics").clone()
+    }
+
+    /// A drive has no words for "the host's disk is full": every failure is an I/O error, and the reason is kept here.
+    fn noted(&self, what: &str, offset: u64, result: io::Result<()>) -> Result<(), i32> {
+        result.map_err(|error| {
+            let mut failures = self.failures.lock().expect("no holder of this lock panics");
+            failures.count += 1;
+            if failures.reasons.len() < 8 {
+                failures.reasons.push(format!("{what} at byte {offset}: {error}"));
+            }
+            libc::EIO
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backing(name: &str, bytes: u64) -> (std::path::PathBuf, Backing) {
+        let path = std::env::temp_dir().join(format!("assay-backing-{}-{name}", std::process::id()));
+        File::create(&path).unwrap().set_len(bytes).unwrap();
+        let backing = Backing::open(&path).unwrap();
+        (path, backing)
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_what_was_punched_is_zero() {
+        let (path, backing) = backing("roundtrip", 1 << 20);
+        backing.write(&[7; 8192], 4096).unwrap();
+        let mut buffer = [1; 4096];
+        assert!(backing.read_at_once(&mut buffer, 4096) && buffer == [7; 4096]);
+        assert!(backing.read_at_once(&mut buffer, 512 << 10) && buffer == [0; 4096], "never written");
+        backing.punch(4096, 4096).unwrap();
+        backing.read(&mut buffer, 4096).unwrap();
+        assert_eq!(buffer, [0; 4096]);
+        backing.read(&mut buffer, 8192).unwrap();
+        assert_eq!(buffer, [7; 4096]);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_discard_beyond_the_end_is_cut_there() {
+        let (path, backing) = backing("end", 8192);
+        backing.punch(4096, 1 << 40).unwrap();
+        backing.punch(1 << 40, 4096).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 8192);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_failure_is_an_io_error_with_its_reason_kept() {
+        let (path, backing) = backing("failure", 4096);
+        assert_eq!(backing.read(&mut [0; 4096], 4096), Err(libc::EIO));
+        let failures = backing.failures();
+        assert_eq!(failures.count, 1);
+        assert!(failures.reasons[0].starts_with("read at byte 4096"), "{failures:?}");
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_size_that_no_disk_has_is_refused() {
+        let path = std::env::temp_dir().join(format!("assay-backing-{}-odd", std::process::id()));
+        File::create(&path).unwrap().set_len(1000).unwrap();
+        assert!(Backing::open(&path).err().unwrap().contains("1000 bytes"));
+        std::fs::remove_file(path).unwrap();
+        assert!(Backing::open(Path::new("/nowhere/disk")).err().unwrap().contains("truncate"));
+    }
+}

@@ -1,0 +1,126 @@
+//! The control socket: one line in, one line of JSON out, as many as one likes.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::{fs, io, thread};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::inbox::{Inbox, Note};
+use crate::path_cost::PathCost;
+
+/// All memory is locked, stacks too: they are kept small.
+const STACK_BYTES: usize = 256 << 10;
+
+/// What can be asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Command {
+    /// Put the drive into action, taking the path's cost off its times.
+    Begin(PathCost),
+    /// Tell what the drive saw.
+    Report,
+    /// Start counting anew.
+    Reset,
+    /// Empty the drive's caches.
+    Settle,
+    /// Unmount and end.
+    Stop,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeginArguments {
+    #[serde(default)]
+    path: PathCost,
+}
+
+/// Reads one line. The error is a sentence for its sender.
+pub fn parse(line: &str) -> Result<Command, String> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match word {
+        "begin" => {
+            let rest = if rest.trim().is_empty() { "{}" } else { rest };
+            let arguments: BeginArguments =
+                serde_json::from_str(rest).map_err(|error| format!("begin takes {{\"path\": ...}}: {error}"))?;
+            if !arguments.path.is_sound() {
+                return Err("begin: the path's cost has a negative part: measure it again".into());
+            }
+            Ok(Command::Begin(arguments.path))
+        }
+        "report" => Ok(Command::Report),
+        "reset" => Ok(Command::Reset),
+        "settle" => Ok(Command::Settle),
+        "stop" => Ok(Command::Stop),
+        _ => Err(format!("'{word}' is not a command: write begin, report, reset, settle or stop")),
+    }
+}
+
+/// Listens on a socket made at `path`, in place of a left-over one, in threads that end with the process.
+pub fn listen(path: &Path, inbox: &Arc<Inbox>) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    let inbox = Arc::clone(inbox);
+    spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let inbox = Arc::clone(&inbox);
+            // A connection that can't get a thread is closed; its client sees that.
+            let _ = spawn(move || drop(serve(&stream, &inbox)));
+        }
+    })
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name("control".into()).stack_size(STACK_BYTES).spawn(work).map(drop)
+}
+
+fn serve(stream: &UnixStream, inbox: &Inbox) -> io::Result<()> {
+    let mut answers = stream.try_clone()?;
+    for line in BufReader::new(stream).lines() {
+        let answer = match parse(&line?) {
+            Err(message) => json!({ "error": message }).to_string(),
+            Ok(command) => {
+                let (sender, receiver) = mpsc::channel();
+                inbox.post(Note::Command(command, sender));
+                receiver.recv().map_err(io::Error::other)?
+            }
+        };
+        answers.write_all(format!("{answer}\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn begin_takes_the_paths_cost_or_none() {
+        assert_eq!(parse("begin"), Ok(Command::Begin(PathCost::default())));
+        assert_eq!(parse("begin {}"), Ok(Command::Begin(PathCost::default())));
+        let line = r#"begin {"path": {"read": {"base_ns": 40000, "ns_per_byte": 0.3}, "write": {"base_ns": 50000, "ns_per_byte": 0.4}}}"#;
+        let Ok(Command::Begin(path)) = parse(line) else { panic!("not understood") };
+        assert_eq!((path.read.base_ns, path.write.ns_per_byte), (40_000.0, 0.4));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        assert!(parse("dance").unwrap_err().contains("'dance' is not a command"));
+        assert!(parse("begin {\"road\": 1}").unwrap_err().contains("road"));
+        let negative =
+            r#"begin {"path": {"read": {"base_ns": -1, "ns_per_byte": 0}, "write": {"base_ns": 0, "ns_per_byte": 0}}}"#;
+        assert!(parse(negative).unwrap_err().contains("negative"));
+    }
+
+    #[test]
+    fn words_alone_are_commands() {
+        let commands = ["report", " reset\n", "settle", "stop"].map(|line| parse(line).unwrap());
+        assert_eq!(commands, [Command::Report, Command::Reset, Command::Settle, Command::Stop]);
+    }
+}

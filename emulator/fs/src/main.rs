@@ -1,0 +1,105 @@
+//! `assay-emulator`: a disk that takes the time that another disk would take.
+//!
+//! The kernel sees a FUSE file system with one file, `disk`; a loop device with direct I/O on that file is the disk. A pure
+//! model says when the drive would have completed each request, and the answer leaves at that moment.
+
+mod accounts;
+mod arguments;
+mod backing;
+mod buffers;
+mod channel;
+mod control;
+mod inbox;
+mod measure;
+mod path_cost;
+mod protocol;
+mod report;
+mod rest;
+mod schedule;
+mod server;
+mod sys;
+mod workers;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::{fs, thread};
+
+use assay_model::Profile;
+use serde_json::json;
+
+use arguments::{Action, ServeArguments};
+
+/// The exit code for a profile that can't be used, and for a command line that can't be read.
+const BAD_INPUT: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments::parse(&arguments) {
+        Ok(Action::Serve(arguments)) => serve(&arguments),
+        Ok(Action::Measure(device)) => measure::run(&device).map(|cost| println!("{}", json!(cost))),
+        Ok(Action::Check(profile)) => return check(&profile),
+        Ok(Action::Figures) => {
+            println!("{}", json!(assay_model::figures()));
+            Ok(())
+        }
+        Err(message) => {
+            eprintln!("assay-emulator: {message}\n{}", arguments::USAGE);
+            return BAD_INPUT.into();
+        }
+    };
+    result.map_or_else(
+        |message| {
+            eprintln!("assay-emulator: {message}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}
+
+fn profile(path: &Path) -> Result<Profile, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("the profile {}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("the profile {} can't be read: {error}", path.display()))
+}
+
+/// Prints what is wrong with a profile; nothing when it is sound.
+fn check(path: &Path) -> ExitCode {
+    let errors = match profile(path) {
+        Ok(profile) => match profile.validate() {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(error) => json!(error.errors),
+        },
+        Err(message) => json!([{ "figure": null, "value": null, "least": null, "most": null, "unit": null,
+                                 "message": message }]),
+    };
+    println!("{}", json!({ "errors": errors }));
+    BAD_INPUT.into()
+}
+
+/// Mounts the disk and serves it until the end.
+fn serve(arguments: &ServeArguments) -> Result<(), String> {
+    let device =
+        assay_model::build(&profile(&arguments.profile)?, arguments.seed).map_err(|error| error.to_string())?;
+    let backing = Arc::new(backing::Backing::open(&arguments.backing)?);
+    let inbox = Arc::new(inbox::Inbox::new().map_err(|error| format!("no event counter: {error}"))?);
+    sys::hold_end_signals();
+    let channel = channel::Channel::mount(&arguments.mount)?;
+    let directory = channel.directory().to_path_buf();
+    let served = control::listen(&arguments.control, &inbox)
+        .map_err(|error| format!("the control socket {}: {error}", arguments.control.display()))
+        .and_then(|()| {
+            let server = server::Server::new(channel, backing, device, Arc::clone(&inbox));
+            let ender = thread::Builder::new().stack_size(128 << 10).spawn(move || {
+                loop {
+                    sys::wait_for_end_signal();
+                    inbox.post(inbox::Note::End);
+                }
+            });
+            let server = ender.and(server).map_err(|error| format!("no thread could be started: {error}"))?;
+            server.run().map_err(|error| format!("serving the disk: {error}"))
+        });
+    // Whatever happened, leave nothing behind; both may be gone already.
+    let _ = sys::unmount(&directory);
+    let _ = fs::remove_file(&arguments.control);
+    served
+}

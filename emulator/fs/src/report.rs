@@ -1,0 +1,50 @@
+//! The control socket's answers as JSON.
+
+use assay_model::Report;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::accounts::Accounts;
+use crate::backing::Failures;
+
+/// What the emulator says of itself.
+#[derive(Debug, Clone, Serialize)]
+pub struct Process {
+    /// Processor seconds of this process since the last reset.
+    pub cpu_s: f64,
+    /// Whether its memory is safe from being swapped out.
+    pub memory_locked: bool,
+    /// Whether it goes before ordinary processes.
+    pub real_time_priority: bool,
+    /// What went wrong below the disk.
+    pub backing_errors: Failures,
+}
+
+/// A refusal, in one sentence.
+#[must_use]
+pub fn error(message: &str) -> Value {
+    json!({ "error": message })
+}
+
+/// The answer to a command that needs a drive in action.
+#[must_use]
+pub fn done(done: bool) -> Value {
+    if done { json!({ "ok": true }) } else { error("the drive has not begun yet: send begin first") }
+}
+
+/// The drive's report with the emulator's own accounts; without a drive the latter only.
+#[must_use]
+pub fn whole(drive: Option<(Report, &Accounts)>, process: &Process) -> Value {
+    let mut whole = json!({ "begun": drive.is_some() });
+    let mut add = |part: Value| {
+        if let (Value::Object(whole), Value::Object(part)) = (&mut whole, part) {
+            whole.extend(part);
+        }
+    };
+    if let Some((report, accounts)) = drive {
+        add(json!(report));
+        add(json!({ "late": accounts.late(), "overshoot": accounts.overshoot() }));
+    }
+    add(json!(process));
+    whole
+}

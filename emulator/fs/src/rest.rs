@@ -1,0 +1,96 @@
+//! Waiting for the next deadline or request, exactly where it matters and asleep where it does not.
+//!
+//! A sleeping thread comes back late by what the machine needs to wake it, some 5 us on bare metal and up to 50 us on a
+//! virtual machine. That is learned from every sleep, and the thread gets up so much earlier and looks for requests until
+//! the deadline is there.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use assay_model::Nanos;
+
+use crate::sys;
+
+/// Nobody gets up earlier than this: it is processor time spent on looking at the clock.
+const EARLIEST_NS: Nanos = 60_000;
+/// The longest sleep: no arithmetic with far-off deadlines can then overflow.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// What is known of this machine's wake-ups.
+#[derive(Debug)]
+pub struct Rest {
+    /// By how much wake-ups are late, a running mean.
+    late_ns: f64,
+}
+
+impl Default for Rest {
+    fn default() -> Self {
+        Self { late_ns: 5_000.0 }
+    }
+}
+
+impl Rest {
+    /// Returns when a file can be read, or shortly before `deadline`; at once when that is near. None: no deadline.
+    pub fn until(&mut self, files: [RawFd; 2], deadline: Option<Nanos>) -> io::Result<()> {
+        let Some(deadline) = deadline else {
+            return sys::wait_readable(files, None).map(drop);
+        };
+        let Some(sleep) = self.sleep(sys::monotonic_ns(), deadline) else { return Ok(()) };
+        let wake = sys::monotonic_ns() + sleep.as_nanos() as Nanos;
+        let readable = sys::wait_readable(files, Some(sleep))?;
+        if readable == [false, false] {
+            self.woke(sys::monotonic_ns().saturating_sub(wake));
+        }
+        Ok(())
+    }
+
+    /// How long to sleep; None: too short to sleep at all.
+    fn sleep(&self, now: Nanos, deadline: Nanos) -> Option<Duration> {
+        let early = (self.late_ns * 1.5) as Nanos + 1_000;
+        let rest = deadline.saturating_sub(now).saturating_sub(early.min(EARLIEST_NS));
+        (rest > 1_000).then(|| Duration::from_nanos(rest).min(LONGEST))
+    }
+
+    /// Learns from a sleep that ended by itself. A sleep that was late because others had the processor teaches nothing.
+    fn woke(&mut self, late_ns: Nanos) {
+        if late_ns < 4 * EARLIEST_NS {
+            self.late_ns += (late_ns as f64 - self.late_ns) / 16.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_wakes_late_is_asked_to_wake_earlier() {
+        let mut rest = Rest::default();
+        let before = rest.sleep(0, 1_000_000).unwrap();
+        for _ in 0..200 {
+            rest.woke(30_000);
+        }
+        let after = rest.sleep(0, 1_000_000).unwrap();
+        assert!(before - after > Duration::from_micros(30) && after > Duration::from_micros(940));
+    }
+
+    #[test]
+    fn one_long_absence_teaches_nothing_and_no_machine_makes_us_spin_for_long() {
+        let mut rest = Rest::default();
+        rest.woke(50_000_000);
+        assert_eq!(rest.late_ns, 5_000.0);
+        for _ in 0..200 {
+            rest.woke(200_000);
+        }
+        assert!(rest.sleep(0, 1_000_000).unwrap() >= Duration::from_micros(940));
+    }
+
+    #[test]
+    fn a_near_or_past_deadline_needs_no_sleep() {
+        let rest = Rest::default();
+        assert_eq!(rest.sleep(1_000_000, 1_005_000), None);
+        assert_eq!(rest.sleep(1_000_000, 900_000), None);
+        assert_eq!(rest.sleep(0, u64::MAX), Some(LONGEST));
+    }
+}
