@@ -219,6 +219,85 @@ def status(*, as_json: bool) -> None:
         print_status(_installation(), _console())
 
 
+@cli.group()
+def media() -> None:
+    """Storage media: profiles of drives, and emulated drives mounted for working with them by hand."""
+
+
+@media.command("list")
+@click.argument("files", nargs=-1, metavar="[FILE.yaml]...")
+@click.option("--json", "as_json", is_flag=True, help="With all figures and their sources, as JSON.")
+def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
+    """List the drive profiles, with files of your own, and the drives that are attached or were left behind.
+
+    \b
+    Example:  assay media list my-drive.yaml
+    """
+    from assay.commands.media import media_json, print_media
+
+    if as_json:
+        click.echo(json.dumps(media_json(files, _installation()), indent=1))
+    else:
+        print_media(files, _installation(), _console())
+
+
+@media.command("show")
+@click.argument("profile")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def media_show(profile: str, *, as_json: bool) -> None:
+    """Show every figure of a drive with its unit, basis and source.
+
+    \b
+    Example:  assay media show wd10ezex
+    """
+    from assay.commands.media import print_profile, profile_json
+
+    if as_json:
+        click.echo(json.dumps(profile_json(profile, _installation()), indent=1))
+    else:
+        print_profile(profile, _installation(), _console())
+
+
+@media.command("attach")
+@click.argument("profile")
+@click.option("--size", help="Use only so much of the drive, from its start: 20GiB, 500GB. All of it by default.")
+@click.option("--file-system", type=click.Choice(["ext4", "xfs"]), default="ext4", show_default=True)
+@click.option("--at", type=click.Path(path_type=Path), help="An empty directory to mount it on.")
+@click.option("--backing", type=click.Path(path_type=Path), help="Directory of the sparse backing file; .assay/work.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def media_attach(
+    profile: str, size: str | None, file_system: str, at: Path | None, backing: Path | None, *, as_json: bool
+) -> None:
+    """Mount an emulated drive, empty, and leave it so: a shipped profile by name, or a YAML file of your own.
+
+    \b
+    Example:  assay media attach wd10ezex --size 20GiB --at /mnt/hdd
+    """
+    from assay.commands.media import attach_medium, print_attached
+
+    wanted = (profile, size, file_system, backing, at)
+    kept = attach_medium(*wanted, _installation(), _console(error=as_json))
+    if as_json:
+        click.echo(kept.model_dump_json(indent=1))
+    else:
+        print_attached(kept, _console())
+
+
+@media.command("detach")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "everything", is_flag=True, help="All that no run is using, with what crashes left behind.")
+def media_detach(names: tuple[str, ...], *, everything: bool) -> int:
+    """Unmount emulated drives (by profile, id or mount point) and throw away what is on them.
+
+    \b
+    Example:  assay media detach wd10ezex
+              assay media detach --all
+    """
+    from assay.commands.media import detach_media
+
+    return detach_media(names, _installation(), _console(), everything=everything)
+
+
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor(*, as_json: bool) -> int:
@@ -238,10 +317,11 @@ def doctor(*, as_json: bool) -> int:
     return FAILED if any(finding.state == "broken" for finding in found) else 0
 
 
-def _console() -> "Console":
+def _console(*, error: bool = False) -> "Console":
+    """Standard output; standard error where the output is a script's."""
     from rich.console import Console
 
-    return Console()
+    return Console(stderr=error)
 
 
 def _installation() -> "Installation":

@@ -95,8 +95,7 @@ class Lease:
 
     def processes(self) -> list[int]:
         """The ids of the living processes that carry this lease's mark."""
-        mark = f"{MARK}={self.id}".encode()
-        return [pid for pid in _all_pids() if mark in _environment(pid)]
+        return marked_processes(self.id)
 
     def release(self, grace_s: float = 0.0) -> None:
         """End what runs under it (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories.
@@ -216,6 +215,12 @@ def _environment(pid: int) -> list[bytes]:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return []
+
+
+def marked_processes(lease_id: str) -> list[int]:
+    """The ids of the living processes that carry the mark of a lease, whether or not it is still written down."""
+    mark = f"{MARK}={lease_id}".encode()
+    return [pid for pid in _all_pids() if mark in _environment(pid)]
 
 
 def end_processes(find: Callable[[], list[int]], grace_s: float, patience_s: float = 30.0) -> None:

@@ -164,11 +164,12 @@ class EmulatedMedium:
         if reason := self._attached.drive.failure():
             return f"medium {self.spec.name!r}: {reason}"
         with suppress(AssayError):
-            errors = self._attached.drive.ask("report").get("backing_errors", 0)
-            if errors:
-                free = os.statvfs(self.place).f_bavail
-                why = "it has no room left" if free == 0 else "see the kernel's log"
-                return f"medium {self.spec.name!r}: the disk below its backing file failed {errors} times; {why}"
+            errors = self._attached.drive.ask("report")["backing_errors"]
+            if errors["count"]:
+                return (
+                    f"medium {self.spec.name!r}: the disk below its backing file failed {errors['count']} times "
+                    f"({'; '.join(errors['reasons'])}); see that {self.place} has room"
+                )
         return None
 
     def reset_report(self) -> None:

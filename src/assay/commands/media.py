@@ -1,0 +1,183 @@
+"""`assay media`: list and show drive profiles, attach emulated drives and detach them."""
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from pydantic import ByteSize, TypeAdapter, ValidationError
+from rich.console import Console
+from rich.table import Table
+
+from assay.console import ConsoleDisplay
+from assay.execution import interruptible
+from assay.media.emulated import EmulatedMedium
+from assay.media.emulator import Emulator, FigureSpec
+from assay.media.keeping import Kept, attach, detach, drives, named, removable
+from assay.media.profile import Profile, find_profile, profile_names
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.trial import MediumSpec
+from assay.report.text import bytes_text
+
+FAILED = 1
+
+MAIN = (
+    ("sequential_read_mb_s", "read"),
+    ("sequential_write_mb_s", "write"),
+    ("random_read_4k_iops_depth1", "reads"),
+    ("random_read_4k_iops_depth32", "depth 32"),
+)
+TITLE = "read and write sequentially: MB/s; reads of 4 KiB at random: per second, also at depth 32"
+
+
+def print_media(files: tuple[str, ...], installation: Installation, console: Console) -> None:
+    """The profiles, shipped and the user's, with what published measurements show; then what is attached."""
+    table = Table(header_style="bold", padding=(0, 1, 0, 0), title=TITLE)
+    table.add_column("profile", no_wrap=True)
+    table.add_column("drive")
+    for heading in ("size", *(heading for _, heading in MAIN)):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for profile in _profiles(files, installation):
+        main = [profile.expected.get(name) for name, _ in MAIN]
+        size = profile.values.get("capacity_bytes")
+        table.add_row(
+            profile.name, profile.title or profile.kind, f"{size / 1e9:,.0f} GB" if size else "-",
+            *("-" if one is None else f"{one.value:,.0f}" for one in main),
+        )  # fmt: skip
+    console.print(table)
+    attached = drives(installation)
+    for kept in attached:
+        _say(console, _line(kept))
+    if not attached:
+        _say(console, "no drive is attached, and nothing was left behind")
+
+
+def media_json(files: tuple[str, ...], installation: Installation) -> dict[str, Any]:
+    """The same as data."""
+    return {
+        "profiles": [profile.model_dump(mode="json", exclude={"lines"}) for profile in _profiles(files, installation)],
+        "attached": [kept.model_dump(mode="json") for kept in drives(installation)],
+    }
+
+
+def print_profile(name: str, installation: Installation, console: Console) -> None:
+    """Every figure of a drive with its unit, basis and source; those that the profile leaves out with their default."""
+    shown = profile_json(name, installation)
+    _say(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
+    for heading, rows in (("figure", shown["figures"]), ("expected", shown["expected"])):
+        table = Table(header_style="bold", padding=(0, 1, 0, 0))
+        table.add_column(heading, no_wrap=True)
+        table.add_column("value", justify="right", no_wrap=True)
+        for column in ("unit", "basis", "source", "meaning") if heading == "figure" else ("basis", "source"):
+            table.add_column(column)
+        for row in rows:
+            first = [row["name"], f"{row['value']:,.12g}"]
+            rest = ("unit", "basis", "source", "meaning") if heading == "figure" else ("basis", "source")
+            table.add_row(*first, *(row[column] for column in rest))
+        console.print(table)
+
+
+def profile_json(name: str, installation: Installation) -> dict[str, Any]:
+    """A profile as data. Without the emulator units, meanings and defaults are not known and left out."""
+    profile = find_profile(name, installation.profiles)
+    specs = _specs(profile, installation)
+    figures = [
+        {"name": name, **one.model_dump(), **_described(specs.get(name))} for name, one in profile.figures.items()
+    ]
+    figures += [
+        {"name": spec.name, "value": spec.default, "basis": "default", "source": "", **_described(spec)}
+        for spec in specs.values()
+        if spec.name not in profile.figures and spec.default is not None
+    ]
+    expected = [{"name": name, **one.model_dump()} for name, one in profile.expected.items()]
+    return {
+        "name": profile.name, "kind": profile.kind, "title": profile.title, "file": str(profile.file),
+        "figures": figures, "expected": expected,
+    }  # fmt: skip
+
+
+def attach_medium(
+    profile: str, size: str | None, file_system: str, place: Path | None, at: Path | None,
+    installation: Installation, console: Console,
+) -> Kept:  # fmt: skip
+    """Attach an emulated drive and leave it so."""
+    wanted = {"size_bytes": _bytes(size), "file_system": file_system, "path": place}
+    spec = MediumSpec.model_validate({"name": profile, "kind": "emulated", "profile": profile, **wanted})
+    with closing(ConsoleDisplay(console)) as display, interruptible():
+        display.step(f"attach {profile}")
+        return attach(EmulatedMedium(spec, installation), installation, at and at.absolute())
+
+
+def print_attached(kept: Kept, console: Console) -> None:
+    """Where it is, and how to be rid of it."""
+    _say(console, f"{kept.profile} is {kept.device}, mounted at {kept.mount_point}")
+    _say(console, f"`assay media detach {kept.id}` takes it away, with all that is on it")
+
+
+def detach_media(names: tuple[str, ...], installation: Installation, console: Console, *, everything: bool) -> int:
+    """Detach some drives, or all but those that a run is using. Returns the exit code; one failure does not stop it."""
+    present = drives(installation)
+    if bool(names) == everything:
+        raise BadInputError("name the drives to detach, or give --all")
+    chosen = removable(present) if everything else [named(name, present) for name in names]
+    busy = [kept.id for kept in chosen if kept.state == "in use"]
+    if busy:
+        raise BadInputError(f"{', '.join(busy)}: a run is using it; end the run, and it goes with it")
+    code = 0
+    for kept in chosen:
+        try:
+            report = detach(kept, installation)
+        except (AssayError, TimeoutError) as error:
+            _say(console, f"assay: {kept.id} could not be detached: {error}")
+            code = FAILED
+            continue
+        _say(console, f"detached {kept.profile or kept.id} ({kept.state}){_summary(report)}")
+    if not chosen:
+        _say(console, "nothing to detach")
+    return code
+
+
+def _bytes(size: str | None) -> int | None:
+    """`20GiB`, `500GB` or a number of bytes."""
+    if size is None:
+        return None
+    try:
+        return int(TypeAdapter(ByteSize).validate_python(size))
+    except ValidationError:
+        raise BadInputError(f"--size {size} is no size; write e.g. 20GiB, 500GB or a number of bytes") from None
+
+
+def _profiles(files: tuple[str, ...], installation: Installation) -> list[Profile]:
+    return [find_profile(name, installation.profiles) for name in (*profile_names(installation.profiles), *files)]
+
+
+def _specs(profile: Profile, installation: Installation) -> Mapping[str, FigureSpec]:
+    emulator = Emulator(installation)
+    if emulator.missing():
+        return {}
+    return {spec.name: spec for spec in emulator.figures().get(profile.kind, ())}
+
+
+def _described(spec: FigureSpec | None) -> dict[str, str]:
+    return {"unit": spec.unit if spec else "", "meaning": spec.meaning if spec else ""}
+
+
+def _line(kept: Kept) -> str:
+    where = f" at {kept.mount_point}" if kept.mount_point else ""
+    end = "" if kept.state in {"attached", "in use"} else "; `assay media detach --all` removes it"
+    name = f"{kept.profile} ({kept.id})" if kept.profile else kept.id
+    return f"{name}: {kept.state}{where}, takes {bytes_text(kept.backing_bytes)} below {kept.home.parent}{end}"
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    """What the drive did, for the end of a line."""
+    if not report.get("begun"):
+        return ""
+    read, written = (bytes_text(report[name]["bytes"]) for name in ("reads", "writes"))
+    late = f", {report['late']['share']:.1%} of the requests late" if report["late"]["requests"] else ""
+    return f": {read} read, {written} written, busy for {report['busy_seconds']:.0f} s{late}"
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
