@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::hdd;
 use crate::profile::{Checked, FigureError};
+use crate::ssd;
 
 /// One figure of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -66,9 +67,10 @@ pub(crate) const CAPACITY: FigureSpec = required("capacity_bytes", "size of the 
 
 const NULL: &[FigureSpec] = &[FigureSpec { default: Some(68_719_476_736.0), ..CAPACITY }];
 
-static KINDS: [KindFigures; 2] = [
+static KINDS: [KindFigures; 3] = [
     KindFigures { kind: "null", figures: NULL, agree: |_| Vec::new() },
     KindFigures { kind: "hdd", figures: hdd::figures::FIGURES, agree: hdd::figures::agree },
+    KindFigures { kind: "ssd", figures: ssd::figures::FIGURES, agree: ssd::figures::agree },
 ];
 
 /// Every kind of device with its figures.

@@ -14,6 +14,7 @@ mod power;
 mod profile;
 mod report;
 mod rng;
+mod ssd;
 
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +92,7 @@ pub fn build(profile: &Profile, seed: u64) -> Result<Box<dyn Device>, ProfileErr
     let figures = profile.check()?;
     Ok(match profile.kind.as_str() {
         "hdd" => Box::new(hdd::Hdd::new(&figures, seed)),
+        "ssd" => Box::new(ssd::Ssd::new(&figures, seed)),
         _ => Box::new(null::Null::default()),
     })
 }

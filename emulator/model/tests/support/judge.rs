@@ -2,7 +2,7 @@
 
 use assay_model::{Kind, Nanos};
 
-use crate::support::*;
+use crate::support::{Bench, Figure, Job, KIB, MIB, ProfileFile, SECOND, random, sequential};
 
 /// One expected figure beside what the model does.
 pub struct Verdict {

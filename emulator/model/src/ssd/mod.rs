@@ -1,0 +1,192 @@
+//! A solid-state drive: a controller and a link in front of flash that reads and writes in parallel.
+//!
+//! Every stage serves in the order of arrival, so a request's completion is known when the drive takes
+//! it in: the controller's share, then the flash (`flash` for reads; the buffer of `media` for writes),
+//! then the link.
+
+pub mod figures;
+mod flash;
+mod live;
+mod media;
+
+use std::collections::VecDeque;
+
+use crate::completions::Completions;
+use crate::power::{Joules, Watts};
+use crate::profile::Checked;
+use crate::report::Recorder;
+use crate::{Completion, Device, Kind, Nanos, Report, Request};
+use flash::Flash;
+use media::Media;
+
+/// A long write goes into the buffer in pieces of this size.
+const WRITE_PIECE_BYTES: u64 = 256 << 10;
+
+/// The device.
+pub struct Ssd {
+    queue_depth: usize,
+    /// Bytes per nanosecond.
+    link: f64,
+    separate_lanes: bool,
+    read_turn: f64,
+    write_turn: f64,
+    read_command: Nanos,
+    write_command: Nanos,
+    flush: Nanos,
+    watts: Watts,
+    flash: Flash,
+    media: Media,
+    now: Nanos,
+    backlog: VecDeque<Request>,
+    active: usize,
+    controller_free: f64,
+    /// When the link is free: for reads, for writes; both the same where they share it.
+    link_free: [f64; 2],
+    completions: Completions,
+    done: VecDeque<Completion>,
+    recorder: Recorder,
+    read_bytes: f64,
+    since: Nanos,
+    programmed_before: f64,
+}
+
+impl Ssd {
+    /// The drive at rest.
+    pub fn new(figures: &Checked, seed: u64) -> Self {
+        Ssd {
+            queue_depth: figures.get("queue_depth") as usize,
+            link: figures.rate("link_mb_s"),
+            separate_lanes: figures.get("link_duplex") >= 2.0,
+            read_turn: 1e9 / figures.get("read_commands_per_s"),
+            write_turn: 1e9 / figures.get("write_commands_per_s"),
+            read_command: figures.us("read_command_us") as Nanos,
+            write_command: figures.us("write_command_us") as Nanos,
+            flush: figures.ms("flush_ms") as Nanos,
+            watts: Watts::new(figures, 0.0),
+            flash: Flash::new(figures, seed),
+            media: Media::new(figures),
+            now: 0,
+            backlog: VecDeque::new(),
+            active: 0,
+            controller_free: 0.0,
+            link_free: [0.0; 2],
+            completions: Completions::default(),
+            done: VecDeque::new(),
+            recorder: Recorder::default(),
+            read_bytes: 0.0,
+            since: 0,
+            programmed_before: 0.0,
+        }
+    }
+
+    /// Moves time to `to`; a completion lets the next request of the backlog in.
+    fn run(&mut self, to: Nanos) {
+        self.take_in();
+        while let Some(completion) = self.completions.pop_due(to) {
+            self.now = self.now.max(completion.at);
+            self.active -= 1;
+            self.recorder.completed(completion.at);
+            self.done.push_back(completion);
+            self.take_in();
+        }
+        self.now = self.now.max(to);
+    }
+
+    fn take_in(&mut self) {
+        while self.active < self.queue_depth {
+            let Some(request) = self.backlog.pop_front() else { return };
+            self.active += 1;
+            let at = match request.kind {
+                Kind::Read => self.read(request),
+                Kind::Write => self.write(request),
+                Kind::Flush => self.media.written_at().max(self.controller(self.write_turn)) + self.flush,
+                Kind::Discard => {
+                    self.media.discard(request.offset, request.bytes);
+                    self.controller(self.write_turn) + self.write_command
+                }
+            };
+            self.completions.push(at.max(self.now), request.id);
+        }
+    }
+
+    /// The controller's turn for one command; the commands follow each other.
+    fn controller(&mut self, turn: f64) -> Nanos {
+        self.controller_free = self.controller_free.max(self.now as f64) + turn;
+        self.controller_free.ceil() as Nanos
+    }
+
+    /// Carries `bytes` that may go from `at` on; transfers in one direction follow each other.
+    fn carry(&mut self, at: Nanos, bytes: u64, write: bool) -> Nanos {
+        let lane = usize::from(write && self.separate_lanes);
+        self.link_free[lane] = self.link_free[lane].max(at as f64) + bytes as f64 / self.link;
+        self.link_free[lane].ceil() as Nanos
+    }
+
+    /// Data goes out page by page while later pages are still being read.
+    fn read(&mut self, request: Request) -> Nanos {
+        let from = self.controller(self.read_turn);
+        let programming = self.media.programming_share(from, self.flash.program_capacity());
+        let ready = self.flash.read(from, request.offset, request.bytes, programming);
+        let last_page = request.bytes.min(self.flash.page_bytes()) as f64 / self.link;
+        let carried = self.carry(from, request.bytes, false);
+        self.read_bytes += request.bytes as f64;
+        carried.max(ready + last_page.ceil() as Nanos) + self.read_command
+    }
+
+    /// Complete when all of it is in the buffer.
+    fn write(&mut self, request: Request) -> Nanos {
+        let mut at = self.controller(self.write_turn);
+        let (mut offset, end) = (request.offset, request.offset + request.bytes);
+        while offset < end {
+            let bytes = (end - offset).min(WRITE_PIECE_BYTES);
+            let room = self.media.room_at(at, bytes);
+            at = self.carry(room, bytes, true);
+            self.media.program(at, offset, bytes);
+            offset += bytes;
+        }
+        at + self.write_command
+    }
+
+    /// Idle power all the time, and above it an energy for each byte moved: that of the full rate.
+    fn joules(&self, at: Nanos) -> Joules {
+        let idle = at.saturating_sub(self.since) as f64 * 1e-9 * self.watts.idle;
+        let read = self.read_bytes / self.link * 1e-9 * (self.watts.read - self.watts.idle);
+        let written = self.media.programmed - self.programmed_before;
+        let write = written / self.media.fastest() * 1e-9 * (self.watts.write - self.watts.idle);
+        Joules { idle, seek: 0.0, read, write, total: idle + read + write }
+    }
+}
+
+impl Device for Ssd {
+    fn submit(&mut self, at: Nanos, request: Request) {
+        self.run(at);
+        self.recorder.arrived(at, &request);
+        self.backlog.push_back(request);
+        self.take_in();
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let collected = self.done.front().map(|completion| completion.at);
+        collected.or_else(|| self.completions.next_at())
+    }
+
+    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
+        self.run(to);
+        done.extend(self.done.drain(..));
+    }
+
+    fn settle(&mut self, at: Nanos) {
+        self.run(at);
+        self.media.settle(at);
+    }
+
+    fn report(&self, at: Nanos) -> Report {
+        self.recorder.report(at, self.joules(at), self.media.unwritten(at))
+    }
+
+    fn reset_report(&mut self, at: Nanos) {
+        self.run(at);
+        self.recorder.reset(at);
+        (self.since, self.read_bytes, self.programmed_before) = (at, 0.0, self.media.programmed);
+    }
+}
