@@ -11,6 +11,8 @@ from assay.model.cluster import ClusterSpec, Layout
 
 # In the order in which Hadoop's clients load them.
 FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
+# See hadoop/src/org/assay/hadoop/OneDirectoryPerTask.java.
+IN_TURN = "org.assay.hadoop.OneDirectoryPerTask"
 _SCHEDULER = "yarn.scheduler.capacity."
 
 LOG4J = """\
@@ -91,6 +93,8 @@ def _addresses(ports: Ports) -> dict[str, str]:
 
 
 def _directories(layout: Layout) -> dict[str, str]:
+    # Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere.
+    in_turn = {"yarn.nodemanager.container-executor.class": IN_TURN} if len(layout.local) > 1 else {}
     local = ",".join(str(directory.path) for directory in layout.local)
     return {
         "hadoop.tmp.dir": str(layout.neutral / "tmp"),
@@ -100,6 +104,7 @@ def _directories(layout: Layout) -> dict[str, str]:
         "yarn.nodemanager.local-dirs": local,
         "mapreduce.cluster.local.dir": local,
         "yarn.nodemanager.log-dirs": str(layout.neutral / "logs" / "containers"),
+        **in_turn,
     }
 
 

@@ -122,7 +122,11 @@ class EmbeddedCluster:
             hadoop=hadoop, conf_dir=plan.conf_dir, hadoop_version=plan.distribution.version,
             namenode_url=url(plan.ports.namenode_http), history_url=url(plan.ports.historyserver_http),
             nodes=(Node(name=LOOPBACK, daemons=tuple(daemon.facts for daemon in self._daemons)),),
-            extras=plan.distribution.extras, settings={**plan.starts.settings(plan.distribution), **self._sizes()},
+            extras=plan.distribution.extras,
+            settings={
+                **plan.starts.settings(plan.distribution), **self._sizes(),
+                "local directories": "one per task, in turn" if len(layout.local) > 1 else "one",
+            },
         )  # fmt: skip
 
     def _sizes(self) -> dict[str, str]:
