@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.cluster.distribution import find_distribution
 from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.existing import ExistingCluster
+from assay.dataset.none import NoDataset
 from assay.dataset.opening import open_dataset
 from assay.dataset.published import all_published
 from assay.engine.mapreduce import MapReduce
@@ -41,23 +42,29 @@ from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
+from assay.workload.made import MadeWorkload
 from assay.workload.mutual_friends import MutualFriends
+from assay.workload.terasort import TeraSort
+from assay.workload.testdfsio import TestDfsIo
 from assay.workload.triangles import Triangles
 
-WORKLOADS: Mapping[str, type[GraphWorkload]] = {
+WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "mutual-friends": MutualFriends,
     "components": Components,
     "triangles": Triangles,
+    "testdfsio": TestDfsIo,
+    "terasort": TeraSort,
 }
 
 
 def vocabulary(installation: Installation) -> Vocabulary:
     """The names that an experiment may use."""
     return Vocabulary(
-        workloads=dict.fromkeys(WORKLOADS, ("paper",)),
+        workloads={name: kind.variants for name, kind in WORKLOADS.items()},
         presets=list(all_published()),
         catalogue=list(all_published()),
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
+        own_input={name for name, kind in WORKLOADS.items() if kind.makes_input},
     )
 
 
@@ -144,6 +151,8 @@ class TrialParts:
 
     def dataset(self) -> Dataset:
         """From the trial's spec."""
+        if self._trial.dataset.is_none:
+            return NoDataset(self._trial.dataset)
         return open_dataset(self._trial.dataset, self._installation.cache)
 
     def workload(self) -> Workload:

@@ -93,7 +93,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
     media, cluster, dataset, workload = parts.media(), parts.cluster(), parts.dataset(), parts.workload()
     with findings.step("prepare dataset", progress):
         dataset.prepare(progress)
-        findings.dataset = dataset.facts()
+        findings.dataset = None if trial.dataset.is_none else dataset.facts()
     with ExitStack() as scopes:
         # The cluster's stop is a step too, and its end comes before the directories it uses are removed.
         neutral = scopes.enter_context(parts.neutral())

@@ -11,10 +11,11 @@ from assay.plan.make import make_plan
 from assay.plan.settings import resolve, shipped_profiles
 
 WORDS = Vocabulary(
-    workloads={"triangles": ("paper",), "components": ("paper",)},
+    workloads={"triangles": ("paper",), "components": ("paper",), "testdfsio": ("write", "read")},
     presets=["brightkite"],
     catalogue=["orkut"],
     profiles=["wd10ezex", "nvme"],
+    own_input=["testdfsio"],
 )
 GOOD = """\
 experiment: demo
@@ -194,3 +195,35 @@ def test_an_unknown_profile_names_the_nearest(tmp_path):
         BadInputError, match="line 6: unknown kind of medium or profile 'wd10ezx'; did you mean 'wd10ezex'"
     ):
         plan_of(tmp_path, MIXED.replace("wd10ezex", "wd10ezx"))
+
+
+def test_a_workload_that_makes_its_own_input_runs_once_whatever_the_datasets(tmp_path):
+    plan = plan_of(tmp_path, GOOD.replace("workloads: [triangles, components]", "workloads: [triangles, testdfsio]"))
+    found = {(trial.workload.name, trial.dataset.name) for trial in plan.trials}
+    assert found == {("triangles", "brightkite-like"), ("testdfsio", "none")}
+    assert len(plan.trials) == 24
+
+
+OWN_INPUT = """\
+experiment: files
+workloads:
+  - testdfsio
+  - {name: testdfsio, variant: read, options: {files: 2}}
+media: {disk: directory}
+"""
+
+
+def test_datasets_may_be_left_out_where_none_is_needed(tmp_path):
+    plan = plan_of(tmp_path, OWN_INPUT)
+    assert {trial.workload.variant for trial in plan.trials} == {"write", "read"}
+    assert all(trial.dataset.is_none for trial in plan.trials)
+
+
+def test_a_missing_dataset_is_said_with_who_needs_it(tmp_path):
+    with pytest.raises(BadInputError, match=r"line 3: components needs a dataset, and 'datasets' is missing"):
+        plan_of(tmp_path, OWN_INPUT.replace("  - testdfsio\n", "  - components\n"))
+
+
+def test_an_unknown_variant_is_refused_with_the_nearest(tmp_path):
+    with pytest.raises(BadInputError, match=r"line 4: unknown testdfsio variant 'reed'; did you mean 'read'\?"):
+        plan_of(tmp_path, OWN_INPUT.replace("variant: read", "variant: reed"))

@@ -13,6 +13,8 @@ from assay.model.progress import Progress
 class DatasetSpec(Frozen):
     """Which input a trial uses: exactly one of `file`, `get` (a catalogue name) and `make` (a preset's name).
 
+    None of them stands for no dataset: the workload makes its own input.
+
     `format` names the form of a file where it can't be recognised (`edges`: every line counts); `header_lines` how
     many lines that aren't comments stand before the first edge (None: recognise). `seed` and `scale` belong to `make`
     (`scale` 0.1 is a tenth of the preset's nodes and edges).
@@ -26,6 +28,14 @@ class DatasetSpec(Frozen):
     make: str | None = None
     seed: int = 1
     scale: float = 1.0
+
+    @property
+    def is_none(self) -> bool:
+        """There is no dataset."""
+        return self.file is None and self.get is None and self.make is None
+
+
+NO_DATASET = DatasetSpec(name="none")
 
 
 class Dataset(Protocol):

@@ -73,7 +73,7 @@ class WorkloadEntry(Frozen):
     """A workload: its name alone, or with a variant, options, and Hadoop properties for its jobs alone."""
 
     name: str
-    variant: str = "paper"
+    variant: str | None = None
     options: Mapping[str, Text] = {}
     hadoop: Mapping[str, Text] = {}
 
@@ -138,9 +138,7 @@ class ExperimentFile(Frozen):
     workloads: Annotated[
         list[Annotated[WorkloadEntry, BeforeValidator(_name_alone)]], BeforeValidator(_one_or_many), Field(min_length=1)
     ]
-    datasets: Annotated[
-        list[Annotated[DatasetEntry, BeforeValidator(_file_alone)]], BeforeValidator(_one_or_many), Field(min_length=1)
-    ]
+    datasets: Annotated[list[Annotated[DatasetEntry, BeforeValidator(_file_alone)]], BeforeValidator(_one_or_many)] = []
     media: Mapping[Name, Annotated[MediumEntry, BeforeValidator(_medium_short)]] = {}
     placement: Annotated[
         list[Annotated[PlacementEntry, BeforeValidator(_placement_short)]], BeforeValidator(_one_or_many)

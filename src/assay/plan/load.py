@@ -1,6 +1,6 @@
 """Read an experiment file; every mistake in it becomes one sentence with the line and the nearest valid word."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,12 +12,16 @@ from assay.plan.experiment import ExperimentFile
 
 
 class Vocabulary(NamedTuple):
-    """The names that an experiment may use, as the installed kinds offer them."""
+    """The names that an experiment may use, as the installed kinds offer them.
+
+    `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
+    """
 
     workloads: Mapping[str, Sequence[str]]
     presets: Sequence[str]
     catalogue: Sequence[str]
     profiles: Sequence[str]
+    own_input: Collection[str] = ()
 
 
 def load(path: Path) -> tuple[ExperimentFile, Any]:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.cluster import ClusterSpec
-from assay.model.dataset import DatasetSpec
+from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.model.placement import ROLES, Placement, Role, pure
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
-from assay.plan.experiment import DatasetEntry, ExperimentFile
+from assay.plan.experiment import DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.load import Vocabulary, line_of, load
 from assay.plan.reserved import reserved
 from assay.plan.settings import resolve, shipped_profiles
@@ -27,7 +27,7 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     placements = _placements(experiment)
     datasets = [_dataset(entry, path.parent) for entry in experiment.datasets]
     settings = _settings(path, experiment, tree)
-    workloads = [WorkloadSpec.model_validate(entry.model_dump()) for entry in experiment.workloads]
+    workloads = [_workload(entry, vocabulary) for entry in experiment.workloads]
     for what, names in (
         ("datasets", [dataset.name for dataset in datasets]),
         (
@@ -43,8 +43,8 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
         _refuse_doubles(path, line_of(tree, [what]), what, names)
     cluster = _cluster(experiment, path.parent)
     trials: list[Trial] = []
-    for combination in _in_order(experiment, workloads, datasets, settings, placements):
-        repetition, workload, dataset, setting, memory, cpus, cache, placement = combination
+    for combination in _in_order(experiment, _inputs(workloads, datasets, vocabulary), settings, placements):
+        repetition, (workload, dataset), setting, memory, cpus, cache, placement = combination
         number = len(trials) + 1
         limits = {"limit_memory_bytes": memory, "limit_cpus": cpus}
         trials.append(
@@ -69,18 +69,34 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     )
 
 
+def _workload(entry: WorkloadEntry, vocabulary: Vocabulary) -> WorkloadSpec:
+    variant = entry.variant or vocabulary.workloads[entry.name][0]
+    return WorkloadSpec.model_validate({**entry.model_dump(), "variant": variant})
+
+
+def _inputs(
+    workloads: Sequence[WorkloadSpec], datasets: Sequence[DatasetSpec], vocabulary: Vocabulary
+) -> list[tuple[WorkloadSpec, DatasetSpec]]:
+    """Each workload with each dataset, but once with none if it makes its own input."""
+    return [
+        (workload, dataset)
+        for workload in workloads
+        for dataset in ([NO_DATASET] if workload.name in vocabulary.own_input else datasets)
+    ]
+
+
 def _in_order(experiment: ExperimentFile, *factors: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Every repetition is a block with all combinations in a new random order; placements stand side by side within it.
 
     What is compared (the placements) thus runs close in time and drift of the machine hits all levels alike.
     """
-    workloads, datasets, settings, placements = factors
+    inputs, settings, placements = factors
     memories: Sequence[int | None] = experiment.memory or [None]
     cpus: Sequence[float | None] = experiment.cpus or [None]
     source = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
     order = []
     for repetition in range(1, experiment.repetitions + 1):
-        groups = list(product(workloads, datasets, settings, memories, cpus, experiment.cache))
+        groups = list(product(inputs, settings, memories, cpus, experiment.cache))
         source.shuffle(groups)
         for group in groups:
             turns = list(placements)
@@ -94,7 +110,13 @@ def _check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: 
         place = ["workloads", index] if isinstance(tree["workloads"], list) else ["workloads"]
         _check_word(path, line_of(tree, place), "workload", workload.name, list(vocabulary.workloads))
         variants = list(vocabulary.workloads[workload.name])
-        _check_word(path, line_of(tree, [*place, "variant"]), f"{workload.name} variant", workload.variant, variants)
+        if workload.variant is not None:
+            line = line_of(tree, [*place, "variant"])
+            _check_word(path, line, f"{workload.name} variant", workload.variant, variants)
+        if not experiment.datasets and workload.name not in vocabulary.own_input:
+            raise BadInputError(
+                f"{path}, line {line_of(tree, place)}: {workload.name} needs a dataset, and 'datasets' is missing"
+            )
     for index, dataset in enumerate(experiment.datasets):
         place = ["datasets", index] if isinstance(tree["datasets"], list) else ["datasets"]
         if dataset.make is not None:

@@ -1,6 +1,7 @@
 """What the network-analysis workloads share: the same input, staged the same way, one command of the jobs jar."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from assay.model.dataset import Dataset
 from assay.model.doubt import Outcome, Verdict
@@ -18,6 +19,8 @@ RECORD_S = 1.6e-6
 class GraphWorkload:
     """A workload on a graph in canonical text: `u<TAB>v` with u < v, each edge once, lone vertices alone."""
 
+    makes_input: ClassVar[bool] = False
+    variants: ClassVar[tuple[str, ...]] = ("paper",)
     command: str
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:

@@ -1,0 +1,112 @@
+"""TeraSort: Hadoop's own sort of 100-byte records by their 10-byte keys into one total order.
+
+Unchanged, from hadoop-mapreduce-examples (org.apache.hadoop.examples.terasort). TeraGen stages the records; the order
+and the checksum of what TeraSort leaves are found again here, not by TeraValidate's code.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import ClassVar
+from zlib import crc32
+
+from assay.model.dataset import Dataset
+from assay.model.doubt import Verdict
+from assay.model.engine import Engine, LaunchReport, Program
+from assay.model.errors import AssayError, BadInputError
+from assay.model.graph import Graph, GraphFacts
+from assay.model.progress import Progress
+from assay.model.store import Store
+from assay.model.trial import Estimate, WorkloadSpec
+from assay.workload.made import BYTES_S, JOB_S, MadeWorkload, verdict
+
+RECORD_BYTES, KEY_BYTES = 100, 10
+MIB = 1 << 20
+_PACKAGE = "org.apache.hadoop.examples.terasort"
+_GENERATED = f"{_PACKAGE}.TeraGen$Counters"
+_REPLICATION = "mapreduce.terasort.output.replication"
+# Input, output, and spills of both sides that may be merged once more.
+_COPIES = 5
+
+
+class TeraSort(MadeWorkload):
+    """A total order by a partition into key ranges that is sampled from the input."""
+
+    variants: ClassVar[tuple[str, ...]] = ("stock",)
+    defaults: ClassVar[Mapping[str, str]] = {"size": "1GB"}
+
+    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+        """Raises BadInputError when an option is unknown or impossible."""
+        super().__init__(spec, base)
+        self._size_bytes = self._bytes("size")
+        if self._size_bytes % RECORD_BYTES:
+            raise BadInputError(
+                f"workload {spec.name}: size is {self._size_bytes} bytes, and must be a multiple of {RECORD_BYTES}, "
+                "the bytes of a record"
+            )
+        self._generated: dict[str, int] = {}
+
+    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+        """All copies at once; the verification holds a few pieces of the output."""
+        seconds = 2 * JOB_S + _COPIES * self._size_bytes / BYTES_S
+        return Estimate(disk_bytes=_COPIES * self._size_bytes, memory_bytes=64 * MIB, seconds=seconds)
+
+    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """TeraGen, which counts the sum of its records' checksums."""
+        rows = self._size_bytes // RECORD_BYTES
+        report = engine.run_program(_program("TeraGen", "generate", (str(rows), self._rows), {}), progress)
+        counted = engine.history(report.jobs[0]).job.counters.get(_GENERATED, {})
+        if "CHECKSUM" not in counted:
+            raise AssayError(f"TeraGen counted no checksum (counter group {_GENERATED})")
+        self._generated = {"rows": rows, "checksum": counted["CHECKSUM"]}
+        return report
+
+    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        """The sort; its result says what the output must hold. Its output has one replica unless told otherwise."""
+        report = engine.run_program(_program("TeraSort", "sort", (self._rows, self.output), self.spec.hadoop), progress)
+        settings = {_REPLICATION: "1", **report.settings}
+        return report.model_copy(update={"result": self._generated, "settings": settings})
+
+    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """One pass over the output in the order of its files: number, checksum and order of the records."""
+        rows = checksum = disorders = 0
+        last = b""
+        for block in _records(store, self.output):
+            records = [block[at : at + RECORD_BYTES] for at in range(0, len(block), RECORD_BYTES)]
+            checksum += sum(map(crc32, records))
+            keys = [last, *(record[:KEY_BYTES] for record in records)]
+            disorders += sum(before > after for before, after in pairwise(keys))
+            rows, last = rows + len(records), keys[-1]
+        wanted = report.result
+        return (
+            verdict(
+                "every record is there once",
+                passed=(rows, checksum) == (wanted["rows"], wanted["checksum"]),
+                detail=f"{rows} records with checksum {checksum:x}, {wanted['rows']} with {wanted['checksum']:x} made",
+            ),
+            verdict("keys never fall", passed=disorders == 0, detail=f"{disorders} keys are below the one before"),
+        )
+
+    @property
+    def _rows(self) -> str:
+        """Below the input's directory, as TeraGen makes its own."""
+        return f"{self.input}/rows"
+
+
+def _program(tool: str, job: str, arguments: tuple[str, ...], properties: Mapping[str, str]) -> Program:
+    return Program(
+        name=tool, jar="hadoop-mapreduce-examples-*.jar", main_class=f"{_PACKAGE}.{tool}", arguments=arguments,
+        properties=properties, jobs=(job,),
+    )  # fmt: skip
+
+
+def _records(store: Store, path: str) -> Iterator[bytes]:
+    """Whole records of all files in the order of their names. Raises AssayError when a file ends within a record."""
+    for file in store.list_files(path):
+        rest = b""
+        for piece in store.pieces(file.path) if file.bytes else ():
+            whole = rest + piece
+            end = len(whole) - len(whole) % RECORD_BYTES
+            yield whole[:end]
+            rest = whole[end:]
+        if rest:
+            raise AssayError(f"{file.path} ends within a record: {file.bytes} bytes are no multiple of {RECORD_BYTES}")

@@ -1,0 +1,183 @@
+"""TestDFSIO: Hadoop's own test of how fast HDFS files are written and read, one map task per file.
+
+Unchanged, from the test jar of hadoop-mapreduce-client-jobclient (org.apache.hadoop.fs.TestDFSIO); the thesis shows its
+media with it (section 6.1). `write` writes the files; `read` reads files that a write job has staged.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from assay.model.dataset import Dataset
+from assay.model.doubt import Verdict
+from assay.model.engine import Engine, LaunchReport, Program
+from assay.model.errors import AssayError
+from assay.model.graph import Graph, GraphFacts
+from assay.model.progress import Progress
+from assay.model.record import JobRecord
+from assay.model.store import Store
+from assay.model.trial import Estimate, WorkloadSpec
+from assay.workload.made import BYTES_S, JOB_S, MadeWorkload, verdict
+
+MIB = 1 << 20
+SAMPLE_BYTES = 4096
+FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
+# Per file: its control file, and the task's share of the job's own small files.
+_BESIDE_BYTES = 64 * 1024
+
+# The lines of the result file, by the names that a record gives their figures. TestDFSIO's MB is 2^20 bytes.
+_RESULTS = {
+    "Number of files": "files",
+    "Throughput mb/sec": "throughput_mib_s",
+    "Average IO rate mb/sec": "average_rate_mib_s",
+    "IO rate std deviation": "rate_deviation_mib_s",
+    "Test exec time sec": "exec_s",
+}
+_LINE = re.compile(r"^\s*([A-Z][^:]*):\s*(\S+)\s*$", re.MULTILINE)
+
+
+class TestDfsIo(MadeWorkload):
+    """Files of one size, written or read by as many map tasks at once as containers fit."""
+
+    __test__ = False  # its name is Hadoop's, not a test's
+    variants: ClassVar[tuple[str, ...]] = ("write", "read")
+    defaults: ClassVar[Mapping[str, str]] = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
+
+    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+        """Raises BadInputError when an option is unknown or impossible."""
+        super().__init__(spec, base)
+        self._files, self._file_bytes = self._count("files"), self._bytes("file_size")
+        self._buffer_bytes = self._bytes("buffer_size")
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all files together."""
+        return self._files * self._file_bytes
+
+    @property
+    def _home(self) -> str:
+        """TestDFSIO's own base: the files are the input of a read and the output of a write."""
+        return self.input if self.spec.variant == "read" else self.output
+
+    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+        """The files, written once and for `read` read once; there is next to nothing in memory."""
+        jobs = 2 if self.spec.variant == "read" else 1
+        seconds = jobs * (JOB_S + self.total_bytes / BYTES_S)
+        return Estimate(disk_bytes=self.total_bytes, memory_bytes=64 * MIB, seconds=seconds)
+
+    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """For `read`, the job that writes the files; a write needs nothing."""
+        if self.spec.variant == "write":
+            return LaunchReport(jobs=(), result={})
+        return engine.run_program(self._program("write", {}), progress)
+
+    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        """The job; its figures are those of its result file."""
+        report = engine.run_program(self._program(self.spec.variant, self.spec.hadoop), progress)
+        figures = read_result("".join(report.texts.values()))
+        job = engine.history(report.jobs[0]).job
+        return report.model_copy(update={"result": {**figures, "moved_bytes": self._moved(job)}})
+
+    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """Number, lengths and content of the files, and the job's own count of bytes, each found another way."""
+        return (
+            self._lengths(store),
+            self._content(store),
+            self._counted(store),
+            self._rate(store, report),
+            self._moved_once(report),
+        )
+
+    def _program(self, kind: str, properties: Mapping[str, str]) -> Program:
+        sizes = ("-nrFiles", str(self._files), "-size", f"{self._file_bytes}B", "-bufferSize", str(self._buffer_bytes))
+        return Program(
+            name=f"TestDFSIO {kind}",
+            jar="hadoop-mapreduce-client-jobclient-*-tests.jar",
+            main_class="org.apache.hadoop.fs.TestDFSIO",
+            arguments=(f"-{kind}", *sizes, "-resFile", "{scratch}/result.txt"),
+            properties={**properties, "test.build.data": self._home},
+            jobs=(kind,),
+        )
+
+    def _moved(self, job: JobRecord) -> int:
+        name = "HDFS_BYTES_READ" if self.spec.variant == "read" else "HDFS_BYTES_WRITTEN"
+        return job.counters.get(FILE_SYSTEM, {}).get(name, 0)
+
+    def _lengths(self, store: Store) -> Verdict:
+        found = [file.bytes for file in store.list_files(f"{self._home}/io_data")]
+        return verdict(
+            "all files are there in their full length",
+            passed=found == [self._file_bytes] * self._files,
+            detail=f"{len(found)} files of {sum(found)} bytes, {self._files} of {self.total_bytes} expected",
+        )
+
+    def _content(self, store: Store) -> Verdict:
+        """Start, middle and end of each file are what TestDFSIO writes."""
+        wrong: list[str] = []
+        kinds: set[str | None] = set()
+        for file in store.list_files(f"{self._home}/io_data"):
+            for offset in sorted({0, file.bytes // 2, max(0, file.bytes - SAMPLE_BYTES)}):
+                piece = b"".join(store.pieces(file.path, offset, SAMPLE_BYTES))
+                kind = self._kind(piece, offset)
+                kinds.add(kind)
+                if kind is None or len(piece) != min(SAMPLE_BYTES, file.bytes - offset):
+                    wrong.append(f"{file.path.rpartition('/')[2]} at {offset}")
+        detail = f"wrong: {', '.join(wrong[:3])}" if wrong else f"samples of all files are {', '.join(map(str, kinds))}"
+        return verdict("the files' content is TestDFSIO's", passed=not wrong and len(kinds) == 1, detail=detail)
+
+    def _kind(self, piece: bytes, offset: int) -> str | None:
+        """What a piece of a file is: zeros as Hadoop 3 writes them, or the digits that its buffer was meant to hold.
+
+        The writer fills its buffer with `'0' + i % 50`, but before it has got its size: with Hadoop 3 it stays empty.
+        """
+        if not piece.strip(b"\0"):
+            return "zeros"
+        digits = bytes(ord("0") + (offset + at) % self._buffer_bytes % 50 for at in range(len(piece)))
+        return "digits" if piece == digits else None
+
+    def _counted(self, store: Store) -> Verdict:
+        told = self._told(store).get("size")
+        return verdict(
+            "the job's tasks counted every byte once",
+            passed=told == self.total_bytes,
+            detail=f"{told} bytes told, {self.total_bytes} expected",
+        )
+
+    def _rate(self, store: Store, report: LaunchReport) -> Verdict:
+        """The reported throughput is all bytes over the tasks' times added up; two digits are reported."""
+        shown, told = report.result["throughput_mib_s"], self._told(store)
+        expected = told["size"] * 1000 / (told["time"] * MIB) if told.get("time") else 0.0
+        return verdict(
+            "throughput is bytes over the tasks' times",
+            passed=abs(shown - expected) <= 0.006 + 1e-5 * expected,
+            detail=f"{shown} MiB/s reported, {expected:.3f} computed",
+        )
+
+    def _moved_once(self, report: LaunchReport) -> Verdict:
+        moved = report.result["moved_bytes"]
+        return verdict(
+            "HDFS moved every byte once",
+            passed=0 <= moved - self.total_bytes <= self._files * _BESIDE_BYTES,
+            detail=f"{moved} by the file system's counter, {self.total_bytes} in the files",
+        )
+
+    def _told(self, store: Store) -> dict[str, float]:
+        """What the job's reducer wrote: `type:name<TAB>sum`, times in milliseconds."""
+        found = {}
+        for line in store.lines(f"{self._home}/io_{self.spec.variant}"):
+            name, _, value = line.decode().partition("\t")
+            found[name.partition(":")[2]] = float(value)
+        return found
+
+
+def read_result(text: str) -> dict[str, int | float]:
+    """The figures of a result file, whose decimal sign is that of the client's locale.
+
+    Raises AssayError when one is missing.
+    """
+    lines = {name.strip(): value.replace(",", ".") for name, value in _LINE.findall(text)}
+    try:
+        figures = {key: float(lines[name]) for name, key in _RESULTS.items()}
+    except (KeyError, ValueError) as error:
+        raise AssayError(f"TestDFSIO's result file has no usable line of {error}: {text.strip()[:200]!r}") from None
+    return {**figures, "files": int(figures["files"])}

@@ -1,0 +1,88 @@
+"""Proves that Hadoop's own programs run as workloads, verified, with their figures, within a bound on memory."""
+
+import os
+
+import pytest
+
+from assay.cluster.limits import check_limits
+from assay.model.cluster import ClusterSpec
+from assay.model.doubt import Outcome
+from assay.model.errors import BadInputError
+from assay.model.record import Status
+
+pytestmark = pytest.mark.it
+
+GIB = 1 << 30
+MIB = 1 << 20
+
+
+def bound(place):
+    """`memory` and `cpus` where this machine and user can have them."""
+    cpus = min(2, len(os.sched_getaffinity(0)))
+    try:
+        check_limits(ClusterSpec(limit_memory_bytes=3 * GIB, limit_cpus=cpus), place.home / "state")
+    except BadInputError:
+        return ""
+    return f"memory: 3GiB\ncpus: {cpus}\n"
+
+
+def test_testdfsio_and_terasort(place):
+    limits = bound(place)
+    experiment = place.experiment(f"""
+experiment: own
+workloads:
+  - {{name: testdfsio, variant: write, options: {{files: 2, file_size: 24MiB}}}}
+  - {{name: testdfsio, variant: read, options: {{files: 2, file_size: 24MiB}}}}
+  - {{name: terasort, options: {{size: 20MB}}, hadoop: {{mapreduce.job.reduces: 2}}}}
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+{limits}""")
+    place.assay("run", experiment, "--out", "run")
+    records = {(one.trial.workload.name, one.trial.workload.variant): one for one in place.records("run")}
+    assert len(records) == 3
+    for record in records.values():
+        assert record.status is Status.FINISHED, record.error
+        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+        assert record.dataset is None
+        check_limits_of(record, limits)
+    check_write(records["testdfsio", "write"])
+    check_read(records["testdfsio", "read"])
+    check_sort(records["terasort", "stock"])
+    assert place.left_over() == []
+
+
+def check_limits_of(record, limits):
+    if not limits:
+        return
+    assert record.limits.memory_limit_bytes == 3 * GIB
+    assert GIB / 2 < record.limits.memory_peak_bytes <= 3 * GIB
+    assert record.limits.out_of_memory_kills == 0
+    assert record.settings["yarn.nodemanager.resource.memory-mb"] == "3072"
+
+
+def check_write(record):
+    (output,) = record.outputs
+    assert output.bytes >= 48 * MIB
+    assert output.summary["files"] == 2
+    assert output.summary["throughput_mib_s"] > 0
+    assert [job.name for job in record.jobs] == ["write"]
+    assert record.jobs[0].maps == 2
+    assert record.staging_jobs == ()
+    assert record.settings["dfs.replication"] == "1"
+
+
+def check_read(record):
+    assert [job.name for job in record.staging_jobs] == ["write"]
+    assert [job.name for job in record.jobs] == ["read"]
+    assert record.outputs[0].summary["moved_bytes"] >= 48 * MIB
+    assert record.totals.staging_submitted_s > 0
+
+
+def check_sort(record):
+    (output,) = record.outputs
+    assert 20_000_000 <= output.bytes < 20_001_000  # and the list of the key ranges
+    assert output.summary["rows"] == 200_000
+    assert [job.name for job in record.staging_jobs] == ["generate"]
+    assert [(job.name, job.reduces) for job in record.jobs] == [("sort", 2)]
+    assert record.settings["mapreduce.terasort.output.replication"] == "1"
+    assert record.jobs[0].counters["org.apache.hadoop.mapreduce.TaskCounter"]["MAP_INPUT_RECORDS"] == 200_000

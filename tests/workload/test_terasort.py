@@ -1,0 +1,80 @@
+"""Proves that TeraSort's verifier passes sorted records and fails any that is lost, changed, doubled or out of order."""
+
+import random
+from zlib import crc32
+
+import pytest
+
+from assay.dataset.none import NoDataset
+from assay.model.dataset import NO_DATASET
+from assay.model.doubt import Outcome, overall
+from assay.model.errors import AssayError, BadInputError
+from assay.model.progress import Silent
+from assay.model.trial import WorkloadSpec
+from assay.testing.fake_hadoop import FakeEngine, FakeStore
+from assay.testing.script import Script
+from assay.workload.terasort import TeraSort
+from tests.builders import a_trial
+
+ROWS = 50
+
+
+@pytest.fixture
+def records():
+    source = random.Random(3)
+    return sorted(source.randbytes(100) for _ in range(ROWS))
+
+
+def judged(made, parts, options=None):
+    """The verdicts' outcome where `made` was generated and `parts` are the output's files."""
+    generated = "org.apache.hadoop.examples.terasort.TeraGen$Counters"
+    script = Script(counters={generated: {"CHECKSUM": sum(map(crc32, made))}})
+    store = FakeStore(script)
+    engine = FakeEngine(script, a_trial(), store)
+    workload = TeraSort(WorkloadSpec(name="terasort", variant="stock", options=options or {"size": "5kB"}), "/base")
+    dataset = NoDataset(NO_DATASET)
+    staged = workload.stage(dataset, store, engine, Silent())
+    assert [job.name for job in staged.jobs] == ["generate"]
+    report = workload.run(engine, Silent())
+    assert [job.name for job in report.jobs] == ["sort"]
+    assert report.settings["mapreduce.terasort.output.replication"] == "1"
+    store.contents |= {f"/base/output/part-r-{at:05d}": b"".join(part) for at, part in enumerate(parts)}
+    return overall(workload.verify(dataset.graph(), store, report))
+
+
+def test_sorted_records_pass_however_they_lie_in_files(records):
+    assert judged(records, [records]) is Outcome.PASS
+    assert judged(records, [records[:20], [], records[20:]]) is Outcome.PASS
+
+
+def test_equal_keys_pass(records):
+    made = [*records[:-1], records[0][:10] + bytes(90)]
+    assert judged(made, [sorted(made, key=lambda record: record[:10])]) is Outcome.PASS
+
+
+def test_whatever_is_wrong_fails(records):
+    changed = [*records[:-1], records[-1][:50] + b"!" + records[-1][51:]]
+    swapped = [*records[:7], records[8], records[7], *records[9:]]
+    for parts in (
+        [records[1:]], [[records[0], *records]], [changed], [swapped], [records[20:], records[:20]], [],
+        [[*records[:-1], records[0]]],
+    ):  # fmt: skip
+        assert judged(records, parts) is Outcome.FAIL
+
+
+def test_half_a_record_cant_be_read(records):
+    with pytest.raises(AssayError, match="ends within a record"):
+        judged(records, [[*records, b"half"]])
+
+
+def test_a_size_of_half_a_record_is_refused():
+    with pytest.raises(BadInputError, match="must be a multiple of 100"):
+        TeraSort(WorkloadSpec(name="terasort", variant="stock", options={"size": "1KiB"}), "/base")
+
+
+def test_a_generator_without_a_checksum_is_not_believed():
+    script = Script()
+    engine = FakeEngine(script, a_trial(), FakeStore(script))
+    workload = TeraSort(WorkloadSpec(name="terasort", variant="stock"), "/base")
+    with pytest.raises(AssayError, match="counted no checksum"):
+        workload.stage(NoDataset(NO_DATASET), FakeStore(script), engine, Silent())
