@@ -34,6 +34,11 @@ class Verdict(Frozen):
     detail: str
 
 
+def verdict(check: str, *, passed: bool, detail: str) -> Verdict:
+    """Pass or fail with what was seen."""
+    return Verdict(check=check, outcome=Outcome.PASS if passed else Outcome.FAIL, detail=detail)
+
+
 def overall(verdicts: tuple[Verdict, ...]) -> Outcome:
     """The worst of several verdicts; none at all is `unknown`."""
     outcomes = {verdict.outcome for verdict in verdicts}

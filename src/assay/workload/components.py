@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from assay.model.doubt import Verdict
+from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate
-from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload, verdict
+from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
 from assay.workload.oracle import Oracle
 
 # Each iteration holds the adjacency text twice in HDFS (read and written) and about three times in spills and merges.

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from assay.model.dataset import Dataset
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
@@ -71,8 +71,3 @@ class GraphWorkload:
     @abstractmethod
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Judge the output against NetworKit."""
-
-
-def verdict(check: str, *, passed: bool, detail: str) -> Verdict:
-    """Pass or fail with what was seen."""
-    return Verdict(check=check, outcome=Outcome.PASS if passed else Outcome.FAIL, detail=detail)

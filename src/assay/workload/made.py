@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from assay.model.dataset import Dataset
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts
@@ -84,8 +84,3 @@ class MadeWorkload:
 
     def _refusal(self, option: str, text: str, wanted: str) -> BadInputError:
         return BadInputError(f"workload {self.spec.name}: {option} is {text!r}, and must be {wanted}")
-
-
-def verdict(check: str, *, passed: bool, detail: str) -> Verdict:
-    """Pass or fail with what was seen."""
-    return Verdict(check=check, outcome=Outcome.PASS if passed else Outcome.FAIL, detail=detail)

@@ -10,14 +10,14 @@ from typing import ClassVar
 from zlib import crc32
 
 from assay.model.dataset import Dataset
-from assay.model.doubt import Verdict
+from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
-from assay.workload.made import BYTES_S, JOB_S, MadeWorkload, verdict
+from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 
 RECORD_BYTES, KEY_BYTES = 100, 10
 MIB = 1 << 20

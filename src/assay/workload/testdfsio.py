@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from assay.model.dataset import Dataset
-from assay.model.doubt import Verdict
+from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
@@ -17,7 +17,7 @@ from assay.model.progress import Progress
 from assay.model.record import JobRecord
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
-from assay.workload.made import BYTES_S, JOB_S, MadeWorkload, verdict
+from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 
 MIB = 1 << 20
 SAMPLE_BYTES = 4096

@@ -1,12 +1,12 @@
 """Triangle counting: how many triples of vertices are all connected (thesis section 4.3, algorithm 3; 3 jobs)."""
 
-from assay.model.doubt import Verdict
+from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate
-from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload, verdict
+from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
 from assay.workload.oracle import Oracle
 
 # A triad is a line of two ids and a flag in HDFS, and a binary record that is spilled and once merged on each side.
