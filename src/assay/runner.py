@@ -4,7 +4,7 @@ Nothing here knows which kinds of things there are: they come from Parts, and te
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +14,11 @@ from assay.doubts import cached, misplaced, out_of_memory, unlike_a_disk
 from assay.layout import lay_out
 from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.doubt import Doubt, Outcome, Verdict
-from assay.model.engine import Engine, JobReference
+from assay.model.engine import Engine, JobReference, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import GraphFacts
 from assay.model.limits import LimitUse
-from assay.model.medium import Medium
+from assay.model.medium import Device, Doubtful, Medium
 from assay.model.parts import Parts
 from assay.model.placement import Landed, Role
 from assay.model.progress import Progress
@@ -41,6 +41,7 @@ class Findings:
     samples: list[Sample] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     landed: list[Landed] = field(default_factory=list)
+    devices: dict[str, dict[str, Mapping[str, object]]] = field(default_factory=dict)
     limits: LimitUse | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
@@ -81,6 +82,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, l
         totals=totals(tuple(findings.jobs), tuple(findings.staging_jobs)) if findings.jobs else None,
         outputs=tuple(findings.outputs),
         landed=tuple(findings.landed),
+        devices=findings.devices,
         limits=findings.limits,
         verdicts=tuple(findings.verdicts),
         doubts=tuple(findings.doubts),
@@ -101,7 +103,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             places = {medium.spec.name: scopes.enter_context(_attached(medium, findings)) for medium in media}
         layout = lay_out(trial.placement, places, neutral)
         running = scopes.enter_context(_started(trial, cluster, layout, findings, progress))
-        store, engine = parts.store(running), parts.engine(running, neutral, cluster.failure)
+        store, engine = parts.store(running), parts.engine(running, neutral, _any_failure(cluster, media))
         placer = parts.placer(running, layout)
         scopes.enter_context(_tidied(store, workload.base, findings, progress))
         with findings.step("stage", progress):
@@ -112,31 +114,47 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
         with findings.step("cold cache", progress):
             for medium in media:
                 findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
-        with ExitStack() as measuring:
-            intermediates = measuring.enter_context(parts.intermediates(layout))
-            readings = [measuring.enter_context(probe.attached()) for probe in parts.probes()]
-            with findings.step("run", progress):
-                report = workload.run(engine, progress)
-        if intermediates is not None:
-            findings.landed.append(intermediates())
-        for reading in readings:
-            findings.samples += reading.samples()
-            findings.doubts += reading.doubts()
+        _take_reports(media, "staging", findings)
+        report = _measured(parts, layout, lambda: workload.run(engine, progress), findings, progress)
+        _take_reports(media, "run", findings)
         with findings.step("job history", progress):
             findings.settings |= report.settings
             findings.staging_jobs += _histories(engine, staged.jobs, findings)
             findings.jobs += _histories(engine, report.jobs, findings)
             _found(placer, (("input", workload.input), ("output", workload.output)), "run", findings)
-            findings.doubts += [
-                *misplaced(trial, findings.landed),
-                *cached(trial, findings.jobs, findings.facts),
-                *unlike_a_disk(trial, findings.facts),
-                *out_of_memory(cluster.limit_use()),
-            ]
+            findings.doubts += _doubts(trial, cluster, media, findings)
         with findings.step("verify", progress):
             size = store.size_bytes(workload.output)
             findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
             findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), store, report))
+
+
+def _measured(
+    parts: Parts, layout: Layout, run: Callable[[], LaunchReport], findings: Findings, progress: Progress
+) -> LaunchReport:
+    """Run under probes, and keep what they saw."""
+    with ExitStack() as measuring:
+        intermediates = measuring.enter_context(parts.intermediates(layout))
+        readings = [measuring.enter_context(probe.attached()) for probe in parts.probes()]
+        with findings.step("run", progress):
+            report = run()
+    if intermediates is not None:
+        findings.landed.append(intermediates())
+    for reading in readings:
+        findings.samples += reading.samples()
+        findings.doubts += reading.doubts()
+    return report
+
+
+def _doubts(trial: Trial, cluster: Cluster, media: Sequence[Medium], findings: Findings) -> list[Doubt]:
+    """All that what was found says about the figures."""
+    return [
+        *misplaced(trial, findings.landed),
+        *cached(trial, findings.jobs, findings.facts),
+        *unlike_a_disk(trial, findings.facts),
+        *out_of_memory(cluster.limit_use()),
+        *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
+    ]
 
 
 @contextmanager
@@ -145,6 +163,24 @@ def _attached(medium: Medium, findings: Findings) -> Iterator[Path]:
     with medium.attached() as place:
         findings.facts |= {f"medium.{medium.spec.name}.{name}": value for name, value in medium.facts().items()}
         yield place
+
+
+def _any_failure(cluster: Cluster, media: Sequence[Medium]) -> Callable[[], str | None]:
+    """What has died: a device of Assay's own, which explains why a daemon then died too, or a daemon."""
+    devices = [medium for medium in media if isinstance(medium, Device)]
+
+    def failure() -> str | None:
+        return next((reason for device in devices if (reason := device.failure())), None) or cluster.failure()
+
+    return failure
+
+
+def _take_reports(media: Sequence[Medium], when: Literal["staging", "run"], findings: Findings) -> None:
+    """What devices of Assay's own saw since the last time; they count anew from here."""
+    for medium in media:
+        if isinstance(medium, Device):
+            findings.devices.setdefault(medium.spec.name, {})[when] = medium.device_report()
+            medium.reset_report()
 
 
 @contextmanager
