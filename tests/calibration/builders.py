@@ -1,0 +1,59 @@
+"""A meter that needs no fio, and a calibration made with it."""
+
+from pathlib import Path
+
+from assay.calibration.fio import Limit, Stretch
+from assay.calibration.grid import buffered_accesses, direct_accesses
+from assay.model.calibration import Access, Calibration, Expected, Point
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "fio"
+
+
+class FakeMeter:
+    """Writes down what it was asked for; every access takes a moment and moves 100 MB/s per stream."""
+
+    version = "0-fake"
+
+    def __init__(self, log=""):
+        self.asked: list[tuple[Access, Stretch, Limit]] = []
+        self.log = log
+
+    def measure(self, access, stretch, limit):
+        self.asked.append((access, stretch, limit))
+        if not stretch.read_only and access.direction == "write" and stretch.path.stat().st_size == 0:
+            with stretch.path.open("r+b") as file:
+                file.truncate(stretch.span_bytes)
+        return a_point(access, mb_s=100.0 * access.streams)
+
+    def write_through(self, stretch, total_bytes, seconds, log):
+        log.with_name(f"{log.name}_bw.log").write_text(self.log)
+        return total_bytes
+
+
+def a_point(access, mb_s=100.0):
+    return Point(
+        **access.model_dump(),
+        mb_s=mb_s,
+        iops=mb_s * 1e6 / access.block_bytes,
+        latency_us_median=90,
+        latency_us_p99=1234,
+        seconds=1.5,
+    )
+
+
+def a_calibration(**changes):
+    accesses = [*direct_accesses("brief"), *buffered_accesses("brief")]
+    fields = {
+        "medium": "disk",
+        "facts": {"device": "/dev/x", "file_system": "ext4"},
+        "fio_version": "3.33",
+        "taken": "2026-01-02 03:04:05 UTC",
+        "file_bytes": 4 << 30,
+        "points": tuple(a_point(access, 100.0 * access.streams) for access in accesses),
+        **changes,
+    }
+    return Calibration(**fields)
+
+
+def expecting(**values):
+    return {name: Expected(value=value, basis="review", source="a magazine") for name, value in values.items()}
