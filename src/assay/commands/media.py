@@ -65,16 +65,15 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
     """Every figure of a drive with its unit, basis and source; those that the profile leaves out with their default."""
     shown = profile_json(name, installation)
     _say(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
-    for heading, rows in (("figure", shown["figures"]), ("expected", shown["expected"])):
+    for heading in ("figures", "expected"):
         table = Table(header_style="bold", padding=(0, 1, 0, 0))
         table.add_column(heading, no_wrap=True)
         table.add_column("value", justify="right", no_wrap=True)
-        for column in ("unit", "basis", "source", "meaning") if heading == "figure" else ("basis", "source"):
-            table.add_column(column)
-        for row in rows:
-            first = [row["name"], f"{row['value']:,.12g}"]
-            rest = ("unit", "basis", "source", "meaning") if heading == "figure" else ("basis", "source")
-            table.add_row(*first, *(row[column] for column in rest))
+        table.add_column("from")
+        for row in shown[heading]:
+            source = ": ".join(text for text in (row["basis"], row["source"]) if text)
+            meaning = f"{row['meaning']} ({row['unit']}); " if row.get("meaning") else ""
+            table.add_row(row["name"], _number(row["value"]), meaning + source)
         console.print(table)
 
 
@@ -157,6 +156,10 @@ def _specs(profile: Profile, installation: Installation) -> Mapping[str, FigureS
     if emulator.missing():
         return {}
     return {spec.name: spec for spec in emulator.figures().get(profile.kind, ())}
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:,g}"
 
 
 def _described(spec: FigureSpec | None) -> dict[str, str]:
