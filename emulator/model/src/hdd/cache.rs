@@ -86,17 +86,14 @@ impl Segments {
         oldest
     }
 
-    /// Forgets data that a write has made stale; says whether segment `current` was among it.
-    pub fn invalidate(&mut self, offset: u64, end: u64, current: Option<usize>) -> bool {
-        let mut lost = false;
+    /// Forgets data that a write has made stale; the head may go on reading behind it.
+    pub fn invalidate(&mut self, offset: u64, end: u64) {
         for index in 0..self.segments.len() {
             if self.low(index) < end && offset < self.segments[index].filled {
                 let segment = &mut self.segments[index];
                 (segment.start, segment.consumed, segment.sequential) = (segment.filled, segment.filled, false);
-                lost |= current == Some(index);
             }
         }
-        lost
     }
 
     /// Forgets everything.
@@ -199,17 +196,30 @@ impl Dirty {
         self.pieces.range(..=offset).next_back().is_some_and(|(_, piece)| piece.end >= end)
     }
 
-    /// The end of the piece that begins at `offset`.
-    pub fn piece_end(&self, offset: u64) -> u64 {
-        self.pieces[&offset].end
+    /// The start and end of the piece that holds `offset`. While the head is on its way there, an earlier
+    /// write may have joined the piece in front.
+    fn piece_at(&self, offset: u64) -> (u64, u64) {
+        let (start, piece) = self.pieces.range(..=offset).next_back().expect("pieces leave only for the platters");
+        debug_assert!(offset < piece.end);
+        (*start, piece.end)
     }
 
-    /// Takes the first bytes, up to `end`, of the piece at `offset` out for writing.
+    /// The end of the piece that holds `offset`.
+    pub fn piece_end(&self, offset: u64) -> u64 {
+        self.piece_at(offset).1
+    }
+
+    /// Takes `offset..end`, part of one piece, out for writing; the rest of the piece stays.
     pub fn take(&mut self, offset: u64, end: u64, geometry: &Geometry) {
-        let piece = self.pieces.remove(&offset).expect("a piece begins there");
-        debug_assert!(end <= piece.end);
-        if end < piece.end {
-            self.pieces.insert(end, Piece { place: geometry.place(end), end: piece.end });
+        let (start, piece_end) = self.piece_at(offset);
+        debug_assert!(end <= piece_end);
+        if start < offset {
+            self.pieces.get_mut(&start).expect("just seen").end = offset;
+        } else {
+            self.pieces.remove(&start);
+        }
+        if end < piece_end {
+            self.pieces.insert(end, Piece { place: geometry.place(end), end: piece_end });
         }
         self.waiting_bytes -= end - offset;
         self.writing_bytes += end - offset;

@@ -88,6 +88,8 @@ pub struct Hdd {
     /// Writes in the queue for which the cache has no room yet.
     writes: VecDeque<(Request, Nanos)>,
     flush: Option<u64>,
+    /// Until then the last flush is not complete, and no command is taken.
+    flush_until: Nanos,
     segments: Segments,
     dirty: Dirty,
     /// Whether written data now competes with reads for the arm.
@@ -132,6 +134,7 @@ impl Hdd {
             reads: Vec::new(),
             writes: VecDeque::new(),
             flush: None,
+            flush_until: 0,
             segments: Segments::new(figures.get("read_segments") as usize, segment_bytes),
             dirty: Dirty::new(figures.bytes("write_cache_bytes"), figures.get("write_cache_pieces") as usize),
             destaging: false,
@@ -166,7 +169,6 @@ impl Hdd {
 
     /// Moves time to `to` through every event on the way.
     fn run(&mut self, to: Nanos) {
-        self.plan();
         while let Some(at) = self.next_internal().filter(|at| *at <= to) {
             self.now = self.now.max(at);
             while let Some(completion) = self.completions.pop_due(self.now) {
@@ -193,7 +195,8 @@ impl Hdd {
         }
         if self.flush.is_some() && self.dirty.is_empty() {
             let id = self.flush.take().expect("just seen");
-            self.completions.push(self.now + self.limits.command + self.limits.flush, id);
+            self.flush_until = self.now + self.limits.command + self.limits.flush;
+            self.completions.push(self.flush_until, id);
         }
     }
 
@@ -283,7 +286,7 @@ impl Hdd {
         while let Some(request) = self.backlog.front().copied() {
             // A flush is not a queued command (ATA8-ACS): it comes when the queue is empty, and alone.
             let alone = request.kind == Kind::Flush && self.active > 0;
-            if self.flush.is_some() || alone || self.active >= self.limits.queue_depth {
+            if self.flush.is_some() || self.now < self.flush_until || alone || self.active >= self.limits.queue_depth {
                 break;
             }
             self.break_off_reading();
@@ -339,8 +342,6 @@ impl Hdd {
     /// What has been read ahead of a write's range no longer holds.
     fn forget_stale(&mut self, offset: u64, end: u64) {
         self.break_off_reading();
-        if self.segments.invalidate(offset, end, self.current) && self.serving.is_none() {
-            self.current = None;
-        }
+        self.segments.invalidate(offset, end);
     }
 }

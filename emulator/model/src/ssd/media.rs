@@ -8,8 +8,6 @@ use crate::ssd::live::Live;
 
 /// Weight of one write of 1 MiB in the running share of scattered writes: it follows over about 64 MiB.
 const SCATTER_BYTES: f64 = 64.0 * 1048576.0;
-/// Share of the capacity that the drive keeps erased for itself; below it, room must be made first.
-const RESERVE_SHARE: f64 = 0.01;
 
 /// The writing side of the drive. Programs run one after the other at the rate of all units together.
 #[derive(Debug)]
@@ -121,7 +119,7 @@ impl Media {
         let copies = self.copies_per_write();
         let nanos = (fast / self.fast_rate + (size - fast) / self.main_rate) * copies;
         self.programmed += size * copies;
-        self.erased = (self.erased - size).max(self.capacity * RESERVE_SHARE);
+        self.erased = (self.erased - size).max(0.0);
         self.free_at = self.free_at.max(at) + nanos.ceil() as Nanos;
         self.programs.push_back((self.free_at, bytes));
         self.buffered += bytes;
@@ -188,7 +186,7 @@ impl Media {
     /// and log-structured arrays", HPDC 1995). Writes in order leave whole blocks stale, so they cost less,
     /// except among the scattered data of an earlier use.
     fn copies_per_write(&self) -> f64 {
-        if self.erased > self.capacity * RESERVE_SHARE {
+        if self.erased > 0.0 {
             return 1.0;
         }
         let used = self.held() / (self.capacity + self.spare);

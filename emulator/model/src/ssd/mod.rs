@@ -115,11 +115,13 @@ impl Ssd {
         self.controller_free.ceil() as Nanos
     }
 
-    /// Carries `bytes` that may go from `at` on; transfers in one direction follow each other.
+    /// When the link has carried `bytes` that may go from `at` on. Its work is counted from now: data
+    /// that must wait for something else holds up no other.
     fn carry(&mut self, at: Nanos, bytes: u64, write: bool) -> Nanos {
         let lane = usize::from(write && self.separate_lanes);
-        self.link_free[lane] = self.link_free[lane].max(at as f64) + bytes as f64 / self.link;
-        self.link_free[lane].ceil() as Nanos
+        let nanos = bytes as f64 / self.link;
+        self.link_free[lane] = self.link_free[lane].max(self.now as f64) + nanos;
+        self.link_free[lane].max(at as f64 + nanos).ceil() as Nanos
     }
 
     /// Data goes out page by page while later pages are still being read.
