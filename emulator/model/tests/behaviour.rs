@@ -163,3 +163,32 @@ fn a_report_says_what_came() {
     let json = serde_json::to_value(&report).unwrap();
     assert!(json["joules"]["seek"].as_f64().unwrap() > 0.0 && json["queue_depth"]["buckets"][0]["count"].is_u64());
 }
+
+/// Writes 4 KiB after 4 KiB in order, each with a flush; gives writes a second.
+fn flushed_writes(profile: &Profile, seconds: u64) -> f64 {
+    let mut device = build(profile, 1).unwrap();
+    let (mut now, mut id) = (0, 0);
+    while now < seconds * SECOND {
+        for kind in [Kind::Write, Kind::Flush] {
+            device.submit(
+                now,
+                Request { id: 2 * id + u64::from(kind == Kind::Flush), kind, offset: id * 4 * KIB, bytes: 4 * KIB },
+            );
+            let mut done = Vec::new();
+            while done.is_empty() {
+                now = device.next_event().unwrap();
+                device.advance(now, &mut done);
+            }
+        }
+        id += 1;
+    }
+    id as f64 / seconds as f64
+}
+
+#[test]
+fn a_flush_after_each_write_costs_a_disk_a_turn() {
+    let rate = flushed_writes(&profile_file("wd10ezex").profile(), 10);
+    assert!(rate > 100.0 && rate <= 120.5, "{rate} a second");
+    let ssd = flushed_writes(&profile_file("samsung-870-evo-250gb").profile(), 1);
+    assert!(ssd > 1000.0 && ssd < 2500.0, "{ssd} a second");
+}

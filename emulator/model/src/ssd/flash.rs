@@ -4,6 +4,13 @@ use crate::Nanos;
 use crate::profile::Checked;
 use crate::rng::{Rng, mix};
 
+/// Programs under way, as a read meets them: the share of units that they hold, and for how long at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Programming {
+    share: f64,
+    nanos: f64,
+}
+
 /// The units and channels, each with the time at which it is free.
 #[derive(Debug)]
 pub struct Flash {
@@ -40,14 +47,18 @@ impl Flash {
         self.page_bytes
     }
 
-    /// Bytes per nanosecond that all units together would program, one page each at a time.
-    pub fn program_capacity(&self) -> f64 {
-        self.units_free.len() as f64 * self.page_bytes as f64 / self.program_latency
+    /// How programs at `rate` hold the units. A page into a fast cell holds its unit for less than the
+    /// program latency: for no longer than the rate leaves it.
+    pub fn programming(&self, rate: f64) -> Programming {
+        if rate <= 0.0 {
+            return Programming { share: 0.0, nanos: 0.0 };
+        }
+        let nanos = (self.units_free.len() as f64 * self.page_bytes as f64 / rate).max(1.0);
+        Programming { share: (self.program_latency / nanos).min(1.0), nanos: nanos.min(self.program_latency) }
     }
 
-    /// Reads a range, from `at` on, while programs hold the share `programming` of the units; returns
-    /// when its last page is out of its channel.
-    pub fn read(&mut self, at: Nanos, offset: u64, bytes: u64, programming: f64) -> Nanos {
+    /// Reads a range, from `at` on, while programs hold units; returns when its last page is out of its channel.
+    pub fn read(&mut self, at: Nanos, offset: u64, bytes: u64, programming: Programming) -> Nanos {
         let end = offset + bytes;
         let mut ready = at as f64;
         for page in offset / self.page_bytes..end.div_ceil(self.page_bytes) {
@@ -60,12 +71,12 @@ impl Flash {
 
     /// Pages that adjoin lie on different units; which page of a stripe is on which unit is scattered,
     /// as the drive's map of addresses does.
-    fn read_page(&mut self, at: f64, page: u64, bytes: u64, programming: f64) -> f64 {
+    fn read_page(&mut self, at: f64, page: u64, bytes: u64, programming: Programming) -> f64 {
         let units = self.units_free.len() as u64;
         let unit = ((page + mix(page / units)) % units) as usize;
         let spread = 1.0 + self.jitter * (2.0 * self.rng.unit() - 1.0);
-        let held = programming > 0.0 && self.rng.unit() < programming;
-        let wait = if held { self.rng.unit() * self.program_latency } else { 0.0 };
+        let held = programming.share > 0.0 && self.rng.unit() < programming.share;
+        let wait = if held { self.rng.unit() * programming.nanos } else { 0.0 };
         let sensed = self.units_free[unit].max(at) + wait + self.latency * spread;
         self.units_free[unit] = sensed;
         // The channel's work is counted from the arrival: a page that waits for its unit holds up no other.

@@ -80,13 +80,15 @@ impl Media {
         self.free_at
     }
 
-    /// The share of the units that are held by programs at `at`.
-    pub fn programming_share(&self, at: Nanos, program_capacity: f64) -> f64 {
+    /// The rate of the programs that run at `at`, in bytes per nanosecond; 0 when none does.
+    pub fn programming_rate(&self, at: Nanos) -> f64 {
         if self.free_at <= at {
-            return 0.0;
+            0.0
+        } else if self.fast_used < self.fast_bytes() {
+            self.fast_rate
+        } else {
+            self.main_rate
         }
-        let rate = if self.fast_used < self.fast_bytes() { self.fast_rate } else { self.main_rate };
-        (rate / program_capacity).min(1.0)
     }
 
     /// Bytes taken from the host that are not in the flash at `at`.

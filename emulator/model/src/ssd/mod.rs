@@ -127,7 +127,7 @@ impl Ssd {
     /// Data goes out page by page while later pages are still being read.
     fn read(&mut self, request: Request) -> Nanos {
         let from = self.controller(self.read_turn);
-        let programming = self.media.programming_share(from, self.flash.program_capacity());
+        let programming = self.flash.programming(self.media.programming_rate(from));
         let ready = self.flash.read(from, request.offset, request.bytes, programming);
         let last_page = request.bytes.min(self.flash.page_bytes()) as f64 / self.link;
         let carried = self.carry(from, request.bytes, false);
