@@ -9,6 +9,7 @@ from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.record import Status
+from tests.it.driving import assay_command
 
 pytestmark = pytest.mark.it
 
@@ -86,3 +87,43 @@ def check_sort(record):
     assert [(job.name, job.reduces) for job in record.jobs] == [("sort", 2)]
     assert record.settings["mapreduce.terasort.output.replication"] == "1"
     assert record.jobs[0].counters["org.apache.hadoop.mapreduce.TaskCounter"]["MAP_INPUT_RECORDS"] == 200_000
+
+
+# Three maps that ask for little and take much at once.
+GREEDY = """{
+  yarn.scheduler.minimum-allocation-mb: 128, yarn.nodemanager.pmem-check-enabled: false,
+  yarn.app.mapreduce.am.resource.mb: 512, yarn.app.mapreduce.am.command-opts: -Xmx350m,
+  mapreduce.map.memory.mb: 512, mapreduce.reduce.memory.mb: 512, mapreduce.job.maps: 3,
+  mapreduce.map.java.opts: -Xmx800m -Xms800m -XX:+AlwaysPreTouch}"""
+
+
+def test_a_cluster_that_runs_out_of_memory_says_so_in_one_sentence(place):
+    if not bound(place):
+        pytest.skip("control groups can't be made here")
+    experiment = place.experiment(f"""
+experiment: greedy
+workloads: {{name: terasort, options: {{size: 200MB}}}}
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+hadoop: {GREEDY}
+memory: 2.2GiB
+""")
+    place.assay("run", experiment, "--out", "run", code=1)
+    (record,) = place.records("run")
+    assert record.status is Status.FAILED
+    assert "needed more than its memory limit of 2.2 GiB, and the kernel ended" in record.error
+    assert record.limits.out_of_memory_kills > 0
+    assert place.left_over() == []
+
+
+def test_a_bound_that_leaves_no_room_is_refused_before_anything_starts(place):
+    experiment = place.experiment(f"""
+experiment: tight
+workloads: terasort
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+memory: 2GiB
+""")
+    done = place.command(*assay_command("run", experiment, "--out", "run"), code=2)
+    assert "a memory limit of 2 GiB is too small: the five daemons take about 1.3 GiB" in done.stderr
+    assert not (place.home / "run").exists()

@@ -140,7 +140,7 @@ class TestDfsIo(MadeWorkload):
         return verdict(
             "the job's tasks counted every byte once",
             passed=told == self.total_bytes,
-            detail=f"{told} bytes told, {self.total_bytes} expected",
+            detail=f"{told or 0:.0f} bytes told, {self.total_bytes} expected",
         )
 
     def _rate(self, store: Store, report: LaunchReport) -> Verdict:
