@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// How to call the program.
 pub const USAGE: &str = "usage:
   assay-emulator serve --profile FILE.json --backing FILE --mount DIRECTORY --control SOCKET [--seed NUMBER]
-  assay-emulator measure DEVICE
+  assay-emulator measure DEVICE SOCKET
   assay-emulator check FILE.json
   assay-emulator figures";
 
@@ -29,8 +29,8 @@ pub struct ServeArguments {
 pub enum Action {
     /// Serve a disk.
     Serve(ServeArguments),
-    /// Measure the path's cost on a block device.
-    Measure(PathBuf),
+    /// Measure the path's cost on a block device whose emulator listens on this control socket.
+    Measure(PathBuf, PathBuf),
     /// Check a profile.
     Check(PathBuf),
     /// Print the figures of all kinds.
@@ -42,7 +42,7 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["serve", options @ ..] => serve(options).map(Action::Serve),
-        ["measure", device] => Ok(Action::Measure(device.into())),
+        ["measure", device, control] => Ok(Action::Measure(device.into(), control.into())),
         ["check", file] => Ok(Action::Check(file.into())),
         ["figures"] => Ok(Action::Figures),
         [] => Err("say what to do".into()),

@@ -71,9 +71,7 @@ impl Pool {
     /// Takes a buffer back.
     pub fn give(&mut self, buffer: Buffer) {
         let class = SIZES.iter().position(|size| buffer.len() == *size);
-        if let Some(free) = class.map(|class| &mut self.free[class])
-            && free.len() < KEPT
-        {
+        if let Some(free) = class.map(|class| &mut self.free[class]).filter(|free| free.len() < KEPT) {
             free.push(buffer);
         }
     }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::inbox::{Inbox, Note};
+use crate::pace::Pace;
 use crate::path_cost::PathCost;
 
 /// All memory is locked, stacks too: they are kept small.
@@ -20,6 +21,8 @@ const STACK_BYTES: usize = 256 << 10;
 pub enum Command {
     /// Put the drive into action, taking the path's cost off its times.
     Begin(PathCost),
+    /// Until `begin`, take this time for every request; none at all where both times are 0.
+    Pace(Pace),
     /// Tell what the drive saw.
     Report,
     /// Start counting anew.
@@ -51,11 +54,14 @@ pub fn parse(line: &str) -> Result<Command, String> {
             }
             Ok(Command::Begin(arguments.path))
         }
+        "pace" => serde_json::from_str(rest)
+            .map(Command::Pace)
+            .map_err(|error| format!("pace takes {{\"read_ns\": ..., \"write_ns\": ...}}: {error}")),
         "report" => Ok(Command::Report),
         "reset" => Ok(Command::Reset),
         "settle" => Ok(Command::Settle),
         "stop" => Ok(Command::Stop),
-        _ => Err(format!("'{word}' is not a command: write begin, report, reset, settle or stop")),
+        _ => Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle or stop")),
     }
 }
 
@@ -116,6 +122,13 @@ mod tests {
         let negative =
             r#"begin {"path": {"read": {"base_ns": -1, "ns_per_byte": 0}, "write": {"base_ns": 0, "ns_per_byte": 0}}}"#;
         assert!(parse(negative).unwrap_err().contains("negative"));
+    }
+
+    #[test]
+    fn pace_takes_both_times() {
+        let pace = Pace { read_ns: 120_000, write_ns: 30_000 };
+        assert_eq!(parse(r#"pace {"read_ns": 120000, "write_ns": 30000}"#), Ok(Command::Pace(pace)));
+        assert!(parse("pace").is_err());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod channel;
 mod control;
 mod inbox;
 mod measure;
+mod pace;
 mod path_cost;
 mod protocol;
 mod report;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments::parse(&arguments) {
         Ok(Action::Serve(arguments)) => serve(&arguments),
-        Ok(Action::Measure(device)) => measure::run(&device).map(|cost| println!("{}", json!(cost))),
+        Ok(Action::Measure(device, control)) => measure::run(&device, &control).map(|cost| println!("{}", json!(cost))),
         Ok(Action::Check(profile)) => return check(&profile),
         Ok(Action::Figures) => {
             println!("{}", json!(assay_model::figures()));

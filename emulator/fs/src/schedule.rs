@@ -57,13 +57,27 @@ impl<T> Default for Schedule<T> {
 }
 
 impl<T> Schedule<T> {
-    /// Puts the drive into action; requests under way are none of its business. False when there is one already.
-    pub fn begin(&mut self, now: Nanos, device: Box<dyn Device>, path: PathCost) -> bool {
-        if self.drive.is_some() {
-            return false;
-        }
+    /// Puts a drive into action, in place of the one before; requests under way are none of its business.
+    pub fn begin(&mut self, now: Nanos, device: Box<dyn Device>, path: PathCost) {
+        self.end(now);
+        self.accounts = Accounts::default();
         self.drive = Some(Drive { device, path, began: now, told: 0 });
-        true
+    }
+
+    /// Takes the drive out of action; what it had not completed is due at once.
+    pub fn end(&mut self, now: Nanos) {
+        self.advance(now);
+        if self.drive.take().is_none() {
+            return;
+        }
+        for (index, pending) in self.pending.iter_mut().enumerate() {
+            if let Some(pending) = pending.as_mut().filter(|pending| pending.deadline.is_none()) {
+                pending.deadline = Some((now, 0));
+                if pending.outcome.is_some() {
+                    self.ready.push_back(index);
+                }
+            }
+        }
     }
 
     /// Takes a request that was read from the kernel at `now`. For the drive it arrived earlier by the path's cost, but

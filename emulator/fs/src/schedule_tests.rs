@@ -47,7 +47,7 @@ fn null_profile() -> Profile {
 
 fn begun(path: PathCost) -> Schedule<&'static str> {
     let mut schedule = Schedule::default();
-    assert!(schedule.begin(1000 * US, Box::new(OneByOne::default()), path));
+    schedule.begin(1000 * US, Box::new(OneByOne::default()), path);
     schedule
 }
 
@@ -143,9 +143,21 @@ fn places_are_used_again() {
 }
 
 #[test]
-fn a_drive_begins_once() {
+fn the_next_drive_starts_anew_and_what_the_last_one_left_is_due() {
     let mut schedule = begun(PathCost::default());
-    assert!(!schedule.begin(2000 * US, Box::new(OneByOne::default()), PathCost::default()));
+    let worked = schedule.arrive(1100 * US, 1, Kind::Read, 0, 50);
+    let slow = schedule.arrive(1100 * US, 2, Kind::Read, 0, 50);
+    schedule.worked(worked, "");
+    schedule.begin(1120 * US, Box::new(OneByOne::default()), PathCost::default());
+    assert_eq!(ready(&mut schedule, 1120 * US), [1]);
+    schedule.worked(slow, "");
+    assert_eq!(ready(&mut schedule, 1121 * US), [2]);
+    let slot = schedule.arrive(1130 * US, 3, Kind::Read, 0, 50);
+    schedule.worked(slot, "");
+    assert_eq!(schedule.next_event(), Some(1180 * US));
+    schedule.end(1140 * US);
+    assert_eq!(ready(&mut schedule, 1140 * US), [3]);
+    assert_eq!(schedule.next_event(), None);
 }
 
 #[test]

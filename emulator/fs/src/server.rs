@@ -13,6 +13,8 @@ use crate::backing::Backing;
 use crate::buffers::{Buffer, Pool};
 use crate::channel::{Channel, Received};
 use crate::inbox::{Inbox, Note, Outcome};
+use crate::pace::{Pace, Paced};
+use crate::path_cost::PathCost;
 use crate::protocol::{
     self, Call, DISK_NAME, DISK_NODE, FALLOCATE_PUNCH_HOLE, FALLOCATE_ZERO_RANGE, LARGEST_BYTES, Operation, ROOT_NODE,
     WRITE_PREFIX_BYTES,
@@ -97,7 +99,7 @@ impl Server {
                 Received::Nothing => {
                     let files = [self.channel.fd(), self.inbox.fd()];
                     let until = [self.schedule.next_event(), self.ends_by].into_iter().flatten().min();
-                    self.rest.until(files, until)?;
+                    self.rest.until(files, until, self.schedule.under_way())?;
                 }
             }
         }
@@ -273,9 +275,21 @@ impl Server {
         let now = sys::monotonic_ns();
         match command {
             Command::Begin(path) => match self.device.take() {
-                Some(device) => report::done(self.schedule.begin(now, device, path)),
+                Some(device) => {
+                    self.schedule.begin(now, device, path);
+                    report::done(true)
+                }
                 None => report::error("the drive has begun already"),
             },
+            Command::Pace(_) if self.device.is_none() => report::error("the drive has begun already"),
+            Command::Pace(pace) => {
+                if pace == Pace::default() {
+                    self.schedule.end(now);
+                } else {
+                    self.schedule.begin(now, Box::new(Paced::new(pace)), PathCost::default());
+                }
+                report::done(true)
+            }
             Command::Settle => report::done(self.schedule.settle(now)),
             Command::Reset => {
                 self.cpu_s_at_reset = sys::cpu_s();

@@ -60,7 +60,7 @@ def attach_drive(wanted: Wanted, lease: Lease, emulator: Measuring, system: Syst
     point = wanted.mount_point or drive.home / "mount"
     point.mkdir(exist_ok=True)
     make_file_system(device, wanted.file_system, system)
-    cost = emulator.measure(device)
+    cost = emulator.measure(device, drive.home)
     mount(device, wanted.file_system, point, system, scope)
     drive.begin(cost)
     return Attached(drive=drive, device=device, mount_point=point, path_cost=cost)

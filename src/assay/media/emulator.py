@@ -63,9 +63,12 @@ class Emulator:
         errors = json.loads(done.stdout)["errors"]
         raise BadInputError("; ".join(self._sentence(error, profile) for error in errors))
 
-    def measure(self, device: Path) -> dict[str, Any]:
-        """What requests to a passive drive cost on their way, as the emulator takes it at its beginning."""
-        cost: dict[str, Any] = json.loads(self._run("measure", str(device)).stdout)
+    def measure(self, device: Path, home: Path) -> dict[str, Any]:
+        """What requests to a passive drive cost on their way, as the emulator takes it at its beginning.
+
+        `home` holds the drive's control socket; it is reached from there, since its whole path may be too long.
+        """
+        cost: dict[str, Any] = json.loads(self._run("measure", str(device), "control", place=home).stdout)
         return cost
 
     def _sentence(self, error: Mapping[str, Any], profile: Profile) -> str:
@@ -77,11 +80,13 @@ class Emulator:
             return f"{where}: a drive of kind {profile.kind} has no figure {figure!r}; {nearest(figure, names)}"
         return f"{where}: {error['message']}"
 
-    def _run(self, *arguments: str, good: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
+    def _run(
+        self, *arguments: str, good: tuple[int, ...] = (0,), place: Path | None = None
+    ) -> "subprocess.CompletedProcess[str]":
         try:
             done = subprocess.run(
                 [self.binary, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE_S,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL, cwd=place,
             )  # fmt: skip
         except OSError as error:
             raise AssayError(self.missing() or f"{self.binary} can't be run: {error.strerror}") from None

@@ -25,7 +25,7 @@ class Measuring(Protocol):
 
     binary: Path
 
-    def measure(self, device: Path) -> dict[str, Any]:
+    def measure(self, device: Path, home: Path) -> dict[str, Any]:
         """See `assay.media.emulator.Emulator.measure`."""
         ...
 
@@ -71,7 +71,7 @@ def raw_drive(
     """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
     with ExitStack() as scope:
         raw = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
-        raw.drive.begin(emulator.measure(raw.device))
+        raw.drive.begin(emulator.measure(raw.device, raw.drive.home))
         yield raw
 
 
