@@ -80,6 +80,9 @@ class Place:
         self.installation.parts.mkdir(parents=True)
         (self.installation.parts / "hadoop").symlink_to(HADOOP)
         (root / "jobs").symlink_to(ROOT / "jobs")
+        # Those of the checkout, where it has them: tests of emulated drives skip where it has not.
+        (self.installation.parts / "emulator").symlink_to(ROOT / ".assay" / "emulator")
+        (root / "emulator").symlink_to(ROOT / "emulator")
         own = {
             "PYTHONPATH": str(ROOT / "src"),
             "ASSAY_ROOT": str(root),
@@ -155,6 +158,7 @@ class Place:
                 started.process.wait()
         if any(self.installation.state.glob("leases/*")):
             self.assay("cluster", "down")
+            self.assay("media", "detach", "--all")
 
     def _environments(self) -> list[tuple[int, bytes]]:
         """Processes that name this place in their environment: ours all have our XDG directories or lie below it."""

@@ -10,8 +10,10 @@ from assay.media.directory import DirectoryMedium
 from assay.media.existing import ExistingMedium
 from assay.media.memory import SHARED_MEMORY, MemoryMedium
 from assay.model.errors import BadInputError
+from assay.model.medium import Doubtful
 from assay.model.trial import MediumSpec
 from assay.mounts import mount_of
+from tests.media.faking import FakeSystem
 
 DISK = MediumSpec(name="disk", kind="directory")
 
@@ -75,3 +77,87 @@ def test_without_root_the_cold_cache_is_doubted(tmp_path, lease, monkeypatch):
 def test_an_existing_clusters_cache_is_doubted(tmp_path, lease):
     (doubt,) = ExistingMedium(MediumSpec(name="existing", kind="existing"), lease, tmp_path).make_cold()
     assert doubt.kind == "cache-unknown"
+
+
+def disk(folder, **files):
+    for name, text in files.items():
+        file = folder / name.replace("__", "/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+    return folder
+
+
+@pytest.fixture
+def sysfs(tmp_path):
+    """A disk with a partition, and a volume on that partition, as the kernel lays them out."""
+    whole = disk(
+        tmp_path / "devices/pci/sda", device__model="WDC WD10EZEX-08W", queue__rotational="1",
+        queue__scheduler="none [mq-deadline] bfq", queue__read_ahead_kb="128",
+    )  # fmt: skip
+    disk(whole / "sda1", partition="1")
+    volume = disk(tmp_path / "devices/virtual/dm-0", queue__rotational="1", queue__scheduler="none")
+    (volume / "slaves").mkdir()
+    (volume / "slaves/sda1").symlink_to(whole / "sda1")
+    numbers = tmp_path / "dev/block"
+    numbers.mkdir(parents=True)
+    for number, folder in (("8:0", whole), ("8:1", whole / "sda1"), ("253:0", volume)):
+        (numbers / number).symlink_to(folder)
+    return tmp_path
+
+
+def test_a_partition_has_its_disks_facts(sysfs):
+    wanted = {"rotational": "yes", "drive": "WDC WD10EZEX-08W", "scheduler": "mq-deadline", "read_ahead_kb": "128"}
+    assert directory.disk_facts("8:0", sysfs) == wanted
+    assert directory.disk_facts("8:1", sysfs) == wanted
+
+
+def test_a_volume_has_the_model_of_its_first_drive(sysfs):
+    facts = directory.disk_facts("253:0", sysfs)
+    assert (facts["drive"], facts["rotational"]) == ("WDC WD10EZEX-08W", "yes")
+    assert facts["read_ahead_kb"] == "unknown"
+
+
+def test_what_has_no_device_is_unknown(sysfs):
+    assert set(directory.disk_facts("0:42", sysfs).values()) == {"unknown"}
+
+
+def memory_of(size, lease, monkeypatch, *, root):
+    if not SHARED_MEMORY.is_dir():
+        pytest.skip("this machine has no /dev/shm")
+    monkeypatch.setattr("assay.media.memory.may_mount", lambda: root)
+    system = FakeSystem()
+    return MemoryMedium(MediumSpec(name="memory", kind="memory", size_bytes=size), lease, system), system
+
+
+def test_memory_of_a_size_is_a_tmpfs_of_its_own(lease, monkeypatch):
+    medium, system = memory_of(64 << 20, lease, monkeypatch, root=True)
+    assert medium.space().free_bytes == medium.space().total_bytes == 64 << 20
+    assert medium.facts()["size_bytes"] == str(64 << 20)
+    with medium.attached() as place:
+        assert system.log == ["mount"]
+    assert system.log == ["mount", f"unmount {place.name}"]
+    assert medium.doubts() == ()
+
+
+def test_without_root_memory_of_a_size_is_doubted(lease, monkeypatch):
+    medium, system = memory_of(64 << 20, lease, monkeypatch, root=False)
+    assert isinstance(medium, Doubtful)
+    assert medium.space().free_bytes <= 64 << 20
+    with medium.attached():
+        pass
+    assert system.log == []
+    (doubt,) = medium.doubts()
+    assert doubt.kind == "memory-not-bounded"
+
+
+def test_more_memory_than_there_is_is_refused(lease, monkeypatch):
+    medium, _ = memory_of(1 << 60, lease, monkeypatch, root=True)
+    with pytest.raises(BadInputError, match="MiB of memory are available"):
+        medium.space()
+
+
+def test_two_media_of_one_trial_can_share_a_place(tmp_path, lease):
+    one = DirectoryMedium(MediumSpec(name="one", kind="directory"), lease, tmp_path)
+    two = DirectoryMedium(MediumSpec(name="two", kind="directory"), lease, tmp_path)
+    with one.attached() as first, two.attached() as second:
+        assert first != second

@@ -1,0 +1,221 @@
+"""Proves that attaching a drive takes its steps in order, and that whatever fails, all that was taken is given back."""
+
+import signal
+
+import pytest
+
+from assay.lease import Lease, leases
+from assay.media import file_system
+from assay.media.emulated import EmulatedMedium
+from assay.media.profile import Profile
+from assay.media.raw import queue_of
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.medium import Device
+from assay.model.trial import MediumSpec
+from tests.media.faking import REPORT, FakeSystem
+
+PROFILE = """
+name: slow
+kind: hdd
+figures:
+  capacity_bytes: 1000000000
+"""
+
+STEPS = [
+    "emulator", "losetup", "scheduler=none", "nr_requests=32", "rotational=1", "scheduler=mq-deadline",
+    "read_ahead_kb=128", "mkfs.ext4", "measure", "mount", "ask begin",
+]  # fmt: skip
+UNDONE = ["ask report", "shut down mount", "unmount mount", "detach /dev/loop7", "ask stop", "unmount drive"]
+
+
+@pytest.fixture
+def installation(tmp_path):
+    parts = tmp_path / "parts"
+    (parts / "work").mkdir(parents=True)
+    places = {"jobs_jar": tmp_path / "jobs.jar", "cache": tmp_path / "cache", "state": tmp_path / "state"}
+    return Installation(root=tmp_path, parts=parts, **places)
+
+
+@pytest.fixture
+def attach(tmp_path, installation, monkeypatch):
+    """Makes a medium on a fake system; what is shut down is noted, and so is a directory on the mount point."""
+    (tmp_path / "slow.yaml").write_text(PROFILE)
+
+    def make(system, **changes):
+        spec = MediumSpec(name="hdd", kind="emulated", profile=str(tmp_path / "slow.yaml"), **changes)
+        monkeypatch.setattr(
+            "assay.media.file_system.shut_down", lambda point: system.log.append(f"shut down {point.name}")
+        )
+        return EmulatedMedium(spec, installation, emulator=system, system=system)
+
+    return make
+
+
+def test_the_steps_and_their_undoing(attach, installation):
+    system = FakeSystem()
+    with attach(system).attached() as directory:
+        assert directory.is_dir()
+        assert list(directory.iterdir()) == []
+        assert system.log == STEPS
+        (lease,) = leases(installation.state)
+        assert system.environment["ASSAY_LEASE"] == lease.id
+        home = lease.directories[0]
+        assert (home / "disk.img").stat().st_size == 1_000_000_000 // 4096 * 4096
+        assert (home / "disk.img").stat().st_blocks == 0
+        assert (home / "lease").read_text() == str(lease.file)
+    wanted = [*STEPS, *UNDONE]
+    assert [step for step in system.log if step != "ask report"] == [step for step in wanted if step != "ask report"]
+    assert not home.exists()
+    assert leases(installation.state) == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_failing_step_leaves_nothing(attach, installation, step):
+    system = FakeSystem(fail_at=step)
+    medium = attach(system)
+    with pytest.raises(AssayError), medium.attached():
+        pytest.fail("it was attached")
+    taken = STEPS[: STEPS.index(step)]
+    if "emulator" in taken:
+        assert system.process.code == 0
+    assert ("detach /dev/loop7" in system.log) == ("losetup" in taken)
+    assert ("shut down mount" in system.log) == ("mount" in taken)
+    order = [what for what in UNDONE if what in system.log]
+    assert [what for what in system.log if what in order and what != "ask report"] == order
+    assert list((installation.parts / "work").iterdir()) == []
+    assert leases(installation.state) == []
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_fails_in_the_scope_undoes_all(attach, installation, interrupt):
+    system = FakeSystem()
+    with pytest.raises(interrupt), attach(system).attached():
+        raise interrupt
+    assert [what for what in system.log if what in UNDONE and what != "ask report"] == UNDONE[1:]
+    assert leases(installation.state) == []
+
+
+def test_an_undoing_that_fails_does_not_stop_the_others(attach):
+    system = FakeSystem(fail_at="unmount mount")
+    with pytest.raises(AssayError, match="scripted failure of unmount mount"), attach(system).attached():
+        pass
+    assert system.log[-3:] == ["detach /dev/loop7", "ask stop", "unmount drive"]
+
+
+def test_an_emulator_that_ends_at_once_says_why(attach, monkeypatch):
+    system = FakeSystem()
+    system.says, system.process.code = "no such figure\n", 2
+    monkeypatch.setattr(system, "_serve", lambda _listener, _directory, bound: bound.set())
+    with pytest.raises(AssayError, match="ended with exit code 2 before it was ready; its last words: no such figure"):
+        with attach(system).attached():
+            pass
+
+
+def test_a_dead_emulator_is_the_reason_whatever_failed(attach):
+    system = FakeSystem()
+    medium = attach(system)
+    with pytest.raises(AssayError, match=r"medium 'hdd': the drive emulator was killed by SIGKILL") as raised:
+        with medium.attached():
+            assert medium.failure() is None
+            system.process.code = -signal.SIGKILL
+            assert "SIGKILL" in medium.failure()
+            raise OSError(5, "Input/output error")
+    assert isinstance(raised.value.__cause__, OSError)
+    assert medium.failure() is None
+
+
+def test_a_full_backing_disk_is_a_failure(attach):
+    system = FakeSystem(report={**REPORT, "backing_errors": {"count": 3, "reasons": ["No space left on device"]}})
+    with pytest.raises(AssayError, match=r"failed 3 times \(No space left on device\)"), attach(system).attached():
+        pass
+
+
+def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
+    report = {**REPORT, "late": {"requests": 9, "share": 0.02, "worst_us": 4000.0}, "memory_locked": False}
+    medium = attach(FakeSystem(report=report))
+    assert isinstance(medium, Device)
+    assert medium.doubts() == ()
+    with medium.attached():
+        pass
+    late, unlocked = medium.doubts()
+    assert (late.kind, unlocked.kind) == ("emulator-was-late", "emulator-memory-not-locked")
+    assert "2.0%" in late.what
+    assert medium.device_report() == report
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"size_bytes": 2_000_000_000}, "more than the drive slow has"),
+        ({"size_bytes": 4096}, "too few: ext4 needs"),
+        ({"size_bytes": 100 << 20, "file_system": "xfs"}, "too few: xfs needs"),
+    ],
+)
+def test_a_size_that_does_not_fit(attach, changes, message):
+    system = FakeSystem()
+    with pytest.raises(BadInputError, match=message), attach(system, **changes).attached():
+        pass
+    assert system.log == []
+
+
+def test_a_backing_disk_that_is_too_small(attach, monkeypatch):
+    monkeypatch.setattr("assay.media.raw.LEAST_FREE_BYTES", 1 << 60)
+    system = FakeSystem()
+    with pytest.raises(BadInputError, match="too small for the backing file of slow"), attach(system).attached():
+        pass
+    assert system.log == []
+
+
+def test_a_left_attached_drive_is_not_undone(attach, installation):
+    from assay.media.keeping import attach as attach_for_good
+    from assay.media.keeping import drives
+
+    system = FakeSystem()
+    medium = attach(system)
+    medium.check = lambda: None
+    kept = attach_for_good(medium, installation)
+    assert (kept.state, kept.profile, kept.device) == ("attached", "slow", "/dev/loop7")
+    del medium
+    assert not {*UNDONE[1:]} & {*system.log}
+    (found,) = [one for one in drives(installation) if one.id == kept.id]
+    assert found == kept
+    system.process.code = -9
+    (lease,) = leases(installation.state)
+    lease.release()
+
+
+def test_queues_are_those_of_real_drives(tmp_path):
+    def profile(kind, **figures):
+        return Profile.model_validate({"name": "x", "kind": kind, "figures": figures, "file": tmp_path})
+
+    assert queue_of(profile("hdd")).model_dump() == {
+        "rotational": True, "scheduler": "mq-deadline", "depth": 32, "read_ahead_kb": 128,
+    }  # fmt: skip
+    sata, nvme = queue_of(profile("ssd")), queue_of(profile("ssd", queue_depth=1024))
+    assert (sata.rotational, sata.scheduler, sata.depth) == (False, "mq-deadline", 32)
+    assert (nvme.scheduler, nvme.depth) == ("none", 128)
+
+
+def test_a_mount_point_in_use_is_refused(attach, installation, tmp_path):
+    from assay.media.keeping import attach as attach_for_good
+
+    medium = attach(FakeSystem())
+    medium.check = lambda: None
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    for point, message in [("full", "is not empty"), ("slow.yaml", "not a directory"), ("no/where", "is not there")]:
+        with pytest.raises(BadInputError, match=message):
+            attach_for_good(medium, installation, tmp_path / point)
+    assert leases(installation.state) == []
+
+
+def test_shutting_down_what_is_gone_is_fine(tmp_path):
+    file_system.shut_down(tmp_path / "absent")
+
+
+def test_a_lease_is_needed_for_nothing_else(attach, installation):
+    with Lease(installation.state, "test") as other:
+        with attach(FakeSystem()).attached():
+            assert {lease.id for lease in leases(installation.state)} > {other.id}
+        assert [lease.id for lease in leases(installation.state)] == [other.id]

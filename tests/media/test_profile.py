@@ -1,0 +1,120 @@
+"""Proves that profiles are read, that every mistake is told with its place, and that the emulator's bounds hold."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.media.emulator import Emulator
+from assay.media.profile import find_profile, profile_names, read_profile
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = ROOT / "emulator" / "profiles"
+INSTALLATION = Installation(
+    root=ROOT, parts=ROOT / ".assay", jobs_jar=Path("/nowhere"), cache=Path("/nowhere"), state=Path("/nowhere")
+)
+EMULATOR = Emulator(INSTALLATION)
+needs_emulator = pytest.mark.skipif(EMULATOR.missing() is not None, reason=str(EMULATOR.missing()))
+
+GOOD = """\
+# A drive of one's own.
+name: mine
+kind: hdd
+title: My drive
+figures:
+  capacity_bytes: 1000000000
+  seek_average_ms: {value: 8.9, basis: data-sheet, source: its data sheet}
+"""
+
+
+def written(folder, text):
+    (folder / "mine.yaml").write_text(text)
+    return folder / "mine.yaml"
+
+
+def test_plain_numbers_and_figures_with_a_source(tmp_path):
+    profile = read_profile(written(tmp_path, GOOD))
+    assert (profile.name, profile.kind, profile.title) == ("mine", "hdd", "My drive")
+    assert profile.values == {"capacity_bytes": 1e9, "seek_average_ms": 8.9}
+    assert profile.figures["seek_average_ms"].source == "its data sheet"
+    assert profile.figures["capacity_bytes"].basis == "not stated"
+    assert profile.where("seek_average_ms").endswith("mine.yaml, line 7")
+    assert profile.where("rotation_rpm").endswith("mine.yaml, line 5")
+
+
+def test_a_changed_figure_changes_the_digest_and_a_source_does_not(tmp_path):
+    first = read_profile(written(tmp_path, GOOD)).digest
+    assert read_profile(written(tmp_path, GOOD.replace("its data sheet", "elsewhere"))).digest == first
+    assert read_profile(written(tmp_path, GOOD.replace("8.9", "9.0"))).digest != first
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("kind: hdd\n", ""), "kind is missing"),
+        (("title:", "titel:"), r"mine.yaml, line 4: unknown key 'titel'; did you mean 'title'\?"),
+        (("basis: data-sheet", "basis: hearsay"), r"line 7: figures.seek_average_ms.basis is 'hearsay', and must be"),
+        (("source:", "sauce:"), r"line 7: unknown key 'sauce'; did you mean 'source'\?"),
+        (("value: 8.9", "value: fast"), "line 7: figures.seek_average_ms.value is 'fast'"),
+        (("1000000000", "true"), "line 6: figures.capacity_bytes.value is True"),
+        (("1000000000", ".inf"), "line 6: figures.capacity_bytes.value is inf"),
+        (("value: 8.9, ", ""), "line 7: figures.seek_average_ms.value is missing"),
+        (("name: mine", "name: ../mine"), "line 2: name is '../mine'"),
+        (("name: mine", "name: [mine"), "is not readable YAML"),
+        ((GOOD, "- mine"), "must be a mapping"),
+        (("figures:", "figures: none\nexpected:"), "line 5: figures is 'none'"),
+    ],
+)
+def test_mistakes_in_the_form(tmp_path, change, message):
+    with pytest.raises(BadInputError, match=message):
+        read_profile(written(tmp_path, GOOD.replace(*change)))
+
+
+def test_an_unknown_profile_and_the_nearest():
+    with pytest.raises(BadInputError, match=r"no drive profile 'wd10ezx'; did you mean 'wd10ezex'\?"):
+        find_profile("wd10ezx", SHIPPED)
+    with pytest.raises(BadInputError, match=r"absent.yaml can't be read: No such file"):
+        find_profile("absent.yaml", SHIPPED)
+
+
+@pytest.mark.parametrize("name", profile_names(SHIPPED))
+@needs_emulator
+def test_shipped_profiles_are_possible(name):
+    EMULATOR.check(find_profile(name, SHIPPED))
+
+
+def bounded_figures():
+    specs = () if EMULATOR.missing() else EMULATOR.figures()["hdd"]
+    return st.sampled_from(specs) if specs else st.nothing()
+
+
+@needs_emulator
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_an_impossible_value_is_told_with_figure_value_bounds_and_line(tmp_path, data):
+    spec = data.draw(bounded_figures())
+    # Well outside: the emulator's JSON reader may be off by the last bit.
+    below = st.floats(min_value=-1e300, max_value=spec.least - 0.001 * max(1, abs(spec.least)))
+    value = data.draw(below | st.floats(min_value=spec.most * 1.001, max_value=1e300))
+    text = (SHIPPED / "wd10ezex.yaml").read_text()
+    lines = [line for line in text.splitlines() if not line.strip().startswith(f"{spec.name}:")]
+    lines.insert(lines.index("figures:") + 1, f"  {spec.name}: {{value: {value!r}}}")
+    file = written(tmp_path, "\n".join(lines))
+    with pytest.raises(BadInputError) as raised:
+        EMULATOR.check(read_profile(file))
+    said = str(raised.value)
+    assert f"{file}, line {lines.index('figures:') + 2}: {spec.name}" in said
+    assert "write a value from" in said
+
+
+@needs_emulator
+def test_a_misspelt_a_missing_and_an_unknown_kind(tmp_path):
+    text = (SHIPPED / "wd10ezex.yaml").read_text()
+    with pytest.raises(BadInputError, match=r"no figure 'rotation_rmp'; did you mean 'rotation_rpm'\?") as raised:
+        EMULATOR.check(read_profile(written(tmp_path, text.replace("rotation_rpm", "rotation_rmp"))))
+    assert "rotation_rpm (turns of the platters a minute) is missing" in str(raised.value)
+    with pytest.raises(BadInputError, match="kind is 'tape', which is unknown"):
+        EMULATOR.check(read_profile(written(tmp_path, text.replace("kind: hdd", "kind: tape"))))
