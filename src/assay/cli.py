@@ -258,6 +258,38 @@ def media_show(profile: str, *, as_json: bool) -> None:
         print_profile(profile, _installation(), _console())
 
 
+@media.command("calibrate")
+@click.argument("media", nargs=-1, required=True, metavar="MEDIUM...")
+@click.option("--seconds", type=float, help="How long each takes: 120 by default, 600 with --full.")
+@click.option("--full", is_flag=True, help="More block sizes, queue depths and streams.")
+@click.option("--again", is_flag=True, help="Measure although a calibration of the same device is stored.")
+@click.option(
+    "--profile-to", type=click.Path(path_type=Path), help="Also make a drive profile of it, in this YAML file."
+)
+@click.option("--name", help="The profile's name; the file's by default.")
+@click.option("--json", "as_json", is_flag=True, help="All points and facts as JSON.")
+def media_calibrate(
+    media: tuple[str, ...], *, seconds: float | None, full: bool, again: bool, profile_to: Path | None,
+    name: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Measure media with fio: directories, or emulated drives by their profile's name or YAML file.
+
+    \b
+    Example:  assay media calibrate /mnt/disk wd10ezex
+              assay media calibrate /mnt/disk --profile-to my-disk.yaml
+    """
+    from assay.commands.calibrate import calibrate_media, calibrations_json, write_profile
+    from assay.commands.calibrating import Wish
+
+    wish = Wish(seconds=seconds or (600 if full else 120), form="full" if full else "brief", again=again)
+    made = calibrate_media(media, wish, _installation(), _console(error=as_json), profile_to=profile_to, quiet=as_json)
+    if as_json:
+        click.echo(calibrations_json(made))
+    if profile_to is not None:
+        lender = write_profile(made[0], profile_to, name, _installation())
+        click.echo(f"profile: {profile_to}; what can't be measured is that of {lender}", err=True)
+
+
 @media.command("attach")
 @click.argument("profile")
 @click.option("--size", help="Use only so much of the drive, from its start: 20GiB, 500GB. All of it by default.")

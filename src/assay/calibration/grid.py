@@ -6,11 +6,9 @@ names for.
 """
 
 from itertools import product
-from typing import Literal
 
-from assay.model.calibration import Access
+from assay.model.calibration import Access, Form
 
-Form = Literal["named", "brief", "full"]
 KIB, MIB = 1 << 10, 1 << 20
 STREAM_BLOCK_BYTES = 128 * KIB
 

@@ -47,8 +47,8 @@ def find_knee(windows: Sequence[Window]) -> Knee | None:
     written = numpy.cumsum([window.mb_s * window.seconds * 1e6 for window in windows])
     splits = numpy.arange(_MARGIN, len(rates) - _MARGIN)
     best = int(min(splits, key=lambda split: _misfit(rates[:split]) + _misfit(rates[split:])))
-    # Medians, and not the means that the split was found with: a hiccup of the machine must not shift a rate.
-    before, beyond = float(numpy.median(rates[:best])), float(numpy.median(rates[best:]))
+    # Means, not medians: a window holds a handful of blocks, so that single rates are coarse.
+    before, beyond = float(rates[:best].mean()), float(rates[best:].mean())
     if beyond <= 0 or before < _LEAST_FALL * beyond:
         return None
     return Knee(knee_bytes=int(written[best - 1]), before_mb_s=before, beyond_mb_s=beyond)

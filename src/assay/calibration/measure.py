@@ -11,11 +11,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from assay.calibration.fio import Limit, Meter, Stretch
-from assay.calibration.grid import Form, buffered_accesses, direct_accesses, weight, zone_accesses
+from assay.calibration.grid import buffered_accesses, direct_accesses, weight, zone_accesses
 from assay.calibration.knee import find_knee, read_rates
 from assay.calibration.laying import LaidOut, direct_in, laid_out, write_out
 from assay.model.base import Frozen
-from assay.model.calibration import Access, Knee, Point
+from assay.model.calibration import Access, Form, Knee, Point
 from assay.model.doubt import Doubt
 from assay.model.progress import Progress
 

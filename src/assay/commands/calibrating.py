@@ -11,7 +11,6 @@ from pathlib import Path
 
 from assay.calibration.device import block_device
 from assay.calibration.fio import Meter
-from assay.calibration.grid import Form
 from assay.calibration.measure import Ground, Measured, measure, measure_knee, plan_accesses
 from assay.lease import Lease
 from assay.machine import machine_facts
@@ -21,7 +20,7 @@ from assay.media.emulator import Emulator
 from assay.media.raw import raw_drive
 from assay.media.system import RealSystem
 from assay.model.base import Frozen
-from assay.model.calibration import Calibration, Expected, Knee
+from assay.model.calibration import Calibration, Expected, Form, Knee
 from assay.model.doubt import Doubt
 from assay.model.installation import Installation
 from assay.model.progress import Progress
@@ -53,10 +52,9 @@ class KneePlan(Frozen):
 
 
 def calibrate(
-    spec: MediumSpec, wish: Wish, meter: Meter, installation: Installation, progress: Progress
+    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation, progress: Progress
 ) -> Calibration:
-    """Measure one medium now. Raises AssayError when it, or fio, fails."""
-    facts = facts_of(spec, installation)
+    """Measure one medium, whose facts these are, now. Raises AssayError when it, or fio, fails."""
     progress.step(f"calibrate {spec.name}")
     if spec.kind == "emulated":
         return _calibrate_emulated(EmulatedMedium(spec, installation), facts, wish, meter, installation, progress)
@@ -88,7 +86,7 @@ def _calibrate_directory(
         rotational=facts.get("rotational") == "yes",
     )
     measured = measure(ground, plan_accesses(ground, wish.form), meter, wish.seconds, progress)
-    return _calibration(spec.name, facts, meter, [measured], device_bytes=device.bytes if device else None)
+    return _calibration(spec.name, facts, wish, meter, [measured], device_bytes=device.bytes if device else None)
 
 
 def _calibrate_emulated(
@@ -101,7 +99,7 @@ def _calibrate_emulated(
         ground = Ground(directory=directory, settle=medium.make_cold)
         accesses = [access for access in plan_accesses(ground, wish.form) if access.buffered]
         mounted = measure(ground, accesses, meter, wish.seconds * (1 - _RAW_SHARE), progress)
-    made = _calibration(medium.spec.name, facts, meter, [raw, mounted], device_bytes=int(facts["size_bytes"]))
+    made = _calibration(medium.spec.name, facts, wish, meter, [raw, mounted], device_bytes=int(facts["size_bytes"]))
     doubts = [*made.doubts, *([plan.doubt] if plan.doubt else []), *raw_doubts]
     doubts += [doubt for doubt in medium.doubts() if doubt not in doubts]
     expected = {
@@ -139,13 +137,21 @@ def _measure_raw(
 
 
 def _calibration(
-    medium: str, facts: Mapping[str, str], meter: Meter, measured: list[Measured], *, device_bytes: int | None
+    medium: str,
+    facts: Mapping[str, str],
+    wish: Wish,
+    meter: Meter,
+    measured: list[Measured],
+    *,
+    device_bytes: int | None,
 ) -> Calibration:
     return Calibration(
         medium=medium,
         facts=facts,
         fio_version=meter.version,
         taken=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
+        form=wish.form,
+        budget_s=wish.seconds,
         file_bytes=max(one.file_bytes for one in measured),
         device_bytes=device_bytes,
         points=tuple(point for one in measured for point in one.points),

@@ -64,9 +64,13 @@ class Expected(Frozen):
     source: str = ""
 
 
+Form = Literal["named", "brief", "full"]
+
+
 class Calibration(Frozen):
     """All that was measured of one medium at one time, with the facts it holds for.
 
+    `form` says how finely, `budget_s` for how long.
     `medium` is its name for people; a calibration is good for exactly these `facts`. `file_bytes` is the test file's
     size, `device_bytes` the block device's where it was measured as a whole. `expected` is empty but for emulated
     drives.
@@ -77,6 +81,8 @@ class Calibration(Frozen):
     facts: Mapping[str, str]
     fio_version: str
     taken: str
+    form: Form = "brief"
+    budget_s: float = 0.0
     file_bytes: int
     device_bytes: int | None = None
     points: tuple[Point, ...]

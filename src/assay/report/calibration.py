@@ -105,8 +105,6 @@ def calibration_page(calibration: Calibration) -> str:
     )
 
 
-
-
 def figure_text(name: str, value: float) -> str:
     """A named figure with its unit."""
     if name.endswith("_bytes"):
@@ -116,8 +114,9 @@ def figure_text(name: str, value: float) -> str:
 
 def microseconds_text(value: float) -> str:
     """Microseconds below a millisecond, milliseconds above."""
-    return f"{value:.0f} us" if value < 1000 else f"{value / 1000:.1f} ms"
-
+    if value < 1000:
+        return f"{value:.0f} us"
+    return f"{value / 1000:.1f} ms" if value < 100_000 else f"{value / 1000:.0f} ms"
 
 
 def _number(value: float) -> str:
@@ -132,8 +131,12 @@ def _how(point: Point) -> str:
     return ", ".join(parts)
 
 
+def _in_memory(point: Point) -> bool:
+    return point.buffered and point.direction == "write" and point.fsync == "never"
+
+
 def _bar(value: float, most: float) -> str:
-    eighths = round(value / most * BAR_CELLS * 8) if most else 0
+    eighths = round(min(value / most, 1) * BAR_CELLS * 8) if most else 0
     return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8]).strip()
 
 
@@ -162,7 +165,9 @@ def _table(calibration: Calibration) -> Table:
     for name in ("MB/s", "a second", "median", "99 %"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    most = max((point.mb_s for point in calibration.points), default=0.0)
+    # Writes that stay in memory would make the bars of a disk invisible.
+    medium = [point for point in calibration.points if not _in_memory(point)]
+    most = max((point.mb_s for point in medium), default=0.0)
     last = None
     for point, line in zip(calibration.points, lines(calibration.points), strict=True):
         group = (line.access, point.buffered)
@@ -176,14 +181,17 @@ def _table(calibration: Calibration) -> Table:
 
 def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
     table = Table(
-        title="against the profile", title_justify="left", header_style="bold", box=SIMPLE_HEAD, pad_edge=False
+        title="against the profile",
+        title_justify="left",
+        header_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 0),
+        pad_edge=False,
     )
     table.add_column("figure", no_wrap=True)
     for name in ("measured", "profile", "error", "bound"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    table.add_column("basis")
     for one, line in zip(comparisons, comparison_lines(comparisons), strict=True):
-        colour = COLOURS[one.judgement]
-        table.add_row(*line[:5], f"[{colour}]{line[5]}[/]", line[6])
+        table.add_row(*line[:5], f"[{COLOURS[one.judgement]}]{line[5]}[/]")
     return table

@@ -1,0 +1,198 @@
+"""A drive profile made from a calibration.
+
+What was measured is turned into the model's figures by the model's own sums (emulator/model: the time of one read is
+the controller's turn, its command, the flash's latency and two transfers; an access of a disk is its command, a seek
+and half a turn). What can't be measured from outside is taken from a shipped profile of the same kind, and marked as
+an assumption.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.calibration import Calibration
+from assay.model.errors import BadInputError
+
+BLOCK_BYTES = 4096
+# No disk makes as many random reads a second, and hardly a solid-state drive so few.
+_LEAST_SSD_IOPS = 1000
+# Random writes rise with about this power of the pieces that a disk's cache sorts (between the shipped disks).
+_PIECES_POWER = 0.4
+
+
+class Template(Frozen):
+    """A shipped profile: its values, and what it expects to be measured."""
+
+    name: str
+    kind: Literal["hdd", "ssd"]
+    values: Mapping[str, float]
+    expected: Mapping[str, float]
+
+
+class Made(NamedTuple):
+    """A figure's value, and what it was made from; an assumption without that."""
+
+    value: float
+    source: str = ""
+
+
+def kind_of(calibration: Calibration, figures: Mapping[str, float]) -> Literal["hdd", "ssd"]:
+    """By its random reads: the kernel's flag says of many virtual disks that they rotate.
+
+    Raises BadInputError when the calibration has no direct points: those alone show the drive.
+    """
+    if "sequential_read_mb_s" not in figures or "random_read_4k_iops_depth1" not in figures:
+        raise BadInputError(
+            f"no profile can be made of {calibration.medium}: its file system has no direct I/O, and what goes through "
+            "the page cache does not show the drive; calibrate a directory on ext4 or xfs"
+        )
+    return "ssd" if figures["random_read_4k_iops_depth1"] > _LEAST_SSD_IOPS else "hdd"
+
+
+def nearest(calibration: Calibration, figures: Mapping[str, float], templates: list[Template]) -> Template:
+    """The shipped profile of its kind whose expected figures are the least away, in ratios."""
+    kind = kind_of(calibration, figures)
+
+    def distance(template: Template) -> float:
+        both = figures.keys() & template.expected.keys()
+        return sum(abs(math.log(figures[name] / template.expected[name])) for name in both) / max(len(both), 1)
+
+    return min((one for one in templates if one.kind == kind and one.expected), key=distance)
+
+
+def make_profile(calibration: Calibration, figures: Mapping[str, float], template: Template, name: str) -> str:
+    """The profile as YAML text; `figures` are the calibration's named ones."""
+    made = _hdd(calibration, figures, template) if template.kind == "hdd" else _ssd(calibration, figures, template)
+    unmeasured = {one: value for one, value in template.values.items() if one not in made and one not in _OF_THE_CACHE}
+    lines = [
+        f"# Made from a calibration of {calibration.medium} ({calibration.taken}, fio {calibration.fio_version}).",
+        f"# What could not be measured is that of {template.name}: an assumption. Mend it where you know better.",
+        f"name: {name}",
+        f"kind: {template.kind}",
+        f"title: {json.dumps(_title(calibration))}",
+        "figures:",
+        *(_line(one, Made(value), f"as in {template.name}") for one, value in unmeasured.items()),
+        *(_line(one, figure) for one, figure in made.items()),
+        "expected:",
+        *(_line(one, Made(value, "as measured")) for one, value in figures.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# A drive without a knee has no such cache, whatever the template has.
+_OF_THE_CACHE = {"slc_cache_bytes", "slc_cache_dynamic_bytes", "slc_write_rate_mb_s", "slc_drain_mb_s"}
+
+
+def _hdd(calibration: Calibration, figures: Mapping[str, float], template: Template) -> dict[str, Made]:
+    values = template.values
+    outer = figures["sequential_read_mb_s"]
+    inside = [point.mb_s for point in calibration.points if point.start_share > 0.9 and not point.buffered]
+    made = {
+        **_capacity(calibration),
+        "outer_rate_mb_s": Made(outer, "sequential reads at the beginning"),
+        "link_mb_s": Made(max(values.get("link_mb_s", 0.0), outer * 1.05)),
+    }
+    if inside:
+        made["inner_rate_mb_s"] = Made(min(inside[0], outer), "sequential reads near the end")
+    else:
+        made["inner_rate_mb_s"] = Made(outer * values["inner_rate_mb_s"] / values["outer_rate_mb_s"])
+    made |= _seeks(calibration, figures, values)
+    if "random_write_4k_iops_depth1" in figures and "random_write_4k_iops_depth1" in template.expected:
+        ratio = figures["random_write_4k_iops_depth1"] / template.expected["random_write_4k_iops_depth1"]
+        pieces = values.get("write_cache_pieces", 64.0) * ratio ** (1 / _PIECES_POWER)
+        made["write_cache_pieces"] = Made(float(round(min(max(pieces, 1), 4096))), "random writes a second")
+    visit = _visit_bytes(figures, template)
+    if visit:
+        made["stream_visit_bytes"] = Made(visit, "reads of several streams")
+    return made
+
+
+def _capacity(calibration: Calibration) -> dict[str, Made]:
+    """Of the block device; a file system without one leaves the template's."""
+    if not calibration.device_bytes:
+        return {}
+    return {"capacity_bytes": Made(float(calibration.device_bytes), "size of the block device")}
+
+
+def _seeks(calibration: Calibration, figures: Mapping[str, float], values: Mapping[str, float]) -> dict[str, Made]:
+    """Average seek from random reads over the whole disk; the other two in the template's proportions."""
+    if not any(point.pattern == "random" and point.span == "device" for point in calibration.points):
+        return {}
+    half_turn_ms = 30_000 / values["rotation_rpm"]
+    command_ms = values.get("command_us", 60.0) / 1000
+    average = max(1000 / figures["random_read_4k_iops_depth1"] - half_turn_ms - command_ms, 0.5)
+    scale = average / values["seek_average_ms"]
+    return {
+        "seek_average_ms": Made(average, "random reads over the whole disk, less half a turn"),
+        "seek_track_to_track_ms": Made(values["seek_track_to_track_ms"] * scale),
+        "seek_full_stroke_ms": Made(values["seek_full_stroke_ms"] * scale),
+    }
+
+
+def _visit_bytes(figures: Mapping[str, float], template: Template) -> float | None:
+    """How long the heads stay with one stream: from the rate of four, with the template's time of a change."""
+    values, name = template.values, "streams_4_read_mb_s"
+    if name not in figures or name not in template.expected or "stream_visit_bytes" not in values:
+        return None
+    change_us = values["stream_visit_bytes"] * (1 / template.expected[name] - 1 / values["outer_rate_mb_s"])
+    lost = 1 / figures[name] - 1 / figures["sequential_read_mb_s"]
+    most = values.get("read_segment_bytes", 2.0 * (1 << 20))
+    if lost <= 0 or change_us <= 0:
+        return most
+    return float(round(min(max(change_us / lost, BLOCK_BYTES), most)))
+
+
+def _ssd(calibration: Calibration, figures: Mapping[str, float], template: Template) -> dict[str, Made]:
+    values = template.values
+    points = calibration.points
+    link = max(point.mb_s for point in points if point.direction == "read" and not point.buffered)
+    made = {
+        **_capacity(calibration),
+        "link_mb_s": Made(link, "the fastest reads"),
+    }
+    carried_us = BLOCK_BYTES / link
+    for direction in ("read", "write"):
+        # The controller's turn may bound small requests at any depth; at 32 it is nearest to it.
+        deep = figures.get(f"random_{direction}_4k_iops_depth32")
+        shallow = figures.get(f"random_{direction}_4k_iops_depth1")
+        if deep is None or shallow is None:
+            continue
+        deep = max(deep, shallow)
+        made[f"{direction}_commands_per_s"] = Made(deep, f"random {direction}s at depth 32")
+        rest_us = 1e6 / shallow - 1e6 / deep - carried_us
+        if direction == "write":
+            made["write_command_us"] = Made(max(rest_us, 0.0), "random writes at depth 1")
+        else:
+            rest_us -= BLOCK_BYTES / values.get("channel_mb_s", 400.0)
+            command_us = min(values["read_command_us"], max(rest_us - 1, 0.0))
+            made["read_command_us"] = Made(command_us)
+            made["read_latency_us"] = Made(max(rest_us - command_us, 1.0), "random reads at depth 1")
+    return made | _write_rates(calibration, figures, values)
+
+
+def _write_rates(
+    calibration: Calibration, figures: Mapping[str, float], values: Mapping[str, float]
+) -> dict[str, Made]:
+    knee = calibration.knee
+    if knee is None:
+        rate = figures.get("sequential_write_mb_s", values["write_rate_mb_s"])
+        return {"write_rate_mb_s": Made(rate, "sequential writes; no knee was measured")}
+    return {
+        "write_rate_mb_s": Made(knee.beyond_mb_s, "sequential writes past the knee"),
+        "slc_cache_bytes": Made(float(knee.knee_bytes), "the knee of sequential writes"),
+        "slc_write_rate_mb_s": Made(knee.before_mb_s, "sequential writes up to the knee"),
+        "slc_drain_mb_s": Made(knee.beyond_mb_s),
+    }
+
+
+def _title(calibration: Calibration) -> str:
+    drive = calibration.facts.get("drive", "unknown")
+    return f"{drive if drive != 'unknown' else calibration.medium}, as calibrated"
+
+
+def _line(name: str, made: Made, assumption: str = "in the proportions of the nearest shipped drive") -> str:
+    value = f"{made.value:.0f}" if made.value >= 1e6 else f"{made.value:.6g}"
+    basis = "calibration" if made.source else "assumption"
+    return f"  {name}: {{value: {value}, basis: {basis}, source: {json.dumps(made.source or assumption)}}}"
