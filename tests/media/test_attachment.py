@@ -107,20 +107,24 @@ def test_an_emulator_that_ends_at_once_says_why(attach, monkeypatch):
     system = FakeSystem()
     system.says, system.process.code = "no such figure\n", 2
     monkeypatch.setattr(system, "_serve", lambda _listener, _directory, bound: bound.set())
-    with pytest.raises(AssayError, match="ended with exit code 2 before it was ready; its last words: no such figure"):
-        with attach(system).attached():
-            pass
+    message = "ended with exit code 2 before it was ready; its last words: no such figure"
+    with pytest.raises(AssayError, match=message), attach(system).attached():
+        pass
 
 
 def test_a_dead_emulator_is_the_reason_whatever_failed(attach):
     system = FakeSystem()
     medium = attach(system)
-    with pytest.raises(AssayError, match=r"medium 'hdd': the drive emulator was killed by SIGKILL") as raised:
-        with medium.attached():
-            assert medium.failure() is None
-            system.process.code = -signal.SIGKILL
-            assert "SIGKILL" in medium.failure()
-            raise OSError(5, "Input/output error")
+
+    def work():
+        assert medium.failure() is None
+        system.process.code = -signal.SIGKILL
+        assert "SIGKILL" in medium.failure()
+        raise OSError(5, "Input/output error")
+
+    message = r"medium 'hdd': the drive emulator was killed by SIGKILL"
+    with pytest.raises(AssayError, match=message) as raised, medium.attached():
+        work()
     assert isinstance(raised.value.__cause__, OSError)
     assert medium.failure() is None
 
