@@ -53,9 +53,9 @@ class Drive:
             raise AssayError(f"the drive emulator refused {word!r}: {content['error']}")
         return content
 
-    def begin(self, path_cost: Mapping[str, Any]) -> None:
+    def begin(self, path_cost: Mapping[str, Any] | None = None) -> None:
         """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway."""
-        self.ask(f"begin {json.dumps({'path': path_cost})}")
+        self.ask("begin" if path_cost is None else f"begin {json.dumps({'path': path_cost})}")
 
     def failure(self) -> str | None:
         """Why the emulator is no longer there; None while it answers."""

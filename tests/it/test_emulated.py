@@ -1,0 +1,394 @@
+"""Proves on real emulated drives that attaching and detaching leave nothing, whoever is killed, and that data survives.
+
+Needs root, FUSE, loop devices and a built emulator; skipped with the reason where one is missing.
+"""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from assay.lease import Lease, leases
+from assay.media.drive import Drive, serve
+from assay.media.emulated import PURPOSE, EmulatedMedium
+from assay.media.emulator import Emulator
+from assay.media.file_system import OPTIONS, make_file_system
+from assay.media.loop import attach_loop
+from assay.media.memory import MemoryMedium
+from assay.media.raw import attach_raw, queue_of
+from assay.media.requirements import missing
+from assay.media.residency import resident_bytes
+from assay.media.system import RealSystem
+from assay.model.errors import AssayError, BadInputError
+from assay.model.trial import MediumSpec
+from assay.mounts import below, mounts
+from tests.it.driving import ROOT, Place, wait_for
+
+pytestmark = pytest.mark.it
+
+MIB = 1 << 20
+SIZE = 2 << 30
+CHECKS = {"ext4": ("e2fsck", "-fn"), "xfs": ("xfs_repair", "-n")}
+
+
+@pytest.fixture
+def place(tmp_path):
+    own = Place(tmp_path)
+    lacking = [*missing(own.installation, "ext4"), *missing(own.installation, "xfs")]
+    if lacking:
+        pytest.skip("; ".join(dict.fromkeys(lacking)))
+    try:
+        yield own
+    finally:
+        own.clean_up()
+        assert below([tmp_path]) == ([], [])
+
+
+def medium(place, **changes):
+    spec = {"name": "drive", "kind": "emulated", "profile": "null", "size_bytes": SIZE, **changes}
+    return EmulatedMedium(MediumSpec(**spec), place.installation)
+
+
+def emulator_of(place):
+    (lease,) = [lease for lease in leases(place.installation.state) if lease.purpose == PURPOSE]
+    (pid,) = lease.processes()
+    return pid
+
+
+def run(*command, good=(0,)):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    assert done.returncode in good, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def listed(place):
+    return json.loads(place.assay("media", "list", "--json"))["attached"]
+
+
+@pytest.mark.parametrize("file_system", ["ext4", "xfs"])
+def test_a_scope_mounts_a_drive_and_leaves_nothing(place, file_system):
+    drive = medium(place, profile="wd10ezex", size_bytes=None, file_system=file_system)
+    assert drive.space().free_bytes > 0
+    with drive.attached() as directory:
+        (directory / "file").write_bytes(bytes(8 * MIB))
+        facts = drive.facts()
+        assert facts["mount_options"].startswith("rw")
+        assert facts["rotational"] == "yes"
+        queue = Path("/sys/block") / Path(facts["device"]).name / "queue"
+        assert (queue / "rotational").read_text() == "1\n"
+        assert "[mq-deadline]" in (queue / "scheduler").read_text()
+        assert os.statvfs(directory).f_blocks * os.statvfs(directory).f_frsize > 0.9e12
+        assert drive.failure() is None
+        assert drive.make_cold() == ()
+        drive.reset_report()
+        assert (directory / "file").read_bytes() == bytes(8 * MIB)
+        assert drive.device_report()["reads"]["bytes"] >= 8 * MIB
+    assert drive.device_report()["begun"]
+    assert place.left_over() == []
+
+
+def test_only_this_drives_pages_are_dropped(place, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").write_bytes(bytes(8 * MIB))
+    drive = medium(place)
+    with drive.attached() as directory:
+        for number in range(20):
+            (directory / f"{number}").write_bytes(os.urandom(MIB))
+        assert resident_bytes(directory) >= 20 * MIB
+        assert drive.make_cold() == ()
+        assert resident_bytes(directory) == 0
+        assert resident_bytes(elsewhere) == 8 * MIB
+
+
+MAPPER = """
+import mmap, sys, time
+with open(sys.argv[1], "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+    mapped[:]
+    print("mapped", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_what_stays_cached_is_doubted(place):
+    drive = medium(place)
+    with drive.attached() as directory:
+        file = directory / "mapped"
+        file.write_bytes(bytes(MIB))
+        with subprocess.Popen([sys.executable, "-c", MAPPER, file], stdout=subprocess.PIPE) as holder:
+            assert holder.stdout.readline() == b"mapped\n"
+            (doubt,) = drive.make_cold()
+            holder.kill()
+        assert doubt.kind == "cache-not-quite-cold"
+        assert drive.make_cold() == ()
+
+
+def test_discarded_space_comes_back(place):
+    drive = medium(place)
+    with drive.attached() as directory:
+        backing = next(lease for lease in leases(place.installation.state)).directories[0] / "disk.img"
+        empty = backing.stat().st_blocks
+        (directory / "file").write_bytes(os.urandom(256 * MIB))
+        os.sync()
+        assert backing.stat().st_blocks - empty >= 256 * MIB / 512
+        (directory / "file").unlink()
+        os.sync()
+        wait_for(lambda: backing.stat().st_blocks - empty < 32 * MIB / 512, 30)
+
+
+def test_a_killed_emulator_is_the_reason_and_the_machine_stays_usable(place):
+    drive = medium(place)
+
+    def work(directory):
+        with (directory / "file").open("wb", buffering=0) as file:
+            file.write(bytes(64 * MIB))
+            os.kill(emulator_of(place), signal.SIGKILL)
+            wait_for(drive.failure, 5)
+            os.fsync(file.fileno())
+
+    with pytest.raises(AssayError, match="was killed by SIGKILL") as raised, drive.attached() as directory:
+        work(directory)
+    assert isinstance(raised.value.__cause__, OSError)
+    assert place.left_over() == []
+    with medium(place).attached() as directory:
+        (directory / "file").write_bytes(b"again")
+
+
+def test_a_backing_disk_that_is_full_is_the_reason(place, tmp_path):
+    with Lease(place.installation.state, "test") as lease:
+        small = MemoryMedium(MediumSpec(name="small", kind="memory", size_bytes=320 * MIB), lease)
+        with small.attached() as backing:
+            drive = medium(place, path=backing)
+            assert drive.space().free_bytes <= 320 * MIB
+            with pytest.raises(AssayError, match=r"failed .* times \(.*No space left"), drive.attached() as directory:
+                run("dd", "if=/dev/urandom", f"of={directory}/file", "bs=1M", "count=400", "conv=fsync", good=(0, 1))
+        tiny = MemoryMedium(MediumSpec(name="tiny", kind="memory", size_bytes=64 * MIB), lease)
+        with tiny.attached() as backing, pytest.raises(BadInputError, match="too small"):
+            _attach_and_detach(medium(place, path=backing))
+
+
+def _attach_and_detach(drive):
+    with drive.attached():
+        pass
+
+
+def test_a_drive_stays_attached_until_it_is_detached(place, tmp_path):
+    point = tmp_path / "hdd"
+    said = place.assay("media", "attach", "wd10ezex", "--size", "20GiB", "--at", str(point))
+    assert f"mounted at {point}" in said
+    (point / "file").write_bytes(bytes(64 * MIB))
+    (kept,) = listed(place)
+    assert (kept["state"], kept["profile"], kept["mount_point"]) == ("attached", "wd10ezex", str(point))
+    assert "no drive 'wd10ezx' is attached" in place.command(*assay("media", "detach", "wd10ezx"), code=2).stderr
+    assert "nothing to stop" in place.assay("cluster", "down")
+    assert "detached wd10ezex" in place.assay("media", "detach", "wd10ezex")
+    assert listed(place) == []
+    assert list(point.iterdir()) == []
+    assert place.left_over() == []
+
+
+def test_a_broken_drive_is_told_and_detached(place):
+    kept = json.loads(place.assay("media", "attach", "null", "--size", "1GiB", "--file-system", "xfs", "--json"))
+    (Path(kept["mount_point"]) / "file").write_bytes(bytes(64 * MIB))
+    os.kill(emulator_of(place), signal.SIGKILL)
+    wait_for(lambda: listed(place)[0]["state"] == "broken", 5)
+    place.assay("media", "detach", kept["id"])
+    assert place.left_over() == []
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from assay.cli import _installation
+from assay.media.emulated import EmulatedMedium
+from assay.model.trial import MediumSpec
+spec = MediumSpec(name="drive", kind="emulated", profile="wd10ezex")
+with EmulatedMedium(spec, _installation()).attached() as directory:
+    (directory / "file").write_bytes(bytes(300 << 20))
+    print(directory, flush=True)
+    time.sleep(300)
+"""
+
+
+@contextmanager
+def a_holder(place):
+    """A process that has a drive attached; the test ends it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER], env=place.environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        directory = Path(process.stdout.readline().strip())
+        assert directory.is_dir()
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_left_overs_of_a_killed_assay_are_found_and_removed(place):
+    with a_holder(place) as holder:
+        assert [kept["state"] for kept in listed(place)] == ["in use"]
+        assert "nothing to detach" in place.assay("media", "detach", "--all")
+        holder.kill()
+        holder.wait()
+        (left,) = listed(place)
+        assert left["state"] == "left over"
+        place.assay("media", "detach", "--all")
+    assert place.left_over() == []
+
+
+def test_left_overs_whose_lease_is_lost_are_found_too(place):
+    with a_holder(place) as holder:
+        holder.kill()
+        holder.wait()
+        (left,) = listed(place)
+        for lease in leases(place.installation.state):
+            lease.file.unlink()
+        assert [kept["state"] for kept in listed(place) if kept["id"] == left["id"]] == ["foreign"]
+        place.assay("media", "detach", left["id"])
+    assert place.left_over() == []
+
+
+def test_an_interrupt_detaches(place):
+    with a_holder(place) as holder:
+        holder.send_signal(signal.SIGINT)
+        assert holder.wait(20) != 0
+    assert place.left_over() == []
+
+
+def a_writer(directory, journal, seed):
+    """Writes files and forces them out, and only then writes down what they hold."""
+    code = """
+import hashlib, os, random, sys
+directory, journal, seed = sys.argv[1], open(sys.argv[2], "a"), int(sys.argv[3])
+chance = random.Random(seed)
+for number in range(1 << 30):
+    content = chance.randbytes(chance.choice([100, 4096, 70_000, 900_000]))
+    path = f"{directory}/{seed}-{number}"
+    with open(path, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    folder = os.open(directory, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+    journal.write(f"{path.rpartition('/')[2]} {hashlib.sha256(content).hexdigest()}\\n")
+    journal.flush()
+    os.fsync(journal.fileno())
+"""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, directory, journal, str(seed)], stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+@pytest.mark.parametrize("file_system", ["ext4", "xfs"])
+def test_what_was_forced_out_survives_a_killed_emulator(place, tmp_path, file_system):
+    system, emulator = RealSystem(), Emulator(place.installation)
+    profile = medium(place).profile
+    point, journal = tmp_path / "point", tmp_path / "journal"
+    point.mkdir()
+    with Lease(place.installation.state, PURPOSE) as lease:
+        with ExitStack() as scope:
+            device, drive = attach_raw(profile, SIZE, tmp_path, lease, emulator, system, scope)
+            make_file_system(device, file_system, system)
+            drive.begin()
+            scope.callback(system.unmount, point)
+            system.run("mount", "-o", OPTIONS[file_system], str(device), str(point))
+            writers = [a_writer(point, journal, seed) for seed in range(3)]
+            wait_for(lambda: journal.exists() and len(journal.read_text().splitlines()) > 200, 60)
+            os.kill(drive.process.pid, signal.SIGKILL)
+            for writer in writers:
+                assert writer.wait(30) != 0
+        # The same backing file under another emulator: what the kill left must be whole.
+        again = Drive(drive.home)
+        again.log.unlink()
+        with ExitStack() as scope:
+            serve(emulator.binary, again, lease.environment(os.environ), system, scope)
+            device = attach_loop(again.disk, queue_of(profile), system, scope)
+            again.begin()
+            # Mounting replays the journal; what the check then finds is what the replay could not mend.
+            run("mount", "-o", OPTIONS[file_system], device, point)
+            forced = dict(line.split() for line in journal.read_text().splitlines())
+            assert len(forced) > 200
+            for name, digest in forced.items():
+                assert hashlib.sha256((point / name).read_bytes()).hexdigest() == digest, name
+            system.unmount(point)
+            run(*CHECKS[file_system], device)
+    assert place.left_over() == []
+
+
+@pytest.mark.parametrize("file_system", ["ext4", "xfs"])
+def test_heavy_use_leaves_a_clean_file_system(place, tmp_path, file_system):
+    system, emulator = RealSystem(), Emulator(place.installation)
+    point = tmp_path / "point"
+    point.mkdir()
+    with Lease(place.installation.state, PURPOSE) as lease, ExitStack() as scope:
+        device, drive = attach_raw(medium(place).profile, SIZE, tmp_path, lease, emulator, system, scope)
+        make_file_system(device, file_system, system)
+        drive.begin()
+        scope.callback(system.unmount, point)
+        run("mount", "-o", OPTIONS[file_system], device, point)
+        digests = _use_heavily(point)
+        system.unmount(point)
+        run(*CHECKS[file_system], device)
+        run("mount", "-o", OPTIONS[file_system], device, point)
+        assert {file.name: _digest(file) for file in point.iterdir() if file.is_file()} == digests
+        assert drive.ask("report")["backing_errors"]["count"] == 0
+
+
+def _use_heavily(point, seconds=8):
+    """Make, grow, overwrite, cut, rename and remove files of many sizes; what is left of them."""
+    chance, deadline, files = random.Random(7), time.monotonic() + seconds, {}
+    while time.monotonic() < deadline:
+        file = point / str(chance.randrange(300))
+        content = chance.randbytes(chance.choice([0, 10, 5000, 200_000, 3_000_000]))
+        action = chance.choice(["make", "append", "cut", "rename", "remove"])
+        if action == "make" or not file.exists():
+            file.write_bytes(content)
+        elif action == "append":
+            with file.open("ab") as opened:
+                opened.write(content)
+        elif action == "cut":
+            os.truncate(file, file.stat().st_size // 2)
+        elif action == "rename":
+            file.replace(point / str(chance.randrange(300)))
+        else:
+            file.unlink()
+        if chance.random() < 0.02:
+            os.sync()
+    files = {file.name: _digest(file) for file in point.iterdir() if file.is_file()}
+    assert len(files) > 50
+    return files
+
+
+def _digest(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_memory_of_a_size_is_full_at_that_size(place):
+    with Lease(place.installation.state, "test") as lease:
+        memory = MemoryMedium(MediumSpec(name="memory", kind="memory", size_bytes=16 * MIB), lease)
+        with memory.attached() as directory:
+            assert str(directory) in {mount.point for mount in mounts()}
+            with pytest.raises(OSError, match="No space left"):
+                (directory / "file").write_bytes(bytes(17 * MIB))
+        assert str(directory) not in {mount.point for mount in mounts()}
+
+
+def assay(*arguments):
+    return (sys.executable, "-m", "assay", *arguments)
+
+
+def test_where_nothing_is_built_the_error_says_so(place):
+    (place.installation.parts / "emulator").unlink()
+    with pytest.raises(BadInputError, match=r"medium 'drive': the drive emulator is not built: run setup/prepare"):
+        medium(place).check()
+    assert ROOT.is_dir()
