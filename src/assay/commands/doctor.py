@@ -1,6 +1,7 @@
 """`assay doctor`: what this machine has, what is missing, and what was left behind."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -9,7 +10,10 @@ from assay.cluster.distribution import find_distribution
 from assay.cluster.keeping import status
 from assay.lease import Lease
 from assay.machine import available_memory_bytes, machine_facts
+from assay.media.keeping import drives
 from assay.media.memory import MemoryMedium
+from assay.media.profile import profile_names
+from assay.media.requirements import missing
 from assay.model.base import Frozen
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
@@ -38,7 +42,10 @@ def findings(installation: Installation) -> list[Finding]:
         _memory(),
         _tried("tmpfs", lambda: _tmpfs(installation)),
         _root(),
+        _emulation(installation),
+        _calibration(),
         *_left_overs(installation),
+        *_drives(installation),
     ]
 
 
@@ -82,6 +89,35 @@ def _root() -> Finding:
     if os.geteuid() == 0 and os.access(Path("/proc/sys/vm/drop_caches"), os.W_OK):
         return Finding(what="cold caches", state="good", detail="the page cache can be dropped")
     return Finding(what="cold caches", state="lacking", detail="without root caches are dropped file by file only")
+
+
+def _emulation(installation: Installation) -> Finding:
+    """With both file systems, where xfs alone may be lacking."""
+    lacking = missing(installation, "ext4")
+    if not lacking and (lacking := missing(installation, "xfs")):
+        return Finding(what="emulated drives", state="good", detail=f"they work with ext4; for xfs {lacking[0]}")
+    number = len(profile_names(installation.profiles))
+    detail = "; ".join(lacking) or f"they work here; {number} profiles (assay media list)"
+    return Finding(what="emulated drives", state="lacking" if lacking else "good", detail=detail)
+
+
+def _calibration() -> Finding:
+    if shutil.which("fio"):
+        return Finding(what="calibration", state="good", detail="fio is there")
+    return Finding(what="calibration", state="lacking", detail="there is no fio: install it to measure media")
+
+
+def _drives(installation: Installation) -> list[Finding]:
+    """Emulated drives that stay attached or whose lease is lost; others are told with the leases."""
+    return [
+        Finding(
+            what=kept.id,
+            state="good" if kept.state == "attached" else "lacking",
+            detail=f"{kept.profile or 'an emulated drive'}, {kept.state}; `assay media detach {kept.id}` removes it",
+        )
+        for kept in drives(installation)
+        if kept.state in {"attached", "broken", "foreign"}
+    ]
 
 
 def _left_overs(installation: Installation) -> list[Finding]:
