@@ -18,7 +18,7 @@ def report_run(folder: Path, console: Console) -> None:
     run = RunFolder(folder)
     plan = run.plan()
     records, damaged = run.records()
-    print_report(f"{plan.experiment}: {len(records)} of {len(plan.trials)} trials", records, console)
+    print_report(f"{plan.experiment}: {len(records)} of {len(plan.trials)} trials", records, console, plan.doubts)
     for one in damaged:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
     target = folder / "report.html"

@@ -1,4 +1,4 @@
-"""`assay run` and `assay quickstart`."""
+"""`assay run`."""
 
 from contextlib import closing
 from datetime import datetime
@@ -11,6 +11,7 @@ from assay.commands.report import exit_code, report_run
 from assay.console import ConsoleDisplay
 from assay.execution import execute, interruptible
 from assay.lease import release_stale
+from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import Plan
@@ -22,10 +23,14 @@ from assay.report.text import bytes_text, duration_text
 
 
 def run_experiment(
-    experiment: Path, out: Path | None, installation: Installation, console: Console, *, resume: bool, dry_run: bool
-) -> int:
-    """Plan, check, run and report an experiment. Returns the exit code; raises BadInputError before anything starts."""
-    plan = make_plan(experiment, vocabulary(installation))
+    experiment: Path, out: Path | None, installation: Installation, console: Console, *,
+    resume: bool, dry_run: bool, doubts: tuple[Doubt, ...] = (),
+) -> int:  # fmt: skip
+    """Plan, check, run and report an experiment; `doubts` are those of the whole plan.
+
+    Returns the exit code; raises BadInputError before anything starts.
+    """
+    plan = make_plan(experiment, vocabulary(installation)).model_copy(update={"doubts": doubts})
     folder = RunFolder(out or Path("runs") / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
     if resume:
         _check_same_plan(folder, plan, out)
@@ -58,7 +63,7 @@ def run_experiment(
 def _check_same_plan(folder: RunFolder, plan: Plan, out: Path | None) -> None:
     if out is None:
         raise BadInputError("--resume needs --out, the folder of the run to go on with")
-    if folder.plan() != plan:
+    if folder.plan().model_copy(update={"doubts": plan.doubts}) != plan:
         raise BadInputError(
             f"{out} holds another plan than this experiment makes now; give the experiment as it was, or another --out"
         )

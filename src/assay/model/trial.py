@@ -7,6 +7,7 @@ from typing import Literal
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
+from assay.model.doubt import Doubt
 from assay.model.placement import Placement
 
 
@@ -89,13 +90,14 @@ def _size(count: int) -> str:
 
 
 class Plan(Frozen):
-    """All trials of an experiment, in the order in which they run."""
+    """All trials of an experiment, in the order in which they run; `doubts` go with all of them."""
 
     schema_version: Literal[2] = 2
     experiment: str
     description: str
     seed: int
     trials: tuple[Trial, ...]
+    doubts: tuple[Doubt, ...] = ()
 
 
 class Estimate(Frozen):

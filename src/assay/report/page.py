@@ -26,7 +26,7 @@ def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged]) -> s
         records=records,
         missing=len(plan.trials) - len(records),
         damaged=damaged,
-        doubts=doubts_of(records),
+        doubts=[*plan.doubts, *doubts_of(records)],
         facts=_common_facts(records),
     )
 

@@ -20,8 +20,8 @@ NOTE = (
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 
 
-def print_report(title: str, records: Sequence[Record], console: Console) -> None:
-    """Title, table, failures and doubts."""
+def print_report(title: str, records: Sequence[Record], console: Console, doubts: Sequence[Doubt] = ()) -> None:
+    """Title, table, failures, and doubts: the plan's own before the trials'."""
     console.print(_table(title, summarise(records)))
     console.print(NOTE, style="dim", highlight=False)
     for record in records:
@@ -31,7 +31,7 @@ def print_report(title: str, records: Sequence[Record], console: Console) -> Non
             if verdict.outcome != "pass":
                 line = f"{record.trial.id}: {verdict.check}: {verdict.outcome}: {verdict.detail}"
                 console.print(line, style=COLOURS[verdict.outcome], highlight=False, markup=False)
-    for doubt in doubts_of(records):
+    for doubt in (*doubts, *doubts_of(records)):
         print_doubt(doubt, console)
 
 
