@@ -47,7 +47,8 @@ def mounts() -> list[Mount]:
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
         fields, tail = before.split(), after.split()
-        options = ",".join([fields[5], *tail[2:]])
+        # The mount's own and its file system's, each once.
+        options = ",".join(dict.fromkeys(",".join([fields[5], *tail[2:]]).split(",")))
         found.append(Mount(fields[2], _unescaped(fields[4]), tail[0], _unescaped(tail[1]), options))
     return found
 
