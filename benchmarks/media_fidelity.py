@@ -1,0 +1,217 @@
+"""Holds emulated drives against their profiles: `python benchmarks/media_fidelity.py [PROFILE...] [--json]`.
+
+fio is the judge. For each profile (all shipped ones without arguments): every named figure measured, as the profile
+expects it, the error and the verdict; the emulator's CPU time per 100 MB; seconds to attach and detach. A drive without
+delays (`null`) goes first: what it can't show, no drive can on this machine, and is said to be beyond it.
+Exit code 1 when a bound does not hold. Needs root; about two minutes per profile, on an otherwise idle machine.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.calibration.fio import Fio, Limit, Stretch, find_fio
+from assay.commands.calibrate import spec_of
+from assay.commands.calibrating import Wish, calibrate, facts_of
+from assay.lease import Lease
+from assay.media.emulated import PURPOSE, EmulatedMedium
+from assay.media.emulator import Emulator
+from assay.media.profile import profile_names
+from assay.media.raw import raw_drive
+from assay.media.system import RealSystem
+from assay.model.base import Frozen
+from assay.model.calibration import Access, Calibration
+from assay.model.errors import AssayError
+from assay.model.installation import Installation
+from assay.model.progress import Silent
+from assay.report.calibration import figure_text
+from assay.stats.fidelity import compare, named_figures
+
+NULL = "null"
+# Ceilings that the emulator must leave (named figures of the null profile).
+LEAST = {"sequential_read_mb_s": 2000, "sequential_write_mb_s": 2000, "random_read_4k_iops_depth1": 15_000}
+CEILINGS = (*LEAST, "random_read_4k_iops_depth32", "random_write_4k_iops_depth1", "random_write_4k_iops_depth32")
+MOST_CPU = {"hdd": 0.05, "ssd": 0.15}
+"""Cores, per 100 MB/s."""
+
+ATTACH_S = DETACH_S = 2.0
+MOST_LATE = 0.01
+_CPU_S = 3.0
+
+
+class Row(Frozen):
+    """One line of the table."""
+
+    profile: str
+    figure: str
+    measured: str
+    wanted: str
+    error: str
+    verdict: str
+    basis: str = ""
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    arguments = _arguments()
+    installation, meter = _installation(), find_fio(os.environ)
+    rows: list[Row] = []
+    try:
+        ceilings = _calibrate(NULL, arguments.seconds / 2, meter, installation)
+        rows += _say(_ceiling_rows(ceilings), json_only=arguments.json)
+        limits = named_figures(ceilings)
+        shipped = [name for name in profile_names(installation.profiles) if name != NULL]
+        for profile in arguments.profiles or shipped:
+            calibration = _calibrate(profile, arguments.seconds, meter, installation)
+            rows += _say(_figure_rows(calibration, limits), json_only=arguments.json)
+            rows += _say(_cost_rows(profile, meter, installation), json_only=arguments.json)
+    except AssayError as error:
+        sys.stderr.write(f"media_fidelity: {error}\n")
+        return 2
+    failed = [row for row in rows if row.verdict == "fail"]
+    if arguments.json:
+        sys.stdout.write(json.dumps([row.model_dump() for row in rows], indent=1) + "\n")
+    else:
+        sys.stdout.write(f"\n{len(rows)} figures, {len(failed)} out of bounds\n")
+    return 1 if failed else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("profiles", nargs="*", metavar="PROFILE", help="names of shipped profiles, or YAML files")
+    parser.add_argument("--seconds", type=float, default=80, help="how long fio measures each profile")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    return parser.parse_args()
+
+
+def _installation() -> Installation:
+    root = Path(__file__).resolve().parent.parent
+    scratch = root / ".assay" / "work" / "media-fidelity"
+    return Installation(
+        root=root, parts=root / ".assay", jobs_jar=Path(), cache=scratch / "cache", state=scratch / "state"
+    )
+
+
+def _calibrate(profile: str, seconds: float, meter: Fio, installation: Installation) -> Calibration:
+    """Only the accesses that have names; nothing is stored, since the machine's load differs from run to run."""
+    spec = spec_of(profile, installation)
+    wish = Wish(seconds=seconds, form="named")
+    return calibrate(spec, facts_of(spec, installation), wish, meter, installation, Silent())
+
+
+def _ceiling_rows(calibration: Calibration) -> list[Row]:
+    figures, rows = named_figures(calibration), []
+    for name in CEILINGS:
+        least = LEAST.get(name)
+        rows.append(
+            Row(
+                profile=NULL,
+                figure=name,
+                measured=figure_text(name, figures[name]),
+                wanted=f">= {figure_text(name, least)}" if least else "",
+                error="",
+                verdict="" if least is None else "pass" if figures[name] >= least else "fail",
+                basis="ceiling of this machine",
+            )
+        )
+    return rows
+
+
+def _figure_rows(calibration: Calibration, ceilings: Mapping[str, float]) -> list[Row]:
+    rows = [
+        Row(
+            profile=calibration.medium,
+            figure=one.name,
+            measured="-" if one.measured is None else figure_text(one.name, one.measured),
+            wanted=figure_text(one.name, one.expected),
+            error="-" if one.error is None else f"{one.error:+.1%}",
+            verdict=one.judgement
+            if one.judgement != "beyond this machine"
+            else f"beyond this machine (ceiling {figure_text(one.name, one.ceiling or 0)})",
+            basis=one.basis,
+        )
+        for one in compare(calibration, ceilings)
+    ]
+    for doubt in calibration.doubts:
+        verdict = "fail" if doubt.kind == "emulator-was-late" else "doubt"
+        rows.append(
+            Row(
+                profile=calibration.medium, figure=doubt.kind, measured=doubt.what, wanted="", error="", verdict=verdict
+            )
+        )
+    return rows
+
+
+def _cost_rows(name: str, meter: Fio, installation: Installation) -> list[Row]:
+    """The emulator's CPU time while it reads and writes sequentially, and how long attaching and detaching take."""
+    medium = EmulatedMedium(spec_of(name, installation), installation)
+    began = time.monotonic()
+    with medium.attached():
+        mounted = time.monotonic()
+        leaving = mounted
+    attach_s, detach_s = mounted - began, time.monotonic() - leaving
+    most = MOST_CPU.get(medium.profile.kind, 1.0)
+    rows = [
+        _bounded(name, "attach_s", attach_s, ATTACH_S, "{:.2f} s"),
+        _bounded(name, "detach_s", detach_s, DETACH_S, "{:.2f} s"),
+    ]
+    for direction, cores in _cpu_per_100_mb_s(medium, meter, installation).items():
+        rows.append(_bounded(name, f"cpu_{direction}_cores_per_100_mb_s", cores, most, "{:.1%}"))
+    return rows
+
+
+def _cpu_per_100_mb_s(medium: EmulatedMedium, meter: Fio, installation: Installation) -> dict[str, float]:
+    """CPU seconds of the emulator's process per 100 MB: the cores it takes at 100 MB/s."""
+    size_bytes, found = int(medium.facts()["size_bytes"]), {}
+    with (
+        Lease(installation.state, PURPOSE) as lease,
+        raw_drive(medium.profile, size_bytes, medium.place, lease, Emulator(installation), RealSystem()) as (
+            device,
+            drive,
+        ),
+    ):
+        for direction in ("read", "write"):
+            access = Access.model_validate(
+                {"direction": direction, "pattern": "sequential", "block_bytes": 1 << 20, "depth": 8}
+            )
+            before = drive.ask("report")
+            meter.measure(access, Stretch(path=device, span_bytes=size_bytes), Limit(seconds=_CPU_S))
+            after = drive.ask("report")
+            moved = sum(after[kind]["bytes"] - before[kind]["bytes"] for kind in ("reads", "writes"))
+            found[direction] = (after["cpu_s"] - before["cpu_s"]) / (moved / 1e8)
+    return found
+
+
+def _bounded(profile: str, figure: str, measured: float, most: float, form: str) -> Row:
+    return Row(
+        profile=profile,
+        figure=figure,
+        measured=form.format(measured),
+        wanted=f"<= {form.format(most)}",
+        error="",
+        verdict="pass" if measured <= most else "fail",
+    )
+
+
+def _say(rows: list[Row], *, json_only: bool) -> list[Row]:
+    """Print as soon as it is known: a run over all profiles takes a quarter of an hour."""
+    if not json_only:
+        sys.stdout.write(f"\n{rows[0].profile}\n")
+        for row in rows:
+            line = f"  {row.figure:<34} {row.measured:>11} {row.wanted:>13} {row.error:>7}  {row.verdict}"
+            sys.stdout.write(line + (f"  [{row.basis}]" if row.basis else "") + "\n")
+        sys.stdout.flush()
+    return rows
+
+
+if __name__ == "__main__":
+    try:
+        code = main()
+    finally:
+        shutil.rmtree(_installation().cache.parent, ignore_errors=True)
+    sys.exit(code)
