@@ -1,0 +1,68 @@
+"""Proves what `assay media list`, `show` and `detach` say, without attaching anything."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from assay.commands.media import detach_media, media_json, print_media, print_profile, profile_json
+from assay.media.profile import profile_names
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+
+ROOT = Path(__file__).parents[2]
+
+OWN = """
+name: my-own
+kind: hdd
+figures:
+  capacity_bytes: 500000000000
+expected:
+  sequential_read_mb_s: {value: 123, basis: review, source: a magazine}
+"""
+
+
+@pytest.fixture
+def installation(tmp_path):
+    (tmp_path / "emulator").symlink_to(ROOT / "emulator")
+    (tmp_path / "own.yaml").write_text(OWN)
+    places = {"jobs_jar": tmp_path / "jobs.jar", "cache": tmp_path / "cache", "state": tmp_path / "state"}
+    return Installation(root=tmp_path, parts=tmp_path / "parts", **places)
+
+
+@pytest.fixture
+def console():
+    return Console(file=io.StringIO(), width=120)
+
+
+def test_shipped_profiles_and_a_file_of_ones_own(installation, console, tmp_path):
+    print_media((str(tmp_path / "own.yaml"),), installation, console)
+    said = console.file.getvalue()
+    for name in (*profile_names(installation.profiles), "my-own"):
+        assert name in said
+    assert "500 GB" in said
+    assert "123" in said
+
+
+def test_the_same_as_data(installation, tmp_path):
+    shown = media_json((str(tmp_path / "own.yaml"),), installation)
+    (own,) = [profile for profile in shown["profiles"] if profile["name"] == "my-own"]
+    assert own["expected"]["sequential_read_mb_s"] == {"value": 123, "basis": "review", "source": "a magazine"}
+
+
+def test_every_figure_with_its_source(installation, console, tmp_path):
+    print_profile(str(tmp_path / "own.yaml"), installation, console)
+    said = console.file.getvalue()
+    assert "500,000,000,000" in said
+    assert "not stated" in said
+    assert "review: a magazine" in said
+    (figure,) = profile_json(str(tmp_path / "own.yaml"), installation)["figures"]
+    assert (figure["name"], figure["unit"]) == ("capacity_bytes", "")
+
+
+def test_what_to_detach_must_be_said_and_be_there(installation, console):
+    with pytest.raises(BadInputError, match="name the drives to detach, or give --all"):
+        detach_media((), installation, console, everything=False)
+    with pytest.raises(BadInputError, match="no drive 'hdd' is attached"):
+        detach_media(("hdd",), installation, console, everything=False)

@@ -1,0 +1,97 @@
+"""Proves that what emulated drives lack on a machine is said in a sentence each, before anything is attached."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.media import requirements
+from assay.media.emulated import EmulatedMedium
+from assay.media.emulator import Emulator
+from assay.media.loop import Queue, check_loop_devices, set_queue
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.trial import MediumSpec
+from tests.media.faking import FakeSystem
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def installation(tmp_path):
+    """A checkout with the shipped profiles and nothing built."""
+    (tmp_path / "emulator").symlink_to(ROOT / "emulator")
+    (tmp_path / "parts").mkdir()
+    places = {"jobs_jar": tmp_path / "jobs.jar", "cache": tmp_path / "cache", "state": tmp_path / "state"}
+    return Installation(root=tmp_path, parts=tmp_path / "parts", **places)
+
+
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """A machine without root, FUSE, loop devices and tools."""
+    monkeypatch.setattr(requirements, "may_mount", lambda: False)
+    monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(requirements, "FUSE", tmp_path / "fuse")
+    monkeypatch.setattr("assay.media.loop.CONTROL", tmp_path / "loop-control")
+    monkeypatch.setattr(requirements, "check_loop_devices", lambda: check_loop_devices(tmp_path / "loop-control"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def test_everything_that_is_missing_is_said(bare, installation):
+    said = requirements.missing(installation, "xfs")
+    wanted = [
+        "need root",
+        "need FUSE",
+        "need loop devices",
+        "no losetup: install util-linux",
+        "no mount",
+        "no mkfs.xfs",
+    ]
+    assert [any(words in sentence for sentence in said) for words in wanted] == [True] * len(wanted)
+    assert said[-1] == "the drive emulator is not built: run setup/prepare emulator"
+    assert len(said) == len(wanted) + 1
+
+
+def test_a_medium_is_refused_with_all_of_it(bare, installation):
+    medium = EmulatedMedium(MediumSpec(name="hdd", kind="emulated", profile="wd10ezex"), installation)
+    with pytest.raises(BadInputError, match=r"medium 'hdd': emulated drives need root, .*; .* need FUSE"):
+        medium.space()
+
+
+def test_a_profile_is_looked_for_first(bare, installation):
+    medium = EmulatedMedium(MediumSpec(name="hdd", kind="emulated", profile="wd10ezx"), installation)
+    with pytest.raises(BadInputError, match="did you mean 'wd10ezex'"):
+        medium.space()
+    with pytest.raises(BadInputError, match="has no profile"):
+        EmulatedMedium(MediumSpec(name="hdd", kind="emulated"), installation).check()
+
+
+def test_root_without_the_right_to_mount(bare, installation, monkeypatch):
+    monkeypatch.setattr(requirements.os, "geteuid", lambda: 0)
+    assert "CAP_SYS_ADMIN" in requirements.missing(installation)[0]
+
+
+def test_set_ups_reason_is_told(installation):
+    (installation.parts / "emulator.missing").write_text("there is no Rust; install one\n/usr/bin/cargo\n")
+    assert Emulator(installation).missing() == "the drive emulator is not built: there is no Rust; install one"
+    with pytest.raises(AssayError, match="there is no Rust"):
+        Emulator(installation).figures()
+
+
+def test_no_free_loop_device(tmp_path, monkeypatch):
+    (tmp_path / "control").touch()
+
+    def none_free(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("assay.media.loop.fcntl.ioctl", none_free)
+    with pytest.raises(BadInputError, match="no loop device is free and none can be made"):
+        check_loop_devices(tmp_path / "control")
+    monkeypatch.setattr("assay.media.loop.fcntl.ioctl", lambda *_: 999)
+    with pytest.raises(BadInputError, match="mknod /dev/loop999 b 7 999"):
+        check_loop_devices(tmp_path / "control")
+
+
+def test_a_queue_that_can_not_be_set_is_an_error():
+    queue = Queue(rotational=True, scheduler="mq-deadline", depth=32)
+    with pytest.raises(AssayError, match="loop7/queue/scheduler does not take 'mq-deadline'"):
+        set_queue(Path("/dev/loop7"), queue, FakeSystem(fail_at="scheduler=mq-deadline"))
