@@ -115,9 +115,10 @@ def test_the_version_is_told(tmp_path):
     assert find_fio({"PATH": str(tmp_path)}).version == "3.33"
 
 
-def test_a_program_that_only_has_the_name_is_refused(tmp_path):
-    a_program(tmp_path, "echo hello")
-    with pytest.raises(BadInputError, match="does not tell its version"):
+@pytest.mark.parametrize("told", ["echo hello", "true", "echo fio-2.21"])
+def test_an_old_fio_or_another_program_of_that_name_is_refused(tmp_path, told):
+    a_program(tmp_path, told)
+    with pytest.raises(BadInputError, match="install fio 3 or newer"):
         find_fio({"PATH": str(tmp_path)})
 
 

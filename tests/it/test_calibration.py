@@ -1,4 +1,4 @@
-"""Proves that a real directory is calibrated by a real fio within its time, and leaves nothing behind."""
+"""Proves that a real fio calibrates a directory in its time, and that a drive made of a calibration is like the first."""
 
 import os
 import shutil
@@ -8,7 +8,12 @@ import pytest
 
 from assay.calibration.fio import find_fio
 from assay.calibration.measure import Ground, measure, plan_accesses
+from assay.commands.calibrate import spec_of, write_profile
+from assay.commands.calibrating import Wish, calibrate, facts_of
+from assay.media.requirements import missing
 from assay.model.progress import Silent
+from assay.stats.fidelity import compare
+from tests.it.driving import Place
 
 pytestmark = [pytest.mark.it, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
 
@@ -26,3 +31,23 @@ def test_a_directory_is_calibrated_in_its_time(tmp_path):
     }
     # More requests in flight are never slower than one, on a disk or without.
     assert not deep or deep[32] > 0.8 * deep[1]
+
+
+def calibrated(medium, place):
+    """Only the figures that have names, in two thirds of a minute."""
+    spec = spec_of(str(medium), place.installation)
+    facts = facts_of(spec, place.installation)
+    return calibrate(spec, facts, Wish(seconds=40, form="named"), find_fio(os.environ), place.installation, Silent())
+
+
+def test_a_drive_made_of_a_drives_calibration_is_like_it(tmp_path):
+    place = Place(tmp_path)
+    if lacking := missing(place.installation):
+        pytest.skip("; ".join(lacking))
+    file = tmp_path / "mine.yaml"
+    assert write_profile(calibrated("wd10ezex", place), file, None, place.installation) == "wd10ezex"
+    again = {one.name: one for one in compare(calibrated(file, place))}
+    assert again["sequential_read_mb_s"].judgement == "pass"
+    # Both were measured for seconds only: a tenth of the random accesses of a minute.
+    for name in ("random_read_4k_iops_depth1", "random_write_4k_iops_depth1", "streams_4_read_mb_s"):
+        assert abs(again[name].error) < 0.2, again[name]

@@ -20,6 +20,7 @@ from assay.model.errors import AssayError, BadInputError
 
 # A drive that takes longer than this to write out its caches or to end its last requests is taken for hung.
 PATIENCE_S = 180
+LEAST_VERSION = 3
 _ALIGNMENT_BYTES = 1 << 20
 
 
@@ -100,8 +101,11 @@ def find_fio(environment: Mapping[str, str]) -> Fio:
     if program is None:
         raise BadInputError("fio is not installed; install it (Debian, Ubuntu: sudo apt-get install fio) and try again")
     told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    if not re.match(r"fio-\d", told):
-        raise BadInputError(f"{program} does not tell its version; install fio 3 or newer from your distribution")
+    version = re.match(r"fio-(\d+)\.", told)
+    if version is None or int(version[1]) < LEAST_VERSION:
+        raise BadInputError(
+            f"{program} is {told or 'no fio'}; install fio {LEAST_VERSION} or newer from your distribution"
+        )
     return Fio(program=Path(program), version=told.removeprefix("fio-"))
 
 

@@ -120,7 +120,7 @@ def doubts_of(ground: Ground, accesses: Sequence[Access]) -> tuple[Doubt, ...]:
         doubts.append(
             Doubt(
                 kind="no-direct-io",
-                what=f"the file system of {ground.directory} has no direct I/O, so everything went through the cache",
+                what="the medium's file system has no direct I/O, so everything went through the page cache",
                 why="the figures are the page cache's and the medium's together",
                 cure="take it as what programs get there; for a device alone calibrate a file system with O_DIRECT",
             )

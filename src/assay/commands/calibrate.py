@@ -14,6 +14,7 @@ from assay.calibration.storage import CalibrationFolder
 from assay.commands.calibrating import Wish, calibrate, facts_of
 from assay.console import ConsoleDisplay
 from assay.execution import interruptible
+from assay.lease import release_stale
 from assay.media.emulator import Emulator
 from assay.media.profile import find_profile, profile_names, read_profile
 from assay.model.calibration import Calibration
@@ -39,6 +40,8 @@ def calibrate_media(
     if wish.seconds < _LEAST_SECONDS:
         raise BadInputError(f"--seconds {wish.seconds:g} is too short for any figure; give at least {_LEAST_SECONDS:g}")
     meter = find_fio(os.environ)
+    for lease in release_stale(installation.state):
+        _say(console, f"assay: removed what a killed run left behind ({lease.id})")
     folder = CalibrationFolder(installation.cache)
     specs = [spec_of(medium, installation) for medium in media]
     facts = [facts_of(spec, installation) for spec in specs]

@@ -58,7 +58,7 @@ def calibrate(
     progress.step(f"calibrate {spec.name}")
     if spec.kind == "emulated":
         return _calibrate_emulated(EmulatedMedium(spec, installation), facts, wish, meter, installation, progress)
-    return _calibrate_directory(spec, facts, wish, meter, progress)
+    return _calibrate_directory(spec, facts, wish, meter, installation, progress)
 
 
 def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
@@ -75,17 +75,18 @@ def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
 
 
 def _calibrate_directory(
-    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, meter: Meter, progress: Progress
+    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation, progress: Progress
 ) -> Calibration:
     device = block_device(facts)
     readable = device is not None and device.readable
-    ground = Ground(
-        directory=spec.path,
-        device=device.path if device and readable else None,
-        device_bytes=device.bytes if device and readable else 0,
-        rotational=facts.get("rotational") == "yes",
-    )
-    measured = measure(ground, plan_accesses(ground, wish.form), meter, wish.seconds, progress)
+    with Lease(installation.state, "calibrate") as lease:
+        ground = Ground(
+            directory=lease.make_directory(Path(facts["place"]) / f"assay-{lease.id}"),
+            device=device.path if device and readable else None,
+            device_bytes=device.bytes if device and readable else 0,
+            rotational=facts.get("rotational") == "yes",
+        )
+        measured = measure(ground, plan_accesses(ground, wish.form), meter, wish.seconds, progress)
     return _calibration(spec.name, facts, wish, meter, [measured], device_bytes=device.bytes if device else None)
 
 
