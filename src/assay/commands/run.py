@@ -82,7 +82,7 @@ def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:
         f"{plan.experiment}: {len(plan.trials)} trials, about {duration_text(needs.seconds)}", highlight=False
     )
     for trial in plan.trials:
-        factors = ", ".join(value for name, value in trial.factors.items() if name != "variant")
+        factors = ", ".join(value for value in trial.factors.values() if value not in {"", "none", "all", "paper"})
         console.print(
             f"  {trial.id}: {factors}, repetition {trial.repetition}",
             style="dim",

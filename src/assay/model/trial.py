@@ -86,7 +86,8 @@ class Trial(Frozen):
 
 def _size(count: int) -> str:
     """Bytes as people write them in experiments."""
-    return f"{count / (1 << 30):g}GiB"
+    gib, mib = count / (1 << 30), count / (1 << 20)
+    return f"{gib:g}GiB" if gib == int(gib) else f"{mib:g}MiB"
 
 
 class Plan(Frozen):
