@@ -1,0 +1,115 @@
+"""Holds TestDFSIO against fio: `python benchmarks/testdfsio_rate.py [PROFILE...]` (by default the thesis' drives).
+
+One stream each, 2 GB, through the page cache, on a fresh emulated drive: fio reads cold and writes with an fsync at the
+end; TestDFSIO does the same through HDFS on a cluster with memory bounded, so that its rate is the drive's too. What
+Hadoop adds (checksums, a socket, two processes) must not cost more than a tenth. Exit code 1 where it does.
+Needs root; about three minutes per profile.
+"""
+
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+
+from assay.calibration.fio import Fio, Limit, Stretch, find_fio
+from assay.commands.calibrate import spec_of
+from assay.commands.run import run_experiment
+from assay.media.emulated import EmulatedMedium
+from assay.model.calibration import Access
+from assay.model.installation import Installation
+from assay.record.folder import RunFolder
+
+SIZE_BYTES = 2_000_000_000
+LEAST_SHARE = 0.9
+_PATIENCE_S = 120.0
+THESIS = ("wd10ezex", "samsung-840-evo-120gb", "crucial-mx100-512gb")
+EXPERIMENT = """
+experiment: testdfsio-rate
+workloads:
+  - {{name: testdfsio, variant: write, options: {{files: 1, file_size: 2GB}}}}
+  - {{name: testdfsio, variant: read, options: {{files: 1, file_size: 2GB}}}}
+media: {media}
+memory: 1400MiB
+hadoop:
+  yarn.scheduler.minimum-allocation-mb: 512
+  yarn.app.mapreduce.am.resource.mb: 512
+  yarn.app.mapreduce.am.command-opts: -Xmx256m
+  mapreduce.map.memory.mb: 512
+  mapreduce.map.java.opts: -Xmx300m
+  mapreduce.reduce.memory.mb: 512
+  mapreduce.reduce.java.opts: -Xmx300m
+"""
+
+
+def main(profiles: tuple[str, ...]) -> int:
+    """Measure both, print their ratio, judge."""
+    failed = 0
+    with TemporaryDirectory(dir=_parts() / "work", prefix="testdfsio-rate-") as scratch:
+        home = Path(scratch)
+        installation = _installation(home)
+        judged = {profile: _fio_mb_s(profile, installation) for profile in profiles}
+        for (profile, direction), found in _testdfsio_mb_s(profiles, home, installation).items():
+            share = found / judged[profile][direction]
+            failed += share < LEAST_SHARE
+            verdict = "pass" if share >= LEAST_SHARE else "fail"
+            sys.stdout.write(
+                f"{profile:<24} {direction:<6} TestDFSIO {found:7.1f} MB/s, "
+                f"fio {judged[profile][direction]:7.1f} MB/s: {share:5.0%} (at least {LEAST_SHARE:.0%}) {verdict}\n"
+            )
+    return 1 if failed else 0
+
+
+def _fio_mb_s(profile: str, installation: Installation) -> dict[str, float]:
+    """One buffered stream: written first, then read cold."""
+    medium, meter, found = EmulatedMedium(spec_of(profile, installation), installation), find_fio(os.environ), {}
+    with medium.attached() as directory:
+        for direction in ("write", "read"):
+            medium.make_cold()
+            found[direction] = _stream(meter, directory / "file", direction)
+    return found
+
+
+def _stream(meter: Fio, file: Path, direction: str) -> float:
+    access = Access.model_validate(
+        {
+            "direction": direction, "pattern": "sequential", "block_bytes": 1 << 20, "buffered": True,
+            "fsync": "end" if direction == "write" else "never",
+        }
+    )  # fmt: skip
+    return meter.measure(
+        access, Stretch(path=file, span_bytes=SIZE_BYTES), Limit(seconds=_PATIENCE_S, total_bytes=SIZE_BYTES)
+    ).mb_s
+
+
+def _testdfsio_mb_s(profiles: tuple[str, ...], home: Path, installation: Installation) -> dict[tuple[str, str], float]:
+    """Its own figure, `Throughput mb/sec`, which counts in MiB."""
+    experiment = home / "experiment.yaml"
+    experiment.write_text(EXPERIMENT.format(media="{" + ", ".join(f"{name}: {name}" for name in profiles) + "}"))
+    run_experiment(
+        experiment, home / "run", installation, Console(stderr=True, quiet=True), resume=False, dry_run=False
+    )
+    records, _ = RunFolder(home / "run").records()
+    return {
+        (record.trial.placement.name, record.trial.workload.variant): record.outputs[0].summary["throughput_mib_s"]
+        * 1.048576
+        for record in records
+        if record.outputs
+    }
+
+
+def _parts() -> Path:
+    return Path(__file__).resolve().parent.parent / ".assay"
+
+
+def _installation(home: Path) -> Installation:
+    root = _parts().parent
+    return Installation(
+        root=root, parts=_parts(), jobs_jar=root / "jobs" / "target" / "assay-jobs.jar", cache=home / "cache",
+        state=home / "state",
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(tuple(sys.argv[1:]) or THESIS))
