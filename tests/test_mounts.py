@@ -50,10 +50,32 @@ def test_busy_ones_are_tried_again_and_then_named(machine, monkeypatch):
     assert not {"/mnt/theirs", "/dev/loop1", "/", str(HOME) + "y"} & set(tried)
 
 
+def test_a_loop_device_that_somebody_else_got_meanwhile_stays_theirs(machine, monkeypatch):
+    ours = machine[0]
+    asked = []
+
+    def detached(device):
+        asked.append(device)
+        machine[0] = Loop(device, Path("/theirs too.img"))
+
+    monkeypatch.setattr(mounts, "_detached", detached)
+    mounts.detach(ours)
+    mounts.detach(ours)
+    assert asked == [ours.device]
+
+
+def test_a_promised_loop_device_is_waited_for(machine, monkeypatch):
+    asked = []
+    monkeypatch.setattr(mounts, "_detached", asked.append)
+    with pytest.raises(AssayError, match="/dev/loop0 is still in use"):
+        mounts.detach(machine[0], patience_s=0.1)
+    assert len(asked) == 1
+
+
 def test_nothing_to_let_go_of(tmp_path):
     let_go([tmp_path])
     mounts.unmount(tmp_path / "absent")
-    mounts.detach(Path("/dev/loop-of-nobody"))
+    mounts.detach(Loop(Path("/dev/loop-of-nobody"), tmp_path / "absent"))
 
 
 def test_the_root_is_a_mount():

@@ -22,6 +22,7 @@ LOOP_CLR_FD = 0x4C01
 
 PATIENCE_S = 15.0
 RETRY_S = 0.05
+FREE_S = 0.005
 
 
 class Mount(NamedTuple):
@@ -118,14 +119,19 @@ def unmount(point: Path, patience_s: float = PATIENCE_S) -> None:
         time.sleep(RETRY_S)
 
 
-def detach(device: Path, patience_s: float = PATIENCE_S) -> None:
-    """Detach a loop device and see that it is free; the kernel only promises it while somebody has it open."""
+def detach(loop: Loop, patience_s: float = PATIENCE_S) -> None:
+    """Detach a loop device and wait until it is free: while somebody has it open the kernel only promises it.
+
+    A device that got another file meanwhile is somebody else's: it is free as far as this one is concerned.
+    """
     deadline = time.monotonic() + patience_s
-    while any(loop.device == device for loop in loops()):
-        reason = _detached(device)
+    promised = False
+    while loop in loops():
+        reason = None if promised else _detached(loop.device)
+        promised = reason is None
         if time.monotonic() > deadline:
-            raise AssayError(reason or f"{device} is still in use; end whatever has it open and try again")
-        time.sleep(RETRY_S)
+            raise AssayError(reason or f"{loop.device} is still in use; end whatever has it open and try again")
+        time.sleep(RETRY_S if reason else FREE_S)
 
 
 def _unmounted(point: str) -> str | None:

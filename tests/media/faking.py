@@ -68,8 +68,8 @@ class FakeSystem:
     def unmount(self, point):
         self.note(f"unmount {point.name}")
 
-    def detach(self, device):
-        self.note(f"detach {device}")
+    def detach(self, loop):
+        self.note(f"detach {loop.device}")
 
     def measure(self, device, home):
         self.note("measure")

@@ -173,15 +173,12 @@ pub fn mount(source: &str, directory: &Path, kind: &str, options: &str) -> io::R
     checked(result)
 }
 
-/// Unmounts; where something still uses it, takes it out of the tree and lets it go with its last user.
+/// Unmounts. What something still uses stays in the tree: taken out of it, a loop device's file would lose its name, and
+/// nobody could tell any more whose device that is.
 pub fn unmount(directory: &Path) -> io::Result<()> {
     let directory = c_path(directory)?;
     // SAFETY: the string ends with a zero byte and lives through the call.
-    let unmount = |flags| checked(unsafe { libc::umount2(directory.as_ptr(), flags) });
-    match unmount(0) {
-        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => unmount(libc::MNT_DETACH),
-        other => other,
-    }
+    checked(unsafe { libc::umount2(directory.as_ptr(), 0) })
 }
 
 /// True for the superuser.

@@ -116,7 +116,7 @@ fn bytes_come_back_and_space_is_freed() {
 }
 
 #[test]
-fn commands_are_obeyed_and_the_end_leaves_nothing() {
+fn commands_are_obeyed_and_a_signal_ends_it() {
     let Some(mut served) = Served::start("commands") else { return };
     let disk = served.disk();
     assert!(served.ask("settle")["error"].is_string());
@@ -138,6 +138,15 @@ fn commands_are_obeyed_and_the_end_leaves_nothing() {
 
     served.signal(libc::SIGTERM);
     assert!(served.program.wait().unwrap().success(), "also while the disk is open");
+    assert!(served.is_mounted(), "a file that is open keeps its name, by which its users are found");
+    assert!(!served.home.join("control").exists());
+}
+
+#[test]
+fn the_end_unmounts() {
+    let Some(mut served) = Served::start("end") else { return };
+    assert_eq!(served.ask("stop")["ok"], true);
+    assert!(served.program.wait().unwrap().success());
     assert!(!served.is_mounted() && !served.home.join("control").exists());
 }
 

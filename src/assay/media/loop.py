@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.media.system import System
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
+from assay.mounts import Loop, loops
 
 LOOP_CTL_GET_FREE = 0x4C82
 """Name a free loop device, making one if need be (linux/loop.h)."""
@@ -53,7 +54,8 @@ def check_loop_devices(control: Path = CONTROL) -> None:
 def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> Path:
     """A loop device on a file, with direct I/O so that nothing is cached twice; it is detached with the scope."""
     device = Path(system.run("losetup", "--find", "--show", "--direct-io=on", str(file)).strip())
-    scope.callback(system.detach, device)
+    # Its file by the name that the kernel gives it: links in the path are gone from that.
+    scope.callback(system.detach, next((loop for loop in loops() if loop.device == device), Loop(device, file)))
     set_queue(device, queue, system)
     return device
 

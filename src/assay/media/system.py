@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.model.errors import AssayError
-from assay.mounts import detach, unmount
+from assay.mounts import Loop, detach, unmount
+
+MOST_WORDS = 400
+"""Characters of a failed command's words that are told."""
 
 
 class Running(Protocol):
@@ -39,7 +42,7 @@ class System(Protocol):
         """See `assay.mounts.unmount`."""
         ...
 
-    def detach(self, device: Path) -> None:
+    def detach(self, loop: Loop) -> None:
         """See `assay.mounts.detach`."""
         ...
 
@@ -60,8 +63,8 @@ class RealSystem:
         except subprocess.TimeoutExpired:
             raise AssayError(f"{' '.join(command)} did not end within a minute") from None
         if done.returncode:
-            words = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
-            raise AssayError(f"{' '.join(command)} failed: {words}")
+            words = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+            raise AssayError(f"{' '.join(command)} failed: {words[-MOST_WORDS:]}")
         return done.stdout
 
     def start(self, command: tuple[str, ...], directory: Path, log: Path, environment: Mapping[str, str]) -> Running:
@@ -84,6 +87,6 @@ class RealSystem:
         """With retries."""
         unmount(point)
 
-    def detach(self, device: Path) -> None:
+    def detach(self, loop: Loop) -> None:
         """With retries."""
-        detach(device)
+        detach(loop)
