@@ -144,17 +144,20 @@ def test_discarded_space_comes_back(place):
         wait_for(lambda: backing.stat().st_blocks - empty < 32 * MIB / 512, 30)
 
 
-def test_a_killed_emulator_is_the_reason_and_the_machine_stays_usable(place):
+@pytest.mark.parametrize(
+    ("number", "words"), [(signal.SIGKILL, "was killed by SIGKILL"), (signal.SIGTERM, "ended with exit code 0")]
+)
+def test_a_killed_emulator_is_the_reason_and_the_machine_stays_usable(place, number, words):
     drive = medium(place)
 
     def work(directory):
         with (directory / "file").open("wb", buffering=0) as file:
             file.write(bytes(64 * MIB))
-            os.kill(emulator_of(place), signal.SIGKILL)
+            os.kill(emulator_of(place), number)
             wait_for(drive.failure, 5)
             os.fsync(file.fileno())
 
-    with pytest.raises(AssayError, match="was killed by SIGKILL") as raised, drive.attached() as directory:
+    with pytest.raises(AssayError, match=words) as raised, drive.attached() as directory:
         work(directory)
     assert isinstance(raised.value.__cause__, OSError)
     assert place.left_over() == []
