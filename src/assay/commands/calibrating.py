@@ -11,10 +11,12 @@ from pathlib import Path
 
 from assay.calibration.device import block_device
 from assay.calibration.fio import Meter
+from assay.calibration.laying import write_out
 from assay.calibration.measure import Ground, Measured, measure, measure_knee, plan_accesses
 from assay.lease import Lease
 from assay.machine import machine_facts
 from assay.media.directory import DirectoryMedium
+from assay.media.drive import Drive
 from assay.media.emulated import PURPOSE, EmulatedMedium
 from assay.media.emulator import Emulator
 from assay.media.raw import raw_drive
@@ -125,7 +127,7 @@ def _measure_raw(
             device_bytes=size_bytes,
             may_overwrite=True,
             rotational=medium.profile.kind == "hdd",
-            settle=lambda: drive.ask("settle"),
+            settle=lambda: _settle(drive),
         )
         seconds = wish.seconds * _RAW_SHARE
         if plan.total_bytes and plan.doubt is None:
@@ -135,6 +137,12 @@ def _measure_raw(
         measured = measure(ground, plan_accesses(ground, wish.form), meter, seconds, progress)
         medium.take_report(drive.ask("report"))
     return measured, knee, medium.doubts()
+
+
+def _settle(drive: Drive) -> None:
+    """Empty the drive's caches, and write out its backing file, which the kernel would do amidst what is next."""
+    drive.ask("settle")
+    write_out(drive.backing)
 
 
 def _calibration(
