@@ -11,6 +11,9 @@ from assay.model.trial import Trial
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
 
+# What a task writes besides intermediates and counts all the same: job.xml, as measured with Hadoop 3.4.
+CONFIGURATION_BYTES = 300_000
+
 NO_DISKS = ("tmpfs", "ramfs", "overlay", "nfs", "cifs", "smb", "fuse", "9p", "virtiofs")
 
 
@@ -36,6 +39,43 @@ def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
             )
         )
     return doubts
+
+
+def unseen(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
+    """A doubt where too little was found of what should lie somewhere. Raises AssayError where placement is strict."""
+    doubts = []
+    for landed in landings:
+        if not landed.unseen and landed.trouble is None:
+            continue
+        what = f"of {landed.role} {landed.bytes} of {landed.of_bytes} bytes were found ({landed.when})"
+        what += f": {landed.trouble}" if landed.trouble else ""
+        if trial.strict_placement:
+            raise AssayError(f"trial {trial.id}: {what}; so where they landed can't be told")
+        doubts.append(
+            Doubt(
+                kind="landing-not-seen",
+                what=f"{trial.placement.name}: {what}",
+                why="the landed shares are those of a part, and the rest may lie elsewhere",
+                cure="raise fs.inotify.max_user_watches and max_queued_events, and see that nothing else removes files",
+            )
+        )
+    return doubts
+
+
+def counted(landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Landed]:
+    """The landings, with what the tasks counted as written to local directories beside what was seen there.
+
+    Each task also counts the job's configuration, which it writes elsewhere.
+    """
+    written = totals(tuple(jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {}).get("FILE_BYTES_WRITTEN")
+    if written is None:
+        return list(landings)
+    tasks = sum(job.maps + job.reduces for job in jobs)
+    of_bytes = max(0, written - tasks * CONFIGURATION_BYTES)
+    return [
+        landed.model_copy(update={"of_bytes": of_bytes}) if landed.role == "intermediate" else landed
+        for landed in landings
+    ]
 
 
 def _percent(shares: Mapping[str, float]) -> str:

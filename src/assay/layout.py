@@ -36,6 +36,12 @@ def lay_out(placement: Placement, places: Mapping[str, Path], neutral: Path) -> 
     return Layout(neutral=neutral, data=(*data, system), local=tuple(local))
 
 
+def unmet_share(fractions: Mapping[str, float]) -> float:
+    """How far the directories' own shares are from the wanted ones at worst, 0 to 1."""
+    turns = in_turn(fractions)
+    return max(abs(turns.count(name) / len(turns) - share) for name, share in fractions.items())
+
+
 def in_turn(fractions: Mapping[str, float]) -> list[str]:
     """The media of a role's directories, in the order in which they are filled: the fewest that come close enough."""
     best: dict[str, int] = {}

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
+from assay.layout import MOST_DIRECTORIES, unmet_share
 from assay.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
+from assay.model.medium import Space
 from assay.model.parts import Parts
-from assay.model.placement import ROLES
+from assay.model.placement import ROLES, TOLERANCE_SHARE
 from assay.model.progress import Progress
 from assay.model.trial import Estimate, Plan, Trial
 
@@ -52,10 +54,12 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
         )
         if key not in seen:
             with make_parts(trial) as parts:
-                for medium in parts.media():
-                    free[medium.spec.name] = medium.space().free_bytes
+                spaces = {medium.spec.name: medium.space() for medium in parts.media()}
+                free |= {name: space.free_bytes for name, space in spaces.items()}
+                _refuse_unmet(trial)
                 parts.cluster().check(trial.settings.properties)
                 seen[key] = _estimate(trial, parts, progress)
+                _refuse_together(trial, seen[key], spaces)
         estimates[trial.id] = seen[key]
         for name, wanted in _disk(trial, seen[key]).items():
             disk[name] = max(disk.get(name, 0), wanted)
@@ -83,11 +87,13 @@ def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
     in_memory = disk if any(medium.kind == "memory" for medium in trial.media) else 0
-    # Tasks are gone when the output is verified, and the cluster is not.
-    at_work = max(_tasks(trial, estimate) * TASK_MEMORY_BYTES, estimate.memory_bytes)
+    # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
+    bound = trial.cluster.limit_memory_bytes or 1 << 62
+    at_work = min(CLUSTER_MEMORY_BYTES + _tasks(trial, estimate) * TASK_MEMORY_BYTES, bound)
+    verifying = min(CLUSTER_MEMORY_BYTES, bound) + estimate.memory_bytes
     return Estimate(
         disk_bytes=disk,
-        memory_bytes=CLUSTER_MEMORY_BYTES + at_work + in_memory,
+        memory_bytes=max(at_work, verifying) + in_memory,
         seconds=estimate.seconds + CLUSTER_S,
     )
 
@@ -97,6 +103,31 @@ def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
     placement = trial.placement
     largest = {name: max(placement.of(role).get(name, 0.0) for role in ROLES) for name in placement.media}
     return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
+
+
+def _refuse_unmet(trial: Trial) -> None:
+    """Raises BadInputError for fractions that the most directories come nowhere near."""
+    for role in ROLES:
+        unmet = unmet_share(trial.placement.of(role))
+        if unmet > TOLERANCE_SHARE:
+            raise BadInputError(
+                f"placement {trial.placement.name!r}: the fractions of {role} can't be met by {MOST_DIRECTORIES} "
+                f"directories, the nearest is off by {unmet:.0%}; name fewer media, or larger fractions"
+            )
+
+
+def _refuse_together(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> None:
+    """Raises BadInputError when media that lie on one disk don't fit there together."""
+    disk = _disk(trial, estimate)
+    for shared in {space.shared for space in spaces.values() if space.shared is not None}:
+        names = [name for name, space in spaces.items() if space.shared == shared]
+        wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)
+        free = max(spaces[name].free_bytes for name in names)
+        if len(names) > 1 and wanted > free:
+            raise BadInputError(
+                f"the media {', '.join(names)} lie on one disk with {gib(free)} free, and the largest trial needs "
+                f"about {gib(wanted)} there; free some space, give one a path elsewhere, or take a smaller dataset"
+            )
 
 
 def _tasks(trial: Trial, estimate: Estimate) -> int:

@@ -3,60 +3,25 @@
 Nothing here knows which kinds of things there are: they come from Parts, and tests bring fakes.
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from assay.doubts import cached, misplaced, out_of_memory, unlike_a_disk
+from assay.doubts import cached, counted, misplaced, out_of_memory, unlike_a_disk, unseen
+from assay.findings import Findings
 from assay.layout import lay_out
 from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, JobReference, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.graph import GraphFacts
-from assay.model.limits import LimitUse
 from assay.model.medium import Device, Doubtful, Medium
 from assay.model.parts import Parts
-from assay.model.placement import Landed, Role
+from assay.model.placement import Role
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, Output, Record, Sample, Status, Step, TaskAttempt, totals
+from assay.model.record import JobRecord, Output, Record, Sample, Status, TaskAttempt, totals
 from assay.model.store import Placer, Store
 from assay.model.trial import Trial
-
-
-@dataclass
-class Findings:
-    """What a trial has found so far: the record is made from it, also when the trial fails half-way."""
-
-    facts: dict[str, str] = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=dict)
-    dataset: GraphFacts | None = None
-    steps: list[Step] = field(default_factory=list)
-    staging_jobs: list[JobRecord] = field(default_factory=list)
-    jobs: list[JobRecord] = field(default_factory=list)
-    attempts: list[TaskAttempt] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    outputs: list[Output] = field(default_factory=list)
-    landed: list[Landed] = field(default_factory=list)
-    devices: dict[str, dict[str, Mapping[str, object]]] = field(default_factory=dict)
-    limits: LimitUse | None = None
-    verdicts: list[Verdict] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
-
-    @contextmanager
-    def step(self, name: str, progress: Progress) -> Iterator[None]:
-        """Time a step, and tell that it began; it counts also when it fails."""
-        progress.step(name)
-        started = time.time()
-        clock = time.monotonic()
-        try:
-            yield
-        finally:
-            seconds = time.monotonic() - clock
-            self.steps.append(Step(name=name, started_ms=int(started * 1000), seconds=seconds))
 
 
 def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, list[TaskAttempt], list[Sample]]:
@@ -111,17 +76,25 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
                 placer.prepare(workload.base, workload.input)
             staged = workload.stage(dataset, store, engine, progress)
             _found(placer, (("input", workload.input),), "staged", findings)
+            if trial.strict_placement:
+                misplaced(trial, findings.landed)
         with findings.step("cold cache", progress):
             for medium in media:
                 findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
+        _write_out(media)
         _take_reports(media, "staging", findings)
         report = _measured(parts, layout, lambda: workload.run(engine, progress), findings, progress)
         _take_reports(media, "run", findings)
+        if findings.devices:
+            with findings.step("write out", progress):
+                _write_out(media)
+            _take_reports(media, "write out", findings)
         with findings.step("job history", progress):
             findings.settings |= report.settings
             findings.staging_jobs += _histories(engine, staged.jobs, findings)
             findings.jobs += _histories(engine, report.jobs, findings)
             _found(placer, (("input", workload.input), ("output", workload.output)), "run", findings)
+            findings.landed = counted(findings.landed, findings.jobs)
             findings.doubts += _doubts(trial, cluster, media, findings)
         with findings.step("verify", progress):
             size = store.size_bytes(workload.output)
@@ -150,6 +123,7 @@ def _doubts(trial: Trial, cluster: Cluster, media: Sequence[Medium], findings: F
     """All that what was found says about the figures."""
     return [
         *misplaced(trial, findings.landed),
+        *unseen(trial, findings.landed),
         *cached(trial, findings.jobs, findings.facts),
         *unlike_a_disk(trial, findings.facts),
         *out_of_memory(cluster.limit_use()),
@@ -175,7 +149,14 @@ def _any_failure(cluster: Cluster, media: Sequence[Medium]) -> Callable[[], str 
     return failure
 
 
-def _take_reports(media: Sequence[Medium], when: Literal["staging", "run"], findings: Findings) -> None:
+def _write_out(media: Sequence[Medium]) -> None:
+    """Have the kernel write to devices of Assay's own what it holds back, so that their next report has all of it."""
+    for medium in media:
+        if isinstance(medium, Device):
+            medium.write_out()
+
+
+def _take_reports(media: Sequence[Medium], when: Literal["staging", "run", "write out"], findings: Findings) -> None:
     """What devices of Assay's own saw since the last time; they count anew from here."""
     for medium in media:
         if isinstance(medium, Device):

@@ -93,8 +93,6 @@ def _addresses(ports: Ports) -> dict[str, str]:
 
 
 def _directories(layout: Layout) -> dict[str, str]:
-    # Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere.
-    in_turn = {"yarn.nodemanager.container-executor.class": IN_TURN} if len(layout.local) > 1 else {}
     local = ",".join(str(directory.path) for directory in layout.local)
     return {
         "hadoop.tmp.dir": str(layout.neutral / "tmp"),
@@ -104,7 +102,6 @@ def _directories(layout: Layout) -> dict[str, str]:
         "yarn.nodemanager.local-dirs": local,
         "mapreduce.cluster.local.dir": local,
         "yarn.nodemanager.log-dirs": str(layout.neutral / "logs" / "containers"),
-        **in_turn,
     }
 
 

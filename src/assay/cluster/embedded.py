@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.cluster import commands
-from assay.cluster.configuration import Ports, embedded_properties, write_configuration
+from assay.cluster.configuration import IN_TURN, Ports, embedded_properties, write_configuration
 from assay.cluster.daemon import Daemon, PortTakenError
 from assay.cluster.distribution import Distribution
 from assay.cluster.limits import Limits, check_limits, limits_of
@@ -104,7 +104,7 @@ class EmbeddedCluster:
         classpath = ",".join(self._distribution.classpath)
         starts = self._starts.beside(properties)
         spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
-        ours = embedded_properties(spec, layout, ports, classpath, conf_dir)
+        ours = {**embedded_properties(spec, layout, ports, classpath, conf_dir), **self._turns(layout)}
         write_configuration(conf_dir, {**ours, **starts.properties, **properties})
         plan = Plan(
             distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
@@ -113,6 +113,14 @@ class EmbeddedCluster:
         )  # fmt: skip
         Startup(plan, self._daemons, progress).run()
         return self._facts(layout, plan)
+
+    def _turns(self, layout: Layout) -> dict[str, str]:
+        """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere.
+
+        Only the bundled Hadoop has the class that has them taken in turn (hadoop/src/.../OneDirectoryPerTask.java).
+        """
+        mixed = len(layout.local) > 1 and self._distribution.jars is not None
+        return {"yarn.nodemanager.container-executor.class": IN_TURN} if mixed else {}
 
     def _facts(self, layout: Layout, plan: Plan) -> RunningCluster:
         hadoop = commands.write_hadoop_command(
@@ -125,7 +133,7 @@ class EmbeddedCluster:
             extras=plan.distribution.extras,
             settings={
                 **plan.starts.settings(plan.distribution), **self._sizes(),
-                "local directories": "one per task, in turn" if len(layout.local) > 1 else "one",
+                "local directories": _local_directories(layout, self._turns(layout)),
             },
         )  # fmt: skip
 
@@ -139,6 +147,13 @@ class EmbeddedCluster:
         for daemon in self._daemons:
             daemon.reap()
         self._daemons = []
+
+
+def _local_directories(layout: Layout, turns: Mapping[str, str]) -> str:
+    """How tasks come by their local directories, for the record."""
+    if len(layout.local) == 1:
+        return "one"
+    return "one per task, in turn" if turns else "drawn at random for each file"
 
 
 def _empty(layout: Layout) -> None:

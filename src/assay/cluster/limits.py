@@ -50,6 +50,7 @@ class Limits:
         """What was used of the bounds so far; what this kernel does not tell is None."""
         peak, hits, kills = self._memory()
         return LimitUse(
+            interface=" and ".join(sorted({f"version {version}" for version, _ in self._groups.values()})) or None,
             memory_limit_bytes=self._memory_bytes, memory_peak_bytes=peak, memory_limit_hits=hits,
             out_of_memory_kills=kills, cpus=self._cpus, throttled_s=self._throttled_s(),
         )  # fmt: skip

@@ -46,7 +46,10 @@ class DirectoryMedium:
                 f"medium {self.spec.name!r}: {self._place} can't be written to; change its owner or mode"
             )
         numbers = os.statvfs(self._place)
-        return Space(free_bytes=numbers.f_bavail * numbers.f_frsize, total_bytes=numbers.f_blocks * numbers.f_frsize)
+        return Space(
+            free_bytes=numbers.f_bavail * numbers.f_frsize, total_bytes=numbers.f_blocks * numbers.f_frsize,
+            shared=self._place.stat().st_dev,
+        )  # fmt: skip
 
     @contextmanager
     def attached(self) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from assay.lease import Lease
 from assay.media.attachment import Attached, Wanted, attach_drive, wanted_size
 from assay.media.directory import disk_facts
 from assay.media.emulator import Emulator
-from assay.media.file_system import make_cold
+from assay.media.file_system import make_cold, write_out
 from assay.media.profile import Profile, find_profile
 from assay.media.raw import queue_of
 from assay.media.requirements import missing
@@ -95,8 +95,10 @@ class EmulatedMedium:
         """
         self.check()
         total = int(self._size() * (1 - FILE_SYSTEM_SHARE))
-        numbers = os.statvfs(_existing(self.place))
-        return Space(free_bytes=min(total, numbers.f_bavail * numbers.f_frsize), total_bytes=total)
+        below = _existing(self.place)
+        numbers = os.statvfs(below)
+        free_bytes = min(total, numbers.f_bavail * numbers.f_frsize)
+        return Space(free_bytes=free_bytes, total_bytes=total, shared=below.stat().st_dev)
 
     def check(self) -> None:
         """Raises BadInputError when `attached` could not work, as far as can be told without attaching."""
@@ -171,6 +173,14 @@ class EmulatedMedium:
                     f"({'; '.join(errors['reasons'])}); see that {self.place} has room"
                 )
         return None
+
+    def write_out(self) -> None:
+        """Have the kernel write what it still holds back. Raises AssayError when the drive has died."""
+        if self._attached is not None:
+            try:
+                write_out(self._attached.mount_point)
+            except OSError as error:
+                raise AssayError(self.failure() or f"{self.spec.name} can't be written out: {error}") from error
 
     def reset_report(self) -> None:
         """Count anew from now on."""

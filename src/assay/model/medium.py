@@ -11,10 +11,14 @@ from assay.model.trial import MediumSpec
 
 
 class Space(Frozen):
-    """Free and total bytes of a medium as the file system tells them."""
+    """Free and total bytes of a medium as the file system tells them.
+
+    `shared` tells what really holds the bytes, where several media may share that: a file system's device number.
+    """
 
     free_bytes: int
     total_bytes: int
+    shared: int | None = None
 
 
 class Medium(Protocol):
@@ -54,6 +58,10 @@ class Device(Doubtful, Protocol):
 
     def failure(self) -> str | None:
         """Why the attached device can no longer be used, in one sentence; None while it can."""
+        ...
+
+    def write_out(self) -> None:
+        """Have the kernel write what it still holds back. Raises AssayError when the device has died."""
         ...
 
     def reset_report(self) -> None:

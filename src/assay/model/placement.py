@@ -13,6 +13,9 @@ ROLES: tuple[Role, ...] = ("input", "intermediate", "output")
 TOLERANCE_SHARE = 0.05
 """A landed share that differs by more than this from the wanted one is doubted."""
 
+SEEN_SHARE = 0.9
+"""Less than this of what should have been found says too little about the rest."""
+
 MATERIAL_BYTES = 1 << 20
 """Less than this can't be divided in a way that any disk would notice (a count of triangles is 7 bytes)."""
 
@@ -61,12 +64,22 @@ class Landed(Frozen):
 
     `when` is `staged` (before the jobs) or `run` (after them). `shares` are fractions of `bytes` by medium;
     `bytes` are those of block files for input and output, those written into local directories for intermediates.
+    `of_bytes` are those that should have been found: the blocks' lengths as the NameNode knows them, what the tasks
+    counted as written; None where nobody counted. `trouble` is why the look was not a whole one.
     """
 
     role: Role
     when: Literal["staged", "run"]
     bytes: int
     shares: Mapping[str, float]
+    of_bytes: int | None = None
+    trouble: str | None = None
+
+    @property
+    def unseen(self) -> bool:
+        """Whether too little was found to judge by."""
+        missed = 0 if self.of_bytes is None else self.of_bytes - self.bytes
+        return missed > max(MATERIAL_BYTES, (1 - SEEN_SHARE) * (self.of_bytes or 0))
 
     def error(self, placement: Placement) -> float:
         """The largest difference between a landed and a wanted share, 0 to 1; 0 for less than MATERIAL_BYTES."""

@@ -39,6 +39,9 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
         ),
         ("settings", [one.name for one in settings]),
         ("placement", [one.name for one in placements]),
+        ("memory", [str(size) for size in experiment.memory]),
+        ("cpus", [str(count) for count in experiment.cpus]),
+        ("cache", list(experiment.cache)),
     ):
         _refuse_doubles(path, line_of(tree, [what]), what, names)
     cluster = _cluster(experiment, path.parent)

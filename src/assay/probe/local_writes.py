@@ -32,6 +32,7 @@ class LocalWrites:
         # Sizes of files that were there when their directory began to be watched: closed already, or still to be.
         self._found: dict[Path, tuple[str, int]] = {}
         self._moving: set[int] = set()
+        self._trouble: str | None = None
 
     @contextmanager
     def watching(self) -> Iterator["LocalWrites"]:
@@ -55,14 +56,23 @@ class LocalWrites:
             written[medium] = written.get(medium, 0) + size
         total = sum(written.values())
         shares = {medium: size / total for medium, size in written.items() if total}
-        return Landed(role="intermediate", when="run", bytes=total, shares=shares)
+        return Landed(role="intermediate", when="run", bytes=total, shares=shares, trouble=self._trouble)
 
     def _follow(self, kernel: INotify, done: threading.Event) -> None:
-        while not done.is_set():
-            for event in kernel.read(timeout=_PATIENCE_MS):
-                if event.wd in self._watched:
-                    directory, medium = self._watched[event.wd]
-                    self._take(kernel, event.mask, event.cookie, directory / event.name, medium)
+        """Until done, and then what is still in the queue."""
+        try:
+            while True:
+                last = done.is_set()
+                for event in kernel.read(timeout=0 if last else _PATIENCE_MS):
+                    if event.mask & flags.Q_OVERFLOW:
+                        self._trouble = "the kernel's queue of notices ran over"
+                    if event.wd in self._watched:
+                        directory, medium = self._watched[event.wd]
+                        self._take(kernel, event.mask, event.cookie, directory / event.name, medium)
+                if last:
+                    return
+        except OSError as error:  # most likely fs.inotify.max_user_watches
+            self._trouble = f"the local directories could no longer be watched: {error}"
 
     def _take(self, kernel: INotify, mask: int, cookie: int, path: Path, medium: str) -> None:
         if mask & flags.ISDIR:

@@ -125,7 +125,18 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
                 cure=f"set repetitions: {ENOUGH_REPETITIONS} or more in the experiment",
             )
         )
-    machines = {tuple(record.facts.get(key) for key in MACHINE_FACTS) for record in records}
+    kinds = {medium.kind == "emulated" for record in records for medium in record.trial.media}
+    if len(kinds) > 1:
+        doubts.append(
+            Doubt(
+                kind="emulated-beside-real",
+                what="emulated drives stand beside media of this machine",
+                why="a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
+                "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly",
+                cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
+            )
+        )
+    machines = {_machine(record) for record in records}
     if len(machines) > 1:
         doubts.append(
             Doubt(
@@ -136,3 +147,9 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
             )
         )
     return doubts
+
+
+def _machine(record: Record) -> tuple[str | None, ...]:
+    """What must be the same for two trials to be of one kind; version 1 and 2 of control groups bound differently."""
+    limits = record.limits.interface if record.limits else None
+    return (*(record.facts.get(key) for key in MACHINE_FACTS), limits)

@@ -35,7 +35,7 @@ class HdfsPlacer:
 
     def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
         """Bytes of the path's block files on each medium."""
-        wanted = set(self._store.block_ids(path))
+        wanted = self._store.blocks(path)
         by_medium: dict[str, int] = {}
         for directory in self._directories if wanted else ():
             size = sum(size for block, size in _block_files(directory.path) if block in wanted)
@@ -43,7 +43,7 @@ class HdfsPlacer:
                 by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
         total = sum(by_medium.values())
         shares = {medium: size / total for medium, size in by_medium.items()}
-        return Landed(role=role, when=when, bytes=total, shares=shares)
+        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(wanted.values()))
 
     def _steer(self, path: str, storage: StorageType) -> None:
         self._store.make_directory(path)

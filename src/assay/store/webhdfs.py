@@ -84,20 +84,24 @@ class WebHdfs:
         """Files created below the directory from now on follow this storage policy (`HOT`, `ALL_SSD`, ...)."""
         self._check(self._send("PUT", path, op="SETSTORAGEPOLICY", storagepolicy=policy), "SETSTORAGEPOLICY", path)
 
-    def block_ids(self, path: str) -> list[int]:
-        """The ids of all blocks of the files below a path; none when it is not there."""
+    def blocks(self, path: str) -> dict[int, int]:
+        """The ids and lengths in bytes of all blocks of the files below a path; none when it is not there."""
         answer = self._send("GET", path, op="GETFILESTATUS")
         if answer.status_code == httpx.codes.NOT_FOUND:
-            return []
+            return {}
         self._check(answer, "GETFILESTATUS", path)
         if answer.json()["FileStatus"]["type"] == "FILE":
             return self._blocks_of(path)
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
-        return [block for status in statuses for block in self.block_ids(f"{path.rstrip('/')}/{status['pathSuffix']}")]
+        found: dict[int, int] = {}
+        for status in statuses:
+            found |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
+        return found
 
-    def _blocks_of(self, file: str) -> list[int]:
+    def _blocks_of(self, file: str) -> dict[int, int]:
         located = self._call("GET", file, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]
-        return [int(one["block"]["blockId"]) for one in located["locatedBlocks"]]
+        blocks = [one["block"] for one in located["locatedBlocks"]]
+        return {int(block["blockId"]): int(block["numBytes"]) for block in blocks}
 
     def _send(self, method: str, path: str, **parameters: str) -> httpx.Response:
         try:

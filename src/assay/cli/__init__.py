@@ -1,0 +1,122 @@
+"""The command line: arguments only. Heavy modules are imported by the command that needs them, so that --help is quick.
+
+Exit codes: 0 all verified, 1 a trial failed or could not be verified, 2 bad input (said before anything starts),
+130 interrupted (what finished is kept; `run --resume` goes on).
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from assay import __version__
+from assay.cli.cluster import cluster
+from assay.cli.context import find_installation, open_console
+from assay.cli.data import data
+from assay.cli.media import media
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+OUT_HELP = "Folder for the records; a new one under runs/ by default."
+
+
+def main() -> None:
+    """Run the command line; every error is one sentence on standard error."""
+    from assay.model.errors import AssayError, BadInputError
+
+    try:
+        sys.exit(cli.main(prog_name="assay", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(BAD_INPUT)
+    except BadInputError as error:
+        click.echo(f"assay: {error}", err=True)
+        sys.exit(BAD_INPUT)
+    except AssayError as error:
+        click.echo(f"assay: {error}", err=True)
+        sys.exit(FAILED)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        click.echo("assay: interrupted; finished trials are kept", err=True)
+        sys.exit(INTERRUPTED)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="assay")
+def cli() -> None:
+    """Which storage do my Hadoop jobs need, and what would I gain?
+
+    Start with `assay quickstart`; then write an experiment of your own and `assay run` it.
+    """
+
+
+@cli.command()
+@click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
+def quickstart(out: Path | None) -> int:
+    """Compare an emulated hard disk and SSD on the three network-analysis workloads, every output verified.
+
+    Where drives can't be emulated, the disk here and memory are compared.
+
+    \b
+    Example:  assay quickstart
+    """
+    from assay.commands.quickstart import quickstart
+
+    return quickstart(out, find_installation(), open_console())
+
+
+@cli.command()
+@click.argument("experiment", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
+@click.option("--resume", is_flag=True, help="Go on with the unfinished trials of --out.")
+@click.option("--dry-run", is_flag=True, help="Only prepare the datasets and say what would run and what it needs.")
+def run(experiment: Path, out: Path | None, *, resume: bool, dry_run: bool) -> int:
+    """Run an experiment: every trial of its plan, each recorded as soon as it ends.
+
+    \b
+    Example:  assay run experiments/quickstart.yaml --out runs/mine
+              assay run experiments/quickstart.yaml --out runs/mine --resume
+    """
+    from assay.commands.run import run_experiment
+
+    return run_experiment(experiment, out, find_installation(), open_console(), resume=resume, dry_run=dry_run)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the plan and the records as JSON instead.")
+def report(folder: Path, *, as_json: bool) -> int:
+    """Print a run's table and write its page, RUN/report.html.
+
+    \b
+    Example:  assay report runs/quickstart-20260102-030405
+    """
+    from assay.commands.report import exit_code, records_json, report_run
+
+    if as_json:
+        click.echo(records_json(folder))
+    else:
+        report_run(folder, open_console())
+    return exit_code(folder)
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor(*, as_json: bool) -> int:
+    """Say what this machine has, what it lacks for Assay, and what was left behind.
+
+    \b
+    Example:  assay doctor
+    """
+    from assay.commands.doctor import findings
+
+    found = findings(find_installation())
+    if as_json:
+        click.echo(json.dumps([finding.model_dump() for finding in found], indent=1))
+    else:
+        for finding in found:
+            click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
+    return FAILED if any(finding.state == "broken" for finding in found) else 0
+
+
+for group in (data, cluster, media):
+    cli.add_command(group)

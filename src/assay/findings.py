@@ -1,0 +1,45 @@
+"""What a trial has found so far."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from assay.model.doubt import Doubt, Verdict
+from assay.model.graph import GraphFacts
+from assay.model.limits import LimitUse
+from assay.model.placement import Landed
+from assay.model.progress import Progress
+from assay.model.record import JobRecord, Output, Sample, Step, TaskAttempt
+
+
+@dataclass
+class Findings:
+    """What a trial has found so far: the record is made from it, also when the trial fails half-way."""
+
+    facts: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    dataset: GraphFacts | None = None
+    steps: list[Step] = field(default_factory=list)
+    staging_jobs: list[JobRecord] = field(default_factory=list)
+    jobs: list[JobRecord] = field(default_factory=list)
+    attempts: list[TaskAttempt] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    landed: list[Landed] = field(default_factory=list)
+    devices: dict[str, dict[str, Mapping[str, object]]] = field(default_factory=dict)
+    limits: LimitUse | None = None
+    verdicts: list[Verdict] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str, progress: Progress) -> Iterator[None]:
+        """Time a step, and tell that it began; it counts also when it fails."""
+        progress.step(name)
+        started = time.time()
+        clock = time.monotonic()
+        try:
+            yield
+        finally:
+            seconds = time.monotonic() - clock
+            self.steps.append(Step(name=name, started_ms=int(started * 1000), seconds=seconds))
