@@ -173,3 +173,29 @@ def test_what_was_used_of_a_limit_is_recorded_and_processes_that_it_ended_are_do
     record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
     assert record.limits == script.limit_use
     assert "out-of-memory" in [doubt.kind for doubt in record.doubts]
+
+
+def test_what_an_emulated_drive_saw_is_kept_by_step_with_its_doubts():
+    script = Script(device=True)
+    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.outcome is Outcome.PASS
+    assert list(record.devices["disk"]) == ["staging", "run", "write out"]
+    assert [step.name for step in record.steps][5:7] == ["run", "write out"]
+    assert "late" in [doubt.kind for doubt in record.doubts]
+    assert script.log.count("write out") == 2
+
+
+def test_a_drive_that_dies_is_the_reason_that_the_record_gives():
+    script = Script(device=True, fail_at="run answer")
+    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.status is Status.FAILED
+    assert record.error == "the drive died"
+
+
+def test_too_little_seen_is_doubted_or_fails_a_strict_trial():
+    script = Script(found_bytes=5)
+    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert [doubt.kind for doubt in record.doubts].count("landing-not-seen") == 3
+    strict = a_trial().model_copy(update={"strict_placement": True})
+    record, _, _ = run_trial(strict, FakeParts(script, strict), Silent())
+    assert "of input 5 of 104857600 bytes were found (staged)" in (record.error or "")

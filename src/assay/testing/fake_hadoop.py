@@ -94,7 +94,7 @@ class FakeStore:
 
 
 class FakePlacer:
-    """Lands a megabyte of each role; on the media of the script's `landing` where that is given."""
+    """Lands 100 MiB of each role where it should, or where and as many as the script says."""
 
     def __init__(self, script: Script, trial: Trial) -> None:
         self._script = script
@@ -107,7 +107,7 @@ class FakePlacer:
     def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
         """As wanted or as scripted."""
         shares = self._script.landing or self._trial.placement.of(role)
-        return Landed(role=role, when=when, bytes=MIB, shares=shares)
+        return Landed(role=role, when=when, bytes=self._script.found_bytes, shares=shares, of_bytes=100 * MIB)
 
 
 class FakeEngine:

@@ -14,6 +14,7 @@ from assay.model.cluster import Layout, RunningCluster
 from assay.model.dataset import Dataset, DatasetSpec
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts, StagedFile
 from assay.model.medium import Space
 from assay.model.placement import Landed
@@ -59,6 +60,39 @@ class FakeMedium:
         """Only told."""
         self._script.note("make cold")
         return ()
+
+
+class FakeDrive(FakeMedium):
+    """A medium whose device is Assay's own: always late, and dead as soon as the script has failed."""
+
+    def failure(self) -> str | None:
+        """Dead once anything has failed."""
+        return "the drive died" if self._script.fail_at in self._script.log else None
+
+    @contextmanager
+    def attached(self) -> Iterator[Path]:
+        """Explains a failure by its own."""
+        with super().attached() as place:
+            try:
+                yield place
+            except AssayError as error:
+                raise AssayError(self.failure() or str(error)) from error
+
+    def write_out(self) -> None:
+        """Only told."""
+        self._script.note("write out")
+
+    def reset_report(self) -> None:
+        """Only told."""
+        self._script.note("reset report")
+
+    def device_report(self) -> Mapping[str, object]:
+        """One request."""
+        return {"reads": {"requests": 1}}
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """That it was late."""
+        return (Doubt(kind="late", what="a fake was late", why="it is a fake", cure="take a real one"),)
 
 
 class FakeDataset:
@@ -160,7 +194,8 @@ class FakeParts:
 
     def media(self) -> tuple[FakeMedium, ...]:
         """Fake media."""
-        return tuple(FakeMedium(self._script, spec, self._free_bytes) for spec in self._trial.media)
+        kind = FakeDrive if self._script.device else FakeMedium
+        return tuple(kind(self._script, spec, self._free_bytes) for spec in self._trial.media)
 
     @contextmanager
     def neutral(self) -> Iterator[Path]:
@@ -185,8 +220,10 @@ class FakeParts:
 
     @contextmanager
     def intermediates(self, layout: Layout) -> Iterator[Callable[[], Landed]]:
-        """A megabyte where it should be."""
-        yield lambda: Landed(role="intermediate", when="run", bytes=MIB, shares=self._trial.placement.intermediate)
+        """As many bytes as everything lands with, where they should be."""
+        yield lambda: Landed(
+            role="intermediate", when="run", bytes=100 * MIB, shares=self._trial.placement.intermediate
+        )
 
     def dataset(self) -> FakeDataset:
         """A fake dataset."""

@@ -12,13 +12,18 @@ from assay.model.trial import Trial
 
 @dataclass
 class Script:
-    """What happens: the log of all calls, where to fail, what the jobs answer and how long they take."""
+    """What happens: the log of all calls, where to fail, what the jobs answer and how long they take.
+
+    `landing` and `found_bytes` say where bytes land and how many of 100 MiB are found; `device` makes media emulated.
+    """
 
     log: list[str] = field(default_factory=list)
     fail_at: str | None = None
     fail_with: BaseException = field(default_factory=lambda: AssayError("scripted failure"))
     answer: int = 1
     landing: Mapping[str, float] | None = None
+    found_bytes: int = 100 << 20
+    device: bool = False
     limit_use: LimitUse | None = None
     program: Callable[[Program], tuple[Mapping[str, bytes], Mapping[str, str]]] = lambda _program: ({}, {})
     counters: Counters = field(default_factory=lambda: {"fake": {"RECORDS": 3}})

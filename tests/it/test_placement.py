@@ -1,0 +1,83 @@
+"""Proves on a real Hadoop over emulated drives that roles and fractions land where they should, and how a drive dies."""
+
+import os
+import signal
+
+import pytest
+
+from assay.media.requirements import missing
+from assay.model.doubt import Outcome
+from assay.model.placement import TOLERANCE_SHARE
+from assay.model.record import Status
+
+pytestmark = pytest.mark.it
+
+EXPERIMENT = """
+experiment: placed
+workloads: {{name: terasort, options: {{size: 64MB}}}}
+media:
+  hdd: {{profile: "null", size: 2GiB}}
+  ssd: {{profile: "null", size: 2GiB}}
+placement:
+{placements}
+placement_check: error
+memory: 1600MiB
+hadoop:
+  dfs.blocksize: 4m
+  dfs.namenode.fs-limits.min-block-size: 1024
+  mapreduce.job.reduces: 4
+  mapreduce.input.fileinputformat.split.minsize: 16m
+  yarn.scheduler.minimum-allocation-mb: 96
+  yarn.app.mapreduce.am.resource.mb: 384
+  yarn.app.mapreduce.am.command-opts: -Xmx200m
+  mapreduce.map.memory.mb: 480
+  mapreduce.map.java.opts: -Xmx300m
+  mapreduce.reduce.memory.mb: 480
+  mapreduce.reduce.java.opts: -Xmx300m
+"""
+PURE = "  - hdd"
+ROLES = "  - {name: roles, input: hdd, intermediate: ssd, output: {ssd: 0.25, hdd: 0.75}}"
+HALVES = "  - {ssd: 0.5, hdd: 0.5}"
+
+
+@pytest.fixture(autouse=True)
+def _emulation(place):
+    lacking = missing(place.installation)
+    if lacking:
+        pytest.skip("; ".join(lacking))
+
+
+def test_roles_and_fractions_land_where_they_should(place):
+    experiment = place.experiment(EXPERIMENT.format(placements=f"{ROLES}\n{HALVES}"))
+    place.assay("run", experiment, "--out", "run")
+    records = {record.trial.placement.name: record for record in place.records("run")}
+    assert set(records) == {"roles", "ssd50-hdd50"}
+    for record in records.values():
+        assert record.outcome is Outcome.PASS, record.error
+        landed = {(one.role, one.when): one for one in record.landed}
+        assert set(landed) == {("input", "staged"), ("input", "run"), ("intermediate", "run"), ("output", "run")}
+        for one in landed.values():
+            assert one.bytes > 60_000_000
+            assert not one.unseen, one
+            assert one.error(record.trial.placement) <= TOLERANCE_SHARE, one
+        assert {"staging", "run", "write out"} == set(record.devices["hdd"])
+        assert record.limits.memory_peak_bytes <= 1600 << 20
+    written = {
+        name: sum(report["writes"]["bytes"] for report in device.values())
+        for name, device in records["roles"].devices.items()
+    }
+    assert min(written.values()) > 60_000_000
+    assert place.left_over() == []
+
+
+def test_a_drive_that_dies_fails_its_trial_with_the_reason(place):
+    experiment = place.experiment(EXPERIMENT.format(placements=PURE))
+    started = place.start("run", experiment, "--out", "run")
+    started.until_jobs_run(place, "1/1")
+    (emulator,) = place.processes("assay-emulator")
+    os.kill(emulator, signal.SIGKILL)
+    assert started.exit_code() == 1, started.text
+    (record,) = place.records("run")
+    assert record.status is Status.FAILED
+    assert "emulator" in record.error
+    assert place.left_over() == []
