@@ -8,8 +8,10 @@ from assay.execution import execute
 from assay.model.doubt import Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.limits import LimitUse
+from assay.model.placement import Placement
 from assay.model.progress import Silent
 from assay.model.record import Status
+from assay.model.trial import MediumSpec
 from assay.preflight import check_needs
 from assay.record.folder import RunFolder
 from assay.runner import run_trial
@@ -152,6 +154,27 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     with pytest.raises(BadInputError, match=r"medium 'disk' has 0\.0 GiB free, .* needs about 0\.3 GiB"):
         check_needs(a_plan(), small, Silent())
     assert script.log == ["check cluster", "prepare dataset"]
+
+
+def on_two_media(**shares):
+    whole = Placement(name="both", input=shares, intermediate=shares, output=shares)
+    media = tuple(MediumSpec(name=name, kind="directory") for name in shares)
+    return a_trial().model_copy(update={"media": media, "placement": whole})
+
+
+def test_media_on_one_disk_must_fit_there_together():
+    @contextmanager
+    def parts(trial):
+        yield FakeParts(Script(), trial, free_bytes=200 << 20)
+
+    # About 300 MiB in all: each half fits, both together don't.
+    with pytest.raises(BadInputError, match=r"the media disk, ssd lie on one disk with 0\.2 GiB free"):
+        check_needs(a_plan(on_two_media(disk=0.5, ssd=0.5)), parts, Silent())
+
+
+def test_fractions_that_directories_can_not_meet_are_refused():
+    with pytest.raises(BadInputError, match="the fractions of input can't be met by 20 directories, .* off by 8%"):
+        check_needs(a_plan(on_two_media(a=0.01, b=0.01, c=0.98)), scripted(Script()), Silent())
 
 
 def test_bytes_that_landed_elsewhere_are_doubted_or_fail_a_strict_trial():

@@ -44,8 +44,8 @@ class FakeMedium:
         return {"kind": "fake"}
 
     def space(self) -> Space:
-        """As much as it was told."""
-        return Space(free_bytes=self._free_bytes, total_bytes=1 << 40)
+        """As much as it was told, on the one fake disk that all fakes share."""
+        return Space(free_bytes=self._free_bytes, total_bytes=1 << 40, shared=1)
 
     @contextmanager
     def attached(self) -> Iterator[Path]:
