@@ -1,5 +1,6 @@
 """Proves that mounts and loop devices are read right, and that only what hangs below a directory is let go of."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,23 @@ def test_busy_ones_are_tried_again_and_then_named(machine, monkeypatch):
         let_go([HOME], patience_s=0.12)
     assert tried.count("/mnt/hdd") > 1
     assert not {"/mnt/theirs", "/dev/loop1", "/", str(HOME) + "y"} & set(tried)
+
+
+@pytest.mark.parametrize("point", ["/mnt/hdd", "/mnt/hdd/data", "{HOME}/mount/data", "{HOME}/drive", "{HOME}/other"])
+def test_a_mount_of_somebody_elses_stops_everything(machine, monkeypatch, point):
+    escaped = point.replace("{HOME}", str(HOME).replace(" ", "\\040"))
+    theirs = f"36 22 254:0 /data {escaped} rw - ext4 /dev/vda rw\n"
+    monkeypatch.setattr(sys.modules[__name__], "MOUNTINFO", MOUNTINFO + theirs)
+    monkeypatch.setattr(mounts, "_unmounted", lambda point: pytest.fail(f"{point} was unmounted"))
+    monkeypatch.setattr(mounts, "_detached", lambda device: pytest.fail(f"{device} was detached"))
+    with pytest.raises(
+        AssayError, match=f"/dev/vda is mounted at {point.format(HOME=HOME)} and is not Assay's; unmount"
+    ):
+        let_go([HOME])
+
+
+def test_mounts_elsewhere_stop_nothing(machine):
+    mounts.check_no_strangers([HOME])
 
 
 def test_a_loop_device_that_somebody_else_got_meanwhile_stays_theirs(machine, monkeypatch):

@@ -22,6 +22,9 @@ LOOP_CLR_FD = 0x4C01
 
 PATIENCE_S = 15.0
 RETRY_S = 0.05
+OWN_SOURCES = ("assay", "assay-emulator")
+"""What mounts of Assay without a block device name as their source: a tmpfs of a size, and the emulator's FUSE mount."""
+
 FREE_S = 0.005
 
 
@@ -90,15 +93,36 @@ def below(directories: Iterable[Path]) -> tuple[list[Mount], list[Loop]]:
     return found[::-1], devices
 
 
-def let_go(directories: Iterable[Path], patience_s: float = PATIENCE_S) -> None:
-    """Unmount and detach whatever hangs on some directories; nothing is mounted there afterwards.
+def check_no_strangers(directories: Iterable[Path]) -> None:
+    """Raises AssayError that names a mount of somebody else's, below some directories or a mount that hangs on them.
 
-    A device that has just died is busy for a second or two, so this tries again for `patience_s`. Raises AssayError
+    Such a mount (a user's bind mount on an attached drive) and all that is in it must survive what is taken away here.
+    """
+    tops = [directory.resolve() for directory in directories]
+    hanging, devices = below(tops)
+    own_sources = {*OWN_SOURCES, *(str(loop.device) for loop in devices)}
+    own = {mount for mount in hanging if mount.source in own_sources}
+    covered: list[Path] = list(tops)
+    for mount in mounts():
+        if mount in own:
+            covered.append(Path(mount.point))
+        elif any(Path(mount.point).is_relative_to(place) for place in covered):
+            raise AssayError(
+                f"{mount.source} is mounted at {mount.point} and is not Assay's; "
+                f"unmount it (`umount {mount.point}`) and try again"
+            )
+
+
+def let_go(directories: Iterable[Path], patience_s: float = PATIENCE_S) -> None:
+    """Unmount and detach whatever of Assay's hangs on some directories; nothing is mounted there afterwards.
+
+    Leaves everything as it is and raises AssayError when something of somebody else's is mounted there. A device that has just died is busy for a second or two, so this tries again for `patience_s`. Raises AssayError
     that names what stays.
     """
     tops = list(directories)
     deadline = time.monotonic() + patience_s
     while True:
+        check_no_strangers(tops)
         hanging, devices = below(tops)
         if not hanging and not devices:
             return

@@ -207,6 +207,24 @@ def test_a_broken_drive_is_told_and_detached(place):
     assert place.left_over() == []
 
 
+def test_a_bind_mount_of_the_users_on_a_drive_survives(place, tmp_path):
+    kept = json.loads(place.assay("media", "attach", "null", "--size", "1GiB", "--json"))
+    theirs, point = tmp_path / "theirs", Path(kept["mount_point"]) / "theirs"
+    theirs.mkdir()
+    point.mkdir()
+    run("mount", "--bind", theirs, point)
+    try:
+        said = place.command(*assay("media", "detach", kept["id"]), code=1)
+        assert f"is mounted at {point} and is not Assay's" in said.stdout + said.stderr
+        (point / "file").write_text("kept")
+        assert listed(place)[0]["state"] == "attached"
+    finally:
+        run("umount", point)
+    place.assay("media", "detach", kept["id"])
+    assert (theirs / "file").read_text() == "kept"
+    assert place.left_over() == []
+
+
 HOLDER = """
 import sys, time
 from pathlib import Path

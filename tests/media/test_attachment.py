@@ -1,6 +1,8 @@
 """Proves that attaching a drive takes its steps in order, and that whatever fails, all that was taken is given back."""
 
+import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -45,7 +47,7 @@ def attach(tmp_path, installation, monkeypatch):
     def make(system, **changes):
         spec = MediumSpec(name="hdd", kind="emulated", profile=str(tmp_path / "slow.yaml"), **changes)
         monkeypatch.setattr(
-            "assay.media.file_system.shut_down", lambda point: system.log.append(f"shut down {point.name}")
+            "assay.media.file_system.shut_down", lambda point, _device: system.log.append(f"shut down {point.name}")
         )
         return EmulatedMedium(spec, installation, emulator=system, system=system)
 
@@ -215,7 +217,21 @@ def test_a_mount_point_in_use_is_refused(attach, installation, tmp_path):
 
 
 def test_shutting_down_what_is_gone_is_fine(tmp_path):
-    file_system.shut_down(tmp_path / "absent")
+    file_system.shut_down(tmp_path / "absent", tmp_path / "absent")
+
+
+def test_only_a_file_system_on_the_given_device_is_shut_down(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(file_system.fcntl, "ioctl", lambda _, number, *__: asked.append(number))
+    file_system.shut_down(tmp_path, Path("/dev/null"))
+    assert asked == []
+    real = os.stat
+    device = os.stat_result([0o60660, *[0] * 9], {"st_rdev": tmp_path.stat().st_dev})
+    monkeypatch.setattr(
+        file_system.os, "stat", lambda path, **more: device if path == Path("/dev/loop7") else real(path, **more)
+    )
+    file_system.shut_down(tmp_path, Path("/dev/loop7"))
+    assert asked == [file_system.SHUT_DOWN]
 
 
 def test_a_lease_is_needed_for_nothing_else(attach, installation):

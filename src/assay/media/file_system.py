@@ -43,15 +43,19 @@ def mount(device: Path, kind: Kind, point: Path, system: System, scope: ExitStac
     """
     scope.callback(system.unmount, point)
     system.run("mount", "-t", kind, "-o", OPTIONS[kind], str(device), str(point))
-    scope.callback(shut_down, point)
+    scope.callback(shut_down, point, device)
 
 
-def shut_down(point: Path) -> None:
-    """Cut a file system off its device, dead or alive; its unwritten pages are dropped when it is unmounted."""
+def shut_down(point: Path, device: Path) -> None:
+    """Cut a file system off its device, dead or alive; its unwritten pages are dropped when it is unmounted.
+
+    Nothing happens when what is found at the mount point lies on any other device: that is somebody else's.
+    """
     with suppress(OSError):
         descriptor = os.open(point, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.ioctl(descriptor, SHUT_DOWN, struct.pack("I", WITHOUT_LOG))
+            if os.fstat(descriptor).st_dev == os.stat(device).st_rdev:
+                fcntl.ioctl(descriptor, SHUT_DOWN, struct.pack("I", WITHOUT_LOG))
         finally:
             os.close(descriptor)
 

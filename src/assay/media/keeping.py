@@ -15,7 +15,7 @@ from assay.media.file_system import shut_down
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.mounts import below, let_go, loops, mounts
+from assay.mounts import below, check_no_strangers, let_go, loops, mounts
 
 HOME = re.compile(rf"^(?P<home>/.*/assay-(?P<id>{PURPOSE}-[0-9a-f]{{12}}))/")
 """The marker: the directory in which a drive's backing file and mount points lie."""
@@ -68,15 +68,18 @@ def drives(installation: Installation) -> list[Kept]:
 def detach(kept: Kept, installation: Installation) -> dict[str, Any]:
     """Detach a drive, with its data; the last report of its emulator, empty when it was gone.
 
-    Raises AssayError when something still uses it.
+    Raises AssayError when something still uses it; at once, and nothing is touched, when somebody else's file system is
+    mounted on it or below its home.
     """
+    check_no_strangers([kept.home])
     report: dict[str, Any] = {}
     with suppress(AssayError):
         report = Drive(kept.home).ask("report", patience_s=HANG_S)
     with uninterrupted():
-        for mount in below([kept.home])[0]:
-            if mount.source.startswith("/dev/"):
-                shut_down(Path(mount.point))
+        hanging, devices = below([kept.home])
+        for mount in hanging:
+            for device in (loop.device for loop in devices if str(loop.device) == mount.source):
+                shut_down(Path(mount.point), device)
         # While its emulator lives nothing waits for a dead device; one that hangs is ended first.
         with suppress(AssayError):
             let_go([kept.home], HANG_S)
