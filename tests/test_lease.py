@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from assay.lease import Lease, leases, release_stale
+from assay.model.errors import AssayError
 
 SLEEPER = [sys.executable, "-c", "import subprocess, time; subprocess.Popen(['sleep', '300']); time.sleep(300)"]
 
@@ -53,6 +54,31 @@ def test_a_killed_owners_lease_is_stale_and_a_living_ones_is_not(tmp_path):
     assert [lease.id for lease in release_stale(tmp_path)] == [left.id]
     assert left.processes() == []
     assert not (tmp_path / "data").exists()
+
+
+def test_a_left_over_in_use_does_not_keep_the_others(tmp_path, monkeypatch, capsys):
+    lefts = [Lease(tmp_path, name) for name in ("first", "second", "third")]
+    for lease in lefts:
+        lease.make_directory(tmp_path / lease.id)
+        lease._owner = (*lease._owner[:2], 1 << 22, 0)
+        lease._write()
+    busy = lefts[1].directories[0]
+
+    def let_go(directories):
+        if busy in directories:
+            raise AssayError(f"{busy} can't be unmounted: Device or resource busy")
+
+    monkeypatch.setattr("assay.lease.let_go", let_go)
+    said = []
+    assert [lease.purpose for lease in release_stale(tmp_path, said.append)] == ["first", "third"]
+    assert [lease.id for lease in leases(tmp_path)] == [lefts[1].id]
+    assert busy.is_dir()
+    (sentence,) = said
+    assert sentence.startswith(f"what a killed run left behind ({lefts[1].id}) stays for now: {busy} can't be unm")
+    assert release_stale(tmp_path) == []
+    assert capsys.readouterr().err == f"assay: {sentence}\n"
+    monkeypatch.undo()
+    assert [lease.purpose for lease in release_stale(tmp_path)] == ["second"]
 
 
 def test_a_kept_lease_is_never_stale(tmp_path):

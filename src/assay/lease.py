@@ -9,19 +9,19 @@ import json
 import os
 import platform
 import signal
+import sys
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
+from assay.model.errors import AssayError
 from assay.mounts import let_go
+from assay.processes import MARK, end_processes, marked_processes
 from assay.removal import remove_directory, remove_group
-
-MARK = "ASSAY_LEASE"
 
 
 class Lease:
@@ -151,19 +151,47 @@ def leases(state: Path) -> list[Lease]:
     return found
 
 
-def release_stale(state: Path) -> list[Lease]:
-    """Release what crashed runs left behind; returns what was released."""
+def release_stale(state: Path, warn: Callable[[str], object] | None = None) -> list[Lease]:
+    """Release what crashed runs left behind; returns what was released.
+
+    What is in use stays, and `warn` is told so in a sentence (without one it goes to the standard error output): that
+    somebody looks into one left-over must not keep everybody from starting.
+    """
     found = [lease for lease in leases(state) if lease.stale]
-    release_all(found)
-    return found
+    busy = release_all(found)
+    for one in busy:
+        (warn or _to_errors)(f"what a killed run left behind ({one.lease.id}) stays for now: {one.reason}")
+    return [lease for lease in found if lease not in [one.lease for one in busy]]
 
 
-def release_all(held: Sequence[Lease]) -> None:
-    """Release several leases: all their processes end first, since those of one may use what another has mounted."""
-    for lease in held:
-        end_processes(lease.processes, grace_s=0)
-    for lease in held:
-        lease.release()
+class Busy(NamedTuple):
+    """A lease that could not be released, and why."""
+
+    lease: Lease
+    reason: str
+
+
+def release_all(held: Sequence[Lease]) -> list[Busy]:
+    """Release several leases, each on its own; returns those that could not be.
+
+    All their processes end first, since those of one may use what another has mounted.
+    """
+    busy: list[Busy] = []
+
+    def attempt(act: Callable[[Lease], None]) -> None:
+        for lease in [lease for lease in held if lease not in [one.lease for one in busy]]:
+            try:
+                act(lease)
+            except (AssayError, OSError) as error:
+                busy.append(Busy(lease, str(error)))
+
+    attempt(lambda lease: end_processes(lease.processes, grace_s=0))
+    attempt(lambda lease: lease.release())
+    return busy
+
+
+def _to_errors(text: str) -> None:
+    sys.stderr.write(f"assay: {text}\n")
 
 
 @contextmanager
@@ -204,43 +232,3 @@ def _start_time(pid: int) -> int | None:
     except OSError:
         return None
     return None if fields[0] in "ZX" else int(fields[19])
-
-
-def _all_pids() -> list[int]:
-    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-
-
-def _environment(pid: int) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def marked_processes(lease_id: str) -> list[int]:
-    """The ids of the living processes that carry the mark of a lease, whether or not it is still written down."""
-    mark = f"{MARK}={lease_id}".encode()
-    return [pid for pid in _all_pids() if mark in _environment(pid)]
-
-
-def end_processes(find: Callable[[], list[int]], grace_s: float, patience_s: float = 30.0) -> None:
-    """SIGTERM what `find` names, SIGKILL what is left after `grace_s`, and wait until nothing is left.
-
-    `find` is asked again each time, so that children forked meanwhile are ended too. Raises TimeoutError
-    when something is still there after `patience_s`.
-    """
-    _signal(find(), signal.SIGTERM if grace_s > 0 else signal.SIGKILL)
-    started = time.monotonic()
-    while left := find():
-        waited = time.monotonic() - started
-        if waited > patience_s:
-            raise TimeoutError(f"processes {left} did not end within {patience_s:.0f} s")
-        if waited > grace_s:
-            _signal(left, signal.SIGKILL)
-        time.sleep(0.05)
-
-
-def _signal(pids: list[int], number: signal.Signals) -> None:
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, number)

@@ -23,7 +23,7 @@ LOOP_CLR_FD = 0x4C01
 PATIENCE_S = 15.0
 RETRY_S = 0.05
 OWN_SOURCES = ("assay", "assay-emulator")
-"""What mounts of Assay without a block device name as their source: a tmpfs of a size, and the emulator's FUSE mount."""
+"""What Assay's mounts without a block device name as their source: a tmpfs of a size, and the emulator's FUSE mount."""
 
 FREE_S = 0.005
 
@@ -116,8 +116,8 @@ def check_no_strangers(directories: Iterable[Path]) -> None:
 def let_go(directories: Iterable[Path], patience_s: float = PATIENCE_S) -> None:
     """Unmount and detach whatever of Assay's hangs on some directories; nothing is mounted there afterwards.
 
-    Leaves everything as it is and raises AssayError when something of somebody else's is mounted there. A device that has just died is busy for a second or two, so this tries again for `patience_s`. Raises AssayError
-    that names what stays.
+    A device that has just died is busy for a second or two, so this tries again for `patience_s`. Raises AssayError
+    that names what stays; at once when something of somebody else's is mounted there, and then all stays.
     """
     tops = list(directories)
     deadline = time.monotonic() + patience_s

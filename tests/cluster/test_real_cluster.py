@@ -15,11 +15,12 @@ from assay.cluster import keeping
 from assay.cluster.distribution import find_distribution
 from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.existing import ExistingCluster
-from assay.lease import MARK, leases, release_stale
+from assay.lease import leases, release_stale
 from assay.model.cluster import ClusterSpec, Layout
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.progress import Silent
+from assay.processes import MARK
 
 pytestmark = pytest.mark.it
 

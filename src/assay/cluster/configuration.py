@@ -5,9 +5,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from assay.cluster.ports import LOOPBACK
-from assay.lease import MARK
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec, Layout
+from assay.processes import MARK
 
 # In the order in which Hadoop's clients load them.
 FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")

@@ -14,11 +14,12 @@ from assay.cluster.ports import LOOPBACK, free_ports
 from assay.cluster.sizing import check_containers, offered_mb
 from assay.cluster.starts import Starts, starts_of
 from assay.cluster.startup import Plan, Startup, url
-from assay.lease import Lease, end_processes, uninterrupted
+from assay.lease import Lease, uninterrupted
 from assay.model.cluster import ClusterSpec, Layout, Node, RunningCluster
 from assay.model.errors import AssayError
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress
+from assay.processes import end_processes
 
 _ATTEMPTS = 3
 NO_LIMITS = Limits(None, None, {})

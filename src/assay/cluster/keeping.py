@@ -9,6 +9,7 @@ from assay.cluster.embedded import EmbeddedCluster
 from assay.lease import Lease, leases, release_all, uninterrupted
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec, Layout
+from assay.model.errors import AssayError
 from assay.model.installation import Installation
 from assay.model.progress import Progress
 
@@ -57,11 +58,16 @@ def up(
 
 
 def down(state: Path) -> list[Held]:
-    """Stop kept clusters and remove all left-overs, with their directories; what is in use stays. Returns what went."""
+    """Stop kept clusters and remove all left-overs, with their directories; what is in use stays. Returns what went.
+
+    Raises AssayError, when all others are gone, that names what could not be removed.
+    """
     ended = [lease for lease in leases(state) if lease.stale or (lease.kept and lease.purpose == PURPOSE)]
     went = [_held(lease) for lease in ended]
     with uninterrupted():
-        release_all(ended)
+        busy = release_all(ended)
+    if busy:
+        raise AssayError("; ".join(f"{one.lease.id} stays: {one.reason}" for one in busy))
     return went
 
 

@@ -40,7 +40,7 @@ def calibrate_media(
     if wish.seconds < _LEAST_SECONDS:
         raise BadInputError(f"--seconds {wish.seconds:g} is too short for any figure; give at least {_LEAST_SECONDS:g}")
     meter = find_fio(os.environ)
-    for lease in release_stale(installation.state):
+    for lease in release_stale(installation.state, lambda text: _say(console, f"assay: {text}")):
         _say(console, f"assay: removed what a killed run left behind ({lease.id})")
     folder = CalibrationFolder(installation.cache)
     specs = [spec_of(medium, installation) for medium in media]

@@ -70,10 +70,11 @@ def _check_same_plan(folder: RunFolder, plan: Plan, out: Path | None) -> None:
 
 
 def _clean_left_overs(installation: Installation, console: Console) -> None:
-    for lease in release_stale(installation.state):
-        console.print(
-            f"assay: removed what a killed run left behind ({lease.id})", highlight=False, markup=False, soft_wrap=True
-        )
+    def say(text: str) -> None:
+        console.print(f"assay: {text}", highlight=False, markup=False, soft_wrap=True)
+
+    for lease in release_stale(installation.state, say):
+        say(f"removed what a killed run left behind ({lease.id})")
 
 
 def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:

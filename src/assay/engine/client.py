@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from assay.lease import end_processes
 from assay.model.errors import AssayError
+from assay.processes import end_processes
 
 POLL_S = 0.05
 WATCH_S = 1.0

@@ -54,7 +54,7 @@ def shut_down(point: Path, device: Path) -> None:
     with suppress(OSError):
         descriptor = os.open(point, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            if os.fstat(descriptor).st_dev == os.stat(device).st_rdev:
+            if os.fstat(descriptor).st_dev == device.stat().st_rdev:
                 fcntl.ioctl(descriptor, SHUT_DOWN, struct.pack("I", WITHOUT_LOG))
         finally:
             os.close(descriptor)

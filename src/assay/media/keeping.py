@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.lease import Lease, end_processes, leases, marked_processes, uninterrupted
+from assay.lease import Lease, leases, uninterrupted
 from assay.media.drive import Drive
 from assay.media.emulated import PURPOSE, EmulatedMedium
 from assay.media.file_system import shut_down
@@ -16,6 +16,7 @@ from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.mounts import below, check_no_strangers, let_go, loops, mounts
+from assay.processes import end_processes, marked_processes
 
 HOME = re.compile(rf"^(?P<home>/.*/assay-(?P<id>{PURPOSE}-[0-9a-f]{{12}}))/")
 """The marker: the directory in which a drive's backing file and mount points lie."""
