@@ -1,6 +1,7 @@
 """Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError
@@ -10,6 +11,11 @@ from assay.model.record import JobRecord, totals
 from assay.model.trial import Trial
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
+
+TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
+
+FROM_DRIVES_SHARE = 0.5
+"""Where less than this of what jobs read comes from their drives, the page cache is what was measured."""
 
 # What a task writes besides intermediates and counts all the same: job.xml, as measured with Hadoop 3.4.
 CONFIGURATION_BYTES = 300_000
@@ -82,18 +88,34 @@ def _percent(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{share:.0%} on {medium}" for medium, share in sorted(shares.items())) or "nothing"
 
 
-def cached(trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str]) -> list[Doubt]:
-    """A doubt where all that the jobs wrote fits into the page cache that they may use."""
-    counters = totals(tuple(jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {})
-    written = counters.get("FILE_BYTES_WRITTEN", 0) + counters.get("HDFS_BYTES_WRITTEN", 0)
-    memory = trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])
-    if all(medium.kind in {"memory", "existing"} for medium in trial.media) or written > memory:
+def cached(
+    trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str], devices: Mapping[str, Mapping[str, Any]]
+) -> list[Doubt]:
+    """A doubt where the page cache stood between the jobs and their media.
+
+    Emulated drives have counted what was really read from them; of other media only the room in memory is known.
+    """
+    if all(medium.kind in {"memory", "existing"} for medium in trial.media):
         return []
+    counters = totals(tuple(jobs), ()).counters
+    files, tasks = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
+    if all(medium.kind == "emulated" for medium in trial.media) and devices:
+        wanted = sum(files.get(f"{kind}_BYTES_READ", 0) for kind in ("FILE", "HDFS"))
+        wanted += tasks.get("REDUCE_SHUFFLE_BYTES", 0)
+        read = sum(reports["run"]["reads"]["bytes"] for reports in devices.values())
+        if read >= FROM_DRIVES_SHARE * wanted:
+            return []
+        what = f"of what the jobs read on {trial.placement.name} only {read / wanted:.0%} came from its drives"
+    else:
+        written = sum(files.get(f"{kind}_BYTES_WRITTEN", 0) for kind in ("FILE", "HDFS"))
+        if written > (trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])):
+            return []
+        what = f"what a trial wrote on {trial.placement.name} is less than the memory it may use"
     doubt = Doubt(
         kind="page-cache-hides-medium",
-        what=f"what a trial wrote on {trial.placement.name} is less than the memory it may use",
-        why="the kernel can keep all of it in its page cache, so the medium's own speed may hardly show",
-        cure="bound memory (memory: 4GiB), or take a dataset whose intermediates are larger than memory",
+        what=what,
+        why="the kernel kept the rest in its page cache, or can, so the medium's own speed may hardly show",
+        cure="bound memory more tightly, or take a dataset whose intermediates are larger than memory",
     )
     return [doubt]
 

@@ -124,7 +124,7 @@ def _doubts(trial: Trial, cluster: Cluster, media: Sequence[Medium], findings: F
     return [
         *misplaced(trial, findings.landed),
         *unseen(trial, findings.landed),
-        *cached(trial, findings.jobs, findings.facts),
+        *cached(trial, findings.jobs, findings.facts, findings.devices),
         *unlike_a_disk(trial, findings.facts),
         *out_of_memory(cluster.limit_use()),
         *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),

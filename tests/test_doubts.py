@@ -1,0 +1,46 @@
+"""Proves that the page cache is doubted by what emulated drives counted, and by room in memory where nobody counted."""
+
+from assay.doubts import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, cached
+from assay.model.trial import MediumSpec
+from tests.builders import a_job, a_trial
+
+MIB = 1 << 20
+FACTS = {"memory_bytes": str(8 << 30)}
+
+
+def job(read=0, written=0):
+    counters = {
+        FILE_SYSTEM_COUNTERS: {"HDFS_BYTES_READ": read, "FILE_BYTES_WRITTEN": written},
+        TASK_COUNTERS: {"REDUCE_SHUFFLE_BYTES": read},
+    }
+    return a_job().model_copy(update={"counters": counters})
+
+
+def on(kind):
+    spec = MediumSpec(name="disk", kind=kind, profile="wd10ezex" if kind == "emulated" else None)
+    return a_trial().model_copy(update={"media": (spec,)})
+
+
+def seen(read):
+    return {"disk": {"run": {"reads": {"bytes": read}}}}
+
+
+def test_an_emulated_drive_that_was_read_is_not_hidden():
+    assert cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(150 * MIB)) == []
+
+
+def test_an_emulated_drive_that_was_hardly_read_is_hidden():
+    (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(2 * MIB))
+    assert doubt.kind == "page-cache-hides-medium"
+    assert "only 1% came from its drives" in doubt.what
+
+
+def test_of_a_directory_only_the_room_in_memory_is_known():
+    assert cached(on("directory"), [job(written=9 << 30)], FACTS, {}) == []
+    assert [doubt.kind for doubt in cached(on("directory"), [job(written=1 << 30)], FACTS, {})] == [
+        "page-cache-hides-medium"
+    ]
+
+
+def test_memory_can_not_hide_memory():
+    assert cached(on("memory"), [job()], FACTS, {}) == []
