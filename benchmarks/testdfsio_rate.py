@@ -34,14 +34,7 @@ workloads:
   - {{name: testdfsio, variant: read, options: {{files: 1, file_size: 2GB}}}}
 media: {media}
 memory: 1600MiB
-hadoop:
-  yarn.scheduler.minimum-allocation-mb: 96
-  yarn.app.mapreduce.am.resource.mb: 384
-  yarn.app.mapreduce.am.command-opts: -Xmx200m
-  mapreduce.map.memory.mb: 480
-  mapreduce.map.java.opts: -Xmx300m
-  mapreduce.reduce.memory.mb: 480
-  mapreduce.reduce.java.opts: -Xmx300m
+settings: small
 """
 
 

@@ -22,18 +22,12 @@ placement:
 {placements}
 placement_check: error
 memory: 1600MiB
+settings: small
 hadoop:
   dfs.blocksize: 4m
   dfs.namenode.fs-limits.min-block-size: 1024
   mapreduce.job.reduces: 4
   mapreduce.input.fileinputformat.split.minsize: 16m
-  yarn.scheduler.minimum-allocation-mb: 96
-  yarn.app.mapreduce.am.resource.mb: 384
-  yarn.app.mapreduce.am.command-opts: -Xmx200m
-  mapreduce.map.memory.mb: 480
-  mapreduce.map.java.opts: -Xmx300m
-  mapreduce.reduce.memory.mb: 480
-  mapreduce.reduce.java.opts: -Xmx300m
 """
 PURE = "  - hdd"
 ROLES = "  - {name: roles, input: hdd, intermediate: ssd, output: {ssd: 0.25, hdd: 0.75}}"
