@@ -7,8 +7,8 @@ import pytest
 
 from assay.cluster.configuration import Ports, embedded_properties, to_xml, write_configuration
 from assay.cluster.site import read_site
-from assay.lease import MARK
 from assay.model.cluster import ClusterSpec, DataDirectory, Layout, LocalDirectory
+from assay.processes import MARK
 
 LAYOUT = Layout(
     neutral=Path("/n"),

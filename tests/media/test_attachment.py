@@ -1,5 +1,6 @@
 """Proves that attaching a drive takes its steps in order, and that whatever fails, all that was taken is given back."""
 
+import os
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,9 +9,10 @@ import pytest
 
 from assay.lease import Lease, leases
 from assay.media import file_system
+from assay.media.drive import Drive
 from assay.media.emulated import EmulatedMedium
 from assay.media.profile import Profile
-from assay.media.raw import queue_of
+from assay.media.raw import can_punch_holes, queue_of
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import Device
@@ -65,6 +67,8 @@ def test_the_steps_and_their_undoing(attach, installation):
         home = lease.directories[0]
         assert (home / "disk.img").stat().st_size == 1_000_000_000 // 4096 * 4096
         assert (home / "disk.img").stat().st_blocks == 0
+        seed = system.command[system.command.index("--seed") + 1]
+        assert int(seed) == Drive(home).seed
         assert (home / "lease").read_text() == str(lease.file)
     wanted = [*STEPS, *UNDONE]
     assert [step for step in system.log if step != "ask report"] == [step for step in wanted if step != "ask report"]
@@ -171,6 +175,46 @@ def test_a_backing_disk_that_is_too_small(attach, monkeypatch):
     with pytest.raises(BadInputError, match="too small for the backing file of slow"), attach(system).attached():
         pass
     assert system.log == []
+
+
+def test_a_place_that_can_not_free_parts_of_a_file(attach, installation, monkeypatch):
+    monkeypatch.setattr("assay.media.raw.can_punch_holes", lambda _descriptor: False)
+    system = FakeSystem()
+    with pytest.raises(BadInputError, match="can't give back parts of a file, .* name a place on another") as raised:
+        attach(system).attached().__enter__()
+    assert str(installation.parts / "work") in str(raised.value)
+    assert system.log == []
+    assert list((installation.parts / "work").iterdir()) == []
+
+
+def test_whether_parts_of_a_file_can_be_freed_is_tried(tmp_path):
+    with (tmp_path / "file").open("xb") as file:
+        file.truncate(1 << 20)
+        assert can_punch_holes(file.fileno())
+        assert os.fstat(file.fileno()).st_size == 1 << 20
+    reader, writer = os.pipe()
+    assert can_punch_holes(writer) in {True, False}
+    os.close(reader)
+    os.close(writer)
+
+
+def test_staging_that_was_late_is_doubted_after_a_good_run(attach):
+    late = {**REPORT, "late": {"requests": 90, "share": 0.5, "worst_us": 4000.0}}
+    system = FakeSystem(report=late)
+    medium = attach(system)
+    with medium.attached():
+        medium.device_report()
+        medium.reset_report()
+        system.report = REPORT
+        medium.device_report()
+        assert [doubt.kind for doubt in medium.doubts()] == ["emulator-was-late"]
+        assert medium.facts()["seed"].isdigit()
+    assert [doubt.kind for doubt in medium.doubts()] == ["emulator-was-late"]
+    system = FakeSystem()
+    medium = attach(system)
+    with medium.attached():
+        pass
+    assert medium.doubts() == ()
 
 
 def test_a_left_attached_drive_is_not_undone(attach, installation):

@@ -7,7 +7,7 @@ import pytest
 from assay.media import requirements
 from assay.media.emulated import EmulatedMedium
 from assay.media.emulator import Emulator
-from assay.media.loop import Queue, check_loop_devices, set_queue
+from assay.media.loop import Queue, check_loop_devices, scheduler_to_use, schedulers, set_queue
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import MediumSpec
@@ -89,6 +89,36 @@ def test_no_free_loop_device(tmp_path, monkeypatch):
     monkeypatch.setattr("assay.media.loop.fcntl.ioctl", lambda *_: 999)
     with pytest.raises(BadInputError, match="mknod /dev/loop999 b 7 999"):
         check_loop_devices(tmp_path / "control")
+
+
+def test_a_scheduler_that_the_kernel_does_not_offer(tmp_path, monkeypatch):
+    queue = tmp_path / "block" / "loop7" / "queue"
+    queue.mkdir(parents=True)
+    device = Path("/dev/loop7")
+    assert schedulers(device, tmp_path) == ()
+    (queue / "scheduler").write_text("none [mq-deadline] kyber\n")
+    assert schedulers(device, tmp_path) == ("mq-deadline", "none", "kyber")
+    (queue / "scheduler").write_text("[none]\n")
+    assert schedulers(device, tmp_path) == ("none",)
+    assert scheduler_to_use("mq-deadline", ("none",)) == "none"
+    assert scheduler_to_use("mq-deadline", ("none", "mq-deadline")) == "mq-deadline"
+    assert scheduler_to_use("mq-deadline", ()) == "mq-deadline"
+    system = FakeSystem()
+    monkeypatch.setattr("assay.media.loop.schedulers", lambda _device: ("none",))
+    set_queue(device, Queue(rotational=True, scheduler="mq-deadline", depth=32), system)
+    assert "scheduler=mq-deadline" not in system.log
+
+
+def test_the_facts_say_so(installation, monkeypatch):
+    medium = EmulatedMedium(
+        MediumSpec(name="hdd", kind="emulated", profile="wd10ezex", path=installation.parts), installation
+    )
+    monkeypatch.setattr("assay.media.emulated.check_loop_devices", lambda: Path("/dev/loop7"))
+    for offered, scheduler in [(("none", "mq-deadline"), "mq-deadline"), (("none", "bfq"), "none")]:
+        monkeypatch.setattr("assay.media.emulated.schedulers", lambda _device, offered=offered: offered)
+        facts = medium.facts()
+        assert facts["scheduler"] == scheduler
+        assert ("scheduler_of_drive" in facts) == (scheduler == "none")
 
 
 def test_a_queue_that_can_not_be_set_is_an_error():

@@ -34,7 +34,7 @@ _RAW_SHARE = 0.62
 # below the backing file, it may take.
 _PAST_KNEE, _KNEE_SHARE, _ROOM_SHARE = 1.3, 0.35, 0.4
 # Facts that change from day to day and tell no medium from another.
-_PASSING = {"free_bytes", "path_cost"}
+_PASSING = {"free_bytes", "path_cost", "seed"}
 
 
 class Wish(Frozen):

@@ -5,6 +5,7 @@ FUSE mount, in which the one file `disk` is the drive), `mount/` (the file syste
 socket) and `emulator.log`.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -22,8 +23,20 @@ READY_S = 10.0
 STOP_S = 5.0
 ANSWER_S = 20.0
 POLL_S = 0.005
+QUICK_S = 2.0
+"""How long one look at whether it is alive waits for an answer."""
+SILENT_S, SILENT_LOOKS = 30.0, 5
+"""An emulator that gives none for so long, at so many looks, hangs; on a busy machine one answer may well be late."""
 SPARED_FROM_OOM = "-1000"
 """The kernel shall not pick the emulator when memory runs out: all that is mounted on it would die (proc(5))."""
+
+
+class GoneError(AssayError):
+    """The emulator is no longer there."""
+
+
+class SilentError(AssayError):
+    """The emulator is there and gave no answer in time."""
 
 
 class Drive:
@@ -36,18 +49,31 @@ class Drive:
         self.disk = home / "drive" / "disk"
         self.log = home / "emulator.log"
         self.process: Running | None = None
+        self.seen: Mapping[str, Any] = {}
+        self._silent_since = 0.0
+        self._silent_looks = 0
+
+    @property
+    def seed(self) -> int:
+        """What settles all that a real drive leaves to chance: another one for each home, so for each lease."""
+        return int(hashlib.sha256(self.home.name.encode()).hexdigest()[:8], 16)
 
     def ask(self, command: str, patience_s: float = ANSWER_S) -> dict[str, Any]:
-        """Send one line to the emulator; its answer. Raises AssayError when it is not there or refuses."""
+        """Send one line to the emulator; its answer.
+
+        Raises GoneError when it is not there, SilentError when it gives none in time, AssayError when it refuses.
+        """
         word = command.partition(" ")[0]
         try:
             with _connected(self.home, patience_s) as connection:
                 connection.sendall(command.encode() + b"\n")
                 answer = connection.makefile("rb").readline()
+        except (TimeoutError, BlockingIOError) as error:  # the latter: too many wait for a connection
+            raise SilentError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
         except OSError as error:
-            raise AssayError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
+            raise GoneError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
         if not answer:
-            raise AssayError(f"the drive emulator ended while it was asked to {word!r}")
+            raise GoneError(f"the drive emulator ended while it was asked to {word!r}")
         content: dict[str, Any] = json.loads(answer)
         if "error" in content:
             raise AssayError(f"the drive emulator refused {word!r}: {content['error']}")
@@ -58,15 +84,34 @@ class Drive:
         self.ask("begin" if path_cost is None else f"begin {json.dumps({'path': path_cost})}")
 
     def failure(self) -> str | None:
-        """Why the emulator is no longer there; None while it answers."""
+        """Why its emulator can't be used: it is gone, or hangs; None while it answers (what it reports is `seen`)."""
         code = self.process.poll() if self.process else None
         if code is not None:
             return f"the drive emulator {ended(code)}{self.last_words()}"
         try:
-            with _connected(self.home, ANSWER_S):
-                return None
-        except OSError:
+            self.seen = self.ask("report", QUICK_S)
+        except SilentError:
+            return self._silence()
+        except GoneError:
             return f"the drive emulator is gone{self.last_words()}"
+        self._silent_looks = 0
+        return None
+
+    def kill(self) -> None:
+        """End an emulator that hangs: what waits for it, in the kernel too, gets an I/O error."""
+        if self.process is not None and self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGKILL)
+
+    def _silence(self) -> str | None:
+        """One more look without an answer; the failure when there have been enough."""
+        if self._silent_looks == 0:
+            self._silent_since = time.monotonic() - QUICK_S
+        self._silent_looks += 1
+        silent_s = time.monotonic() - self._silent_since
+        if silent_s < SILENT_S or self._silent_looks < SILENT_LOOKS:
+            return None
+        return f"the drive emulator does not answer since {silent_s:.0f} s{self.last_words()}"
 
     def last_words(self) -> str:
         """The last line of its log that is more than `ready`, to go at a sentence's end."""
@@ -87,7 +132,7 @@ def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: Sy
     # Relative names: a Unix socket's path may have no more than 107 bytes, whatever the home's has.
     command = (
         str(binary), "serve", "--profile", "profile.json", "--backing", drive.backing.name,
-        "--mount", str(drive.mount), "--control", "control",
+        "--mount", str(drive.mount), "--control", "control", "--seed", str(drive.seed),
     )  # fmt: skip
     scope.callback(system.unmount, drive.mount)
     scope.callback(_stop, drive)
@@ -118,8 +163,7 @@ def _stop(drive: Drive) -> None:
     deadline = time.monotonic() + STOP_S
     while process.poll() is None:
         if time.monotonic() > deadline:
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
+            drive.kill()
         time.sleep(POLL_S)
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,11 @@ from typing import Any
 from assay.lease import Lease
 from assay.media.attachment import Attached, Wanted, attach_drive, wanted_size
 from assay.media.directory import disk_facts
+from assay.media.drive import SilentError
 from assay.media.emulator import Emulator
 from assay.media.file_system import make_cold, write_out
+from assay.media.judging import doubts_of, still_cached
+from assay.media.loop import check_loop_devices, scheduler_to_use, schedulers
 from assay.media.profile import Profile, find_profile
 from assay.media.raw import queue_of
 from assay.media.requirements import missing
@@ -25,9 +28,6 @@ from assay.mounts import mount_of
 
 PURPOSE = "medium"
 """Begins the names of the leases that hold emulated drives."""
-
-LATE_SHARE = 0.01
-"""More late requests than this are doubted."""
 
 FILE_SYSTEM_SHARE = 0.02
 """What ext4 and xfs take of a device for themselves, about."""
@@ -49,7 +49,8 @@ class EmulatedMedium:
         self._emulator = emulator or Emulator(installation)
         self._system = system or RealSystem()
         self._attached: Attached | None = None
-        self._report: Mapping[str, Any] = {}
+        self._reports: list[Mapping[str, Any]] = []
+        self._path_cost: Mapping[str, Any] = {}
 
     @cached_property
     def profile(self) -> Profile:
@@ -74,14 +75,17 @@ class EmulatedMedium:
             "size_bytes": str(self._size()),
             "file_system": self.spec.file_system,
             "rotational": "yes" if queue.rotational else "no",
-            "scheduler": queue.scheduler,
+            "scheduler": self._scheduler(queue.scheduler),
             "read_ahead_kb": str(queue.read_ahead_kb),
             "queue_depth": str(queue.depth),
         }
+        if known["scheduler"] != queue.scheduler:
+            known["scheduler_of_drive"] = f"{queue.scheduler}, which this kernel does not offer"
         below = mount_of(_existing(self.place))
         known |= {"backing_device": below.source, "backing_file_system": below.file_system}
         known |= {f"backing_{name}": value for name, value in disk_facts(below.device_number).items()}
         if self._attached is not None:
+            known["seed"] = str(self._attached.drive.seed)
             known["device"] = str(self._attached.device)
             known["mount_options"] = mount_of(self._attached.mount_point).options
             known["path_cost"] = _path_text(self._attached.path_cost)
@@ -136,13 +140,20 @@ class EmulatedMedium:
             mount_point=mount_point,
         )  # fmt: skip
         self._attached = attach_drive(wanted, lease, self._emulator, self._system, scope)
+        self._reports, self._path_cost = [], self._attached.path_cost
         scope.callback(self._take_leave)
         return self._attached
 
     def _take_leave(self) -> None:
-        """Keep the last report."""
-        with suppress(AssayError):
-            self._report = self.device_report()
+        """Keep the last report; an emulator that hangs is ended, since unmounting would wait for it without end."""
+        if self._attached is None:
+            return
+        try:
+            self.device_report()
+        except SilentError:
+            self._attached.drive.kill()
+        except AssayError:
+            pass
         self._attached = None
 
     def make_cold(self) -> tuple[Doubt, ...]:
@@ -157,21 +168,20 @@ class EmulatedMedium:
             self._attached.drive.ask("settle")
         except (OSError, AssayError) as error:
             raise AssayError(self.failure() or f"{self.spec.name} can't be made cold: {error}") from error
-        return (_still_cached(self.spec.name, left),) if left else ()
+        return (still_cached(self.spec.name, left),) if left else ()
 
     def failure(self) -> str | None:
-        """Why the drive can no longer be used: its emulator ended, or the disk below failed it."""
+        """Why the drive can no longer be used: its emulator ended or hangs, or the disk below failed it."""
         if self._attached is None:
             return None
         if reason := self._attached.drive.failure():
             return f"medium {self.spec.name!r}: {reason}"
-        with suppress(AssayError):
-            errors = self._attached.drive.ask("report")["backing_errors"]
-            if errors["count"]:
-                return (
-                    f"medium {self.spec.name!r}: the disk below its backing file failed {errors['count']} times "
-                    f"({'; '.join(errors['reasons'])}); see that {self.place} has room"
-                )
+        errors = self._attached.drive.seen.get("backing_errors", {"count": 0})
+        if errors["count"]:
+            return (
+                f"medium {self.spec.name!r}: the disk below its backing file failed {errors['count']} times "
+                f"({'; '.join(errors['reasons'])}); see that {self.place} has room"
+            )
         return None
 
     def write_out(self) -> None:
@@ -190,22 +200,25 @@ class EmulatedMedium:
     def device_report(self) -> Mapping[str, Any]:
         """What the emulator tells; after the scope, what it told last."""
         if self._attached is not None:
-            self._report = self._attached.drive.ask("report")
-        return self._report
+            self._reports.append(self._attached.drive.ask("report"))
+        return self._reports[-1] if self._reports else {}
 
     def take_report(self, report: Mapping[str, Any]) -> None:
         """Judge by a report that was taken elsewhere."""
-        self._report = report
+        self._reports = [report]
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Late requests and unlocked memory, by the last report."""
-        late = self._report.get("late", {})
-        found = []
-        if late.get("share", 0) > LATE_SHARE:
-            found.append(_late(self.spec.name, late))
-        if self._report and not self._report.get("memory_locked", True):
-            found.append(_not_locked(self.spec.name))
-        return tuple(found)
+        """By all reports since it was attached, for the worst of them: staging may be late where the run is not."""
+        return doubts_of(self.spec.name, self.profile, self._path_cost, self._reports)
+
+    def _scheduler(self, wanted: str) -> str:
+        """The one in use; before attaching, the one that will be as far as a free loop device tells."""
+        if self._attached is not None:
+            return next(iter(schedulers(self._attached.device)), wanted)
+        try:
+            return scheduler_to_use(wanted, schedulers(check_loop_devices()))
+        except BadInputError:
+            return wanted
 
     def _size(self) -> int:
         capacity = self.profile.values.get("capacity_bytes") or self._default("capacity_bytes")
@@ -228,32 +241,4 @@ def _path_text(cost: Mapping[str, Any]) -> str:
     lines = {name: line for name, line in cost.items() if isinstance(line, Mapping)}
     return ", ".join(
         f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte" for name, line in lines.items()
-    )
-
-
-def _late(medium: str, late: Mapping[str, Any]) -> Doubt:
-    return Doubt(
-        kind="emulator-was-late",
-        what=f"{late['share']:.1%} of the requests to {medium} were answered later than the drive would have, "
-        f"at worst by {late.get('worst_us', 0) / 1000:.1f} ms",
-        why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
-        cure="put the backing file on a faster disk (the medium's path), close other programs, or take a slower drive",
-    )
-
-
-def _not_locked(medium: str) -> Doubt:
-    return Doubt(
-        kind="emulator-memory-not-locked",
-        what=f"the kernel refused to lock the memory of the emulator of {medium}",
-        why="parts of it may be swapped out, and requests then take longer than the drive would",
-        cure="raise the limit of locked memory (ulimit -l)",
-    )
-
-
-def _still_cached(medium: str, left_bytes: int) -> Doubt:
-    return Doubt(
-        kind="cache-not-quite-cold",
-        what=f"{left_bytes} bytes of files on {medium} stayed in the page cache",
-        why="pages that a process has mapped or is writing can't be dropped, so their first reads come from memory",
-        cure="see what keeps files on the medium open (fuser -vm), and have nothing else use it",
     )

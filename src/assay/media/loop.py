@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -29,8 +30,8 @@ class Queue(Frozen):
     read_ahead_kb: int = 128
 
 
-def check_loop_devices(control: Path = CONTROL) -> None:
-    """Raises BadInputError when no loop device can be had."""
+def check_loop_devices(control: Path = CONTROL) -> Path:
+    """A loop device that is free now. Raises BadInputError when none can be had."""
     try:
         descriptor = os.open(control, os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
@@ -44,11 +45,27 @@ def check_loop_devices(control: Path = CONTROL) -> None:
         raise BadInputError(f"no loop device is free and none can be made ({error.strerror})") from None
     finally:
         os.close(descriptor)
-    if not Path(f"/dev/loop{number}").exists():
+    device = Path(f"/dev/loop{number}")
+    if not device.exists():
         raise BadInputError(
             f"no loop device is free: the kernel offers /dev/loop{number}, which is not there; "
             f"make it with `mknod /dev/loop{number} b 7 {number}`, or detach another (`losetup -l` lists them)"
         )
+    return device
+
+
+def schedulers(device: Path, sys: Path = Path("/sys")) -> tuple[str, ...]:
+    """What a block device's queue offers, the one in use first; empty where the kernel does not tell."""
+    try:
+        words = (sys / "block" / device.name / "queue" / "scheduler").read_text().split()
+    except OSError:
+        return ()
+    return tuple(word.strip("[]") for word in sorted(words, key=lambda word: "[" not in word))
+
+
+def scheduler_to_use(wanted: str, offered: Collection[str]) -> str:
+    """The one that such a drive would have, or none where this kernel does not offer it."""
+    return wanted if wanted in offered or not offered else "none"
 
 
 def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> Path:
@@ -61,14 +78,17 @@ def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> P
 
 
 def set_queue(device: Path, queue: Queue, system: System) -> None:
-    """Make the block layer treat the device as it would the real drive. Raises AssayError when it does not."""
+    """Make the block layer treat the device as it would the real drive. Raises AssayError when it does not.
+
+    Where the kernel does not offer the drive's scheduler there is none.
+    """
     folder = Path("/sys/block") / device.name / "queue"
     wanted = (
         ("scheduler", "none"),
         # Without a scheduler this bounds what the driver is given at once; with one it would bound the scheduler's own.
         ("nr_requests", str(queue.depth)),
         ("rotational", "1" if queue.rotational else "0"),
-        ("scheduler", queue.scheduler),
+        ("scheduler", scheduler_to_use(queue.scheduler, schedulers(device))),
         ("read_ahead_kb", str(queue.read_ahead_kb)),
     )
     for name, value in wanted:

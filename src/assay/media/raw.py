@@ -1,5 +1,7 @@
 """An emulated drive as a block device, without a file system: what calibration measures and file systems lie on."""
 
+import ctypes
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +20,12 @@ SATA_DEPTH, LOOP_DEPTH = 32, 128
 
 LEAST_FREE_BYTES = 256 << 20
 """What an empty file system's own structures may take of the backing disk."""
+
+
+KEEP_SIZE, PUNCH_HOLE = 1, 2
+"""FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE (linux/falloc.h)."""
+
+BLOCK_BYTES = 4096
 
 
 class Measuring(Protocol):
@@ -87,8 +95,22 @@ def _make_backing_file(file: Path, drive: str, size_bytes: int) -> None:
     try:
         with file.open("xb") as made:
             made.truncate(size_bytes)
+            holes = can_punch_holes(made.fileno())
     except OSError as error:
         raise AssayError(
             f"a file of {size_bytes} bytes can't be made below {file.parent.parent} ({error.strerror}); "
             "name a place on another file system, or take a smaller size"
         ) from None
+    if not holes:
+        raise BadInputError(
+            f"the file system below {file.parent.parent} can't give back parts of a file, which what is deleted on "
+            f"{drive} must; name a place on another one, such as ext4, xfs, btrfs or tmpfs"
+        )
+
+
+def can_punch_holes(descriptor: int) -> bool:
+    """fallocate(2): whether the file system can free a range within a file. Tried on a file that is still empty."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    start, length = ctypes.c_int64(0), ctypes.c_int64(BLOCK_BYTES)
+    failed = libc.fallocate64(descriptor, PUNCH_HOLE | KEEP_SIZE, start, length)
+    return not failed or ctypes.get_errno() not in {errno.EOPNOTSUPP, errno.ENOSYS}

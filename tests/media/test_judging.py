@@ -1,0 +1,62 @@
+"""Proves which reports of an emulator and which path costs are doubted, and which are not."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.media.judging import doubts_of, path_us_of
+from assay.media.profile import Profile
+
+SSD = Profile.model_validate(
+    {"name": "fast", "kind": "ssd", "figures": {"read_command_us": 6, "read_latency_us": 43}, "file": Path("x")}
+)
+HDD = Profile.model_validate({"name": "slow", "kind": "hdd", "figures": {}, "file": Path("x")})
+
+
+def report(requests=0, share=0.0, median_us=0.0, mean_us=1000.0, **changes):
+    return {
+        "late": {"requests": requests, "share": share, "worst_us": 1000.0 * requests},
+        "overshoot": {"median_us": median_us, "p99_us": 10 * median_us},
+        "mean_response_us": mean_us, "memory_locked": True, **changes,
+    }  # fmt: skip
+
+
+def path(base_us):
+    return {"read": {"base_ns": base_us * 1000, "ns_per_byte": 0.5}, "write": {"base_ns": 0, "ns_per_byte": 0}}
+
+
+@pytest.mark.parametrize(
+    ("reports", "kinds"),
+    [
+        ([], []),
+        ([{"begun": False, "memory_locked": True}], []),
+        ([report(2, 0.013)], []),
+        ([report(500, 0.009)], []),
+        ([report(5, 0.02)], ["emulator-was-late"]),
+        ([report(60, 0.3), report()], ["emulator-was-late"]),
+        ([report(), report(60, 0.3)], ["emulator-was-late"]),
+        ([report(median_us=90)], []),
+        ([report(median_us=110)], ["emulator-was-slow"]),
+        ([report(median_us=110, mean_us=0.0)], []),
+        ([report(memory_locked=False), report()], ["emulator-memory-not-locked"]),
+    ],
+)
+def test_reports(reports, kinds):
+    assert [doubt.kind for doubt in doubts_of("hdd", HDD, {}, reports)] == kinds
+
+
+def test_the_worst_is_named():
+    (doubt,) = doubts_of("hdd", HDD, {}, [report(7, 0.02), report(50, 0.3), report(6, 0.04)])
+    assert "30.0%" in doubt.what
+    assert "50.0 ms" in doubt.what
+
+
+def test_a_path_that_takes_longer_than_the_drive():
+    assert path_us_of(path(40)) == pytest.approx(42.048)
+    assert doubts_of("nvme", SSD, path(40), []) == ()
+    (doubt,) = doubts_of("nvme", SSD, path(60), [])
+    assert doubt.kind == "drive-too-fast-for-this-machine"
+    assert "takes 62 us on its way" in doubt.what
+    assert "the drive 49 us" in doubt.what
+    assert doubts_of("hdd", HDD, path(60), []) == ()
+    assert doubts_of("nvme", SSD, {}, []) == ()
