@@ -12,6 +12,7 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 
 ROOT = Path(__file__).parents[2]
+BUILT = ROOT / ".assay" / "emulator"
 
 OWN = """
 name: my-own
@@ -59,6 +60,25 @@ def test_every_figure_with_its_source(installation, console, tmp_path):
     assert "review: a magazine" in said
     (figure,) = profile_json(str(tmp_path / "own.yaml"), installation)["figures"]
     assert (figure["name"], figure["unit"]) == ("capacity_bytes", "")
+
+
+@pytest.mark.skipif(not BUILT.is_dir(), reason="the emulator is not built")
+def test_a_profile_that_is_shown_is_checked(installation, console, tmp_path):
+    installation.parts.mkdir()
+    (installation.parts / "emulator").symlink_to(BUILT)
+    print_profile("wd10ezex", installation, console)
+    shown = next(row for row in profile_json("wd10ezex", installation)["figures"] if row["name"] == "rotation_rpm")
+    assert shown["least"] < shown["value"] < shown["most"]
+    assert f"{shown['most']:,.0f}" in console.file.getvalue()
+    text = (installation.profiles / "wd10ezex.yaml").read_text()
+    for right, wrong, message in [
+        ("rotation_rpm", "rotation_rmp", r"no figure 'rotation_rmp'; did you mean 'rotation_rpm'\?"),
+        ("rotation_rpm: {value: ", "rotation_rpm: {value: 99", "rotation_rpm .*write a value from"),
+    ]:
+        assert right in text
+        (tmp_path / "wrong.yaml").write_text(text.replace(right, wrong))
+        with pytest.raises(BadInputError, match=message):
+            print_profile(str(tmp_path / "wrong.yaml"), installation, console)
 
 
 def test_what_to_detach_must_be_said_and_be_there(installation, console):

@@ -7,9 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.media.emulator import Emulator
-from assay.media.profile import find_profile, profile_names, read_profile
+from assay.media.profile import EXPECTED, find_profile, profile_names, read_profile
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.stats.fidelity import BOUNDS
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "emulator" / "profiles"
@@ -65,12 +66,20 @@ def test_a_changed_figure_changes_the_digest_and_a_source_does_not(tmp_path):
         (("name: mine", "name: ../mine"), "line 2: name is '../mine'"),
         (("name: mine", "name: [mine"), "is not readable YAML"),
         ((GOOD, "- mine"), "must be a mapping"),
+        (
+            ("figures:", "expected: {sequential_raed_mb_s: 9}\nfigures:"),
+            r"line 5: nothing is .* did you mean 'sequential_read",
+        ),
         (("figures:", "figures: none\nexpected:"), "line 5: figures is 'none'"),
     ],
 )
 def test_mistakes_in_the_form(tmp_path, change, message):
     with pytest.raises(BadInputError, match=message):
         read_profile(written(tmp_path, GOOD.replace(*change)))
+
+
+def test_what_may_be_expected_is_what_is_measured():
+    assert set(EXPECTED) == set(BOUNDS)
 
 
 def test_an_unknown_profile_and_the_nearest():

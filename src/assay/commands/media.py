@@ -69,17 +69,28 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
         table = Table(header_style="bold", padding=(0, 1, 0, 0))
         table.add_column(heading, no_wrap=True)
         table.add_column("value", justify="right", no_wrap=True)
+        if heading == "figures":
+            table.add_column("least", justify="right", no_wrap=True)
+            table.add_column("most", justify="right", no_wrap=True)
         table.add_column("from")
         for row in shown[heading]:
             source = ": ".join(text for text in (row["basis"], row["source"]) if text)
             meaning = f"{row['meaning']} ({row['unit']}); " if row.get("meaning") else ""
-            table.add_row(row["name"], _number(row["value"]), meaning + source)
+            bounds = [_number(row[key]) if key in row else "-" for key in ("least", "most") if heading == "figures"]
+            table.add_row(row["name"], _number(row["value"]), *bounds, meaning + source)
         console.print(table)
 
 
 def profile_json(name: str, installation: Installation) -> dict[str, Any]:
-    """A profile as data. Without the emulator units, meanings and defaults are not known and left out."""
+    """A profile as data. Without the emulator units, meanings, bounds and defaults are not known and left out.
+
+    Raises BadInputError when the profile's form is wrong or, where the emulator is built, a figure is misspelt, missing
+    or out of its bounds.
+    """
     profile = find_profile(name, installation.profiles)
+    emulator = Emulator(installation)
+    if emulator.missing() is None:
+        emulator.check(profile)
     specs = _specs(profile, installation)
     figures = [
         {"name": name, **one.model_dump(), **_described(specs.get(name))} for name, one in profile.figures.items()
@@ -162,8 +173,10 @@ def _number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:,g}"
 
 
-def _described(spec: FigureSpec | None) -> dict[str, str]:
-    return {"unit": spec.unit if spec else "", "meaning": spec.meaning if spec else ""}
+def _described(spec: FigureSpec | None) -> dict[str, str | float]:
+    if spec is None:
+        return {"unit": "", "meaning": ""}
+    return {"unit": spec.unit, "meaning": spec.meaning, "least": spec.least, "most": spec.most}
 
 
 def _line(kept: Kept) -> str:

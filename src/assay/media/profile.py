@@ -21,6 +21,14 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
 
 
+EXPECTED = (
+    "sequential_read_mb_s", "sequential_write_mb_s", "random_read_4k_iops_depth1", "random_read_4k_iops_depth32",
+    "random_write_4k_iops_depth1", "random_write_4k_iops_depth32", "streams_2_read_mb_s", "streams_4_read_mb_s",
+    "streams_8_read_mb_s", "write_cache_knee_bytes", "sequential_write_beyond_cache_mb_s",
+)  # fmt: skip
+"""What published measurements may be given of, by the names under which calibration measures it."""
+
+
 class Figure(Frozen):
     """One figure of a drive; its unit is in its name. `basis` and `source` tell how far it can be trusted."""
 
@@ -96,9 +104,14 @@ def read_profile(file: Path) -> Profile:
     tree = _tree(file)
     plain = json.loads(json.dumps(tree, default=str))
     try:
-        return Profile.model_validate({**plain, "file": file, "lines": _lines(tree)})
+        profile = Profile.model_validate({**plain, "file": file, "lines": _lines(tree)})
     except ValidationError as error:
         raise BadInputError(_sentence(error, file, tree)) from None
+    for name in profile.expected:
+        if name not in EXPECTED:
+            line = _line(tree, ("expected", name))
+            raise BadInputError(f"{file}, line {line}: nothing is measured as {name!r}; {nearest(name, EXPECTED)}")
+    return profile
 
 
 def _tree(file: Path) -> Any:
