@@ -33,6 +33,7 @@ pub struct Accounts {
     replies: u64,
     late: u64,
     worst_ns: Nanos,
+    response_ns: u128,
     overshoot: Spread,
 }
 
@@ -45,6 +46,7 @@ impl Accounts {
         }
         let over = now.saturating_sub(deadline);
         self.replies += 1;
+        self.response_ns += u128::from(response_ns);
         self.overshoot.add(over);
         if over > LATE_NS && over > response_ns / LATE_SHARE {
             self.late += 1;
@@ -57,6 +59,12 @@ impl Accounts {
     pub fn late(&self) -> Late {
         let share = if self.replies == 0 { 0.0 } else { self.late as f64 / self.replies as f64 };
         Late { requests: self.late, share, worst_us: self.worst_ns as f64 / 1e3 }
+    }
+
+    /// How long the model took for a request, on average; 0 where there were none.
+    #[must_use]
+    pub fn mean_response_us(&self) -> f64 {
+        if self.replies == 0 { 0.0 } else { self.response_ns as f64 / self.replies as f64 / 1e3 }
     }
 
     /// The spread of the overshoot.

@@ -98,12 +98,33 @@ impl Backing {
     }
 
     /// Gives a range's space back; it reads as zeroes. The error is the number for the client.
+    ///
+    /// Where the host's file system can't free a range, zeroes are written there. Ignoring it would not do: the kernel's
+    /// loop driver asks in the same words for a discard, after which anything may be read, and for zeroes.
     pub fn punch(&self, offset: u64, length: u64) -> Result<(), i32> {
         let length = self.within(offset, length);
         if length == 0 {
             return Ok(());
         }
-        self.noted("discard", offset, sys::punch_hole(self.fd(), offset, length))
+        match sys::punch_hole(self.fd(), offset, length) {
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                self.noted("zero", offset, self.zero(offset, offset + length))
+            }
+            result => self.noted("discard", offset, result),
+        }
+    }
+
+    /// Writes zeroes over what was ever written in a range.
+    fn zero(&self, offset: u64, end: u64) -> io::Result<()> {
+        const ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
+        let mut at = offset;
+        while let Some(data) = sys::next_data(self.fd(), at)?.filter(|data| *data < end) {
+            // Up to a boundary: a part that ended within a block would make data of what follows it.
+            let length = (end - data).min(PART_BYTES as u64 - data % PART_BYTES as u64);
+            self.file.write_all_at(&ZEROES[..length as usize], data)?;
+            at = data + length;
+        }
+        Ok(())
     }
 
     /// What went wrong so far.
@@ -158,6 +179,27 @@ mod tests {
         backing.punch(1 << 40, 4096).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 8192);
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn zeroes_are_written_over_data_only() {
+        let (path, backing) = backing("zero", 64 << 20);
+        backing.write(&[7; 100_000], 1 << 20).unwrap();
+        backing.write(&[7; 4096], 40 << 20).unwrap();
+        let before = blocks(&path);
+        backing.zero((1 << 20) + 512, 41 << 20).unwrap();
+        let mut buffer = [1; 4096];
+        for (offset, edge) in [(1 << 20, 512), ((1 << 20) + 98_304, 0), (40 << 20, 0)] {
+            backing.read(&mut buffer, offset).unwrap();
+            assert!(buffer[..edge].iter().all(|byte| *byte == 7) && buffer[edge..].iter().all(|byte| *byte == 0));
+        }
+        let after = blocks(&path);
+        assert!(after <= before + 2 * 64, "holes stay holes, but for one part after each range: {before}, {after}");
+        std::fs::remove_file(path).unwrap();
+    }
+
+    fn blocks(path: &Path) -> u64 {
+        std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(path).unwrap())
     }
 
     #[test]

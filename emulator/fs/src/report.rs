@@ -44,6 +44,7 @@ pub fn whole(drive: Option<(Report, &Accounts)>, process: &Process) -> Value {
     if let Some((report, accounts)) = drive {
         add(json!(report));
         add(json!({ "late": accounts.late(), "overshoot": accounts.overshoot() }));
+        add(json!({ "mean_response_us": accounts.mean_response_us() }));
     }
     add(json!(process));
     whole

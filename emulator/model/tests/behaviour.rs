@@ -38,6 +38,30 @@ fn a_disk_reads_ahead_while_the_host_thinks() {
 }
 
 #[test]
+fn a_discard_on_a_disk_takes_no_time_and_disturbs_nobody() {
+    let disk = profile_file("wd10ezex").profile();
+    let completed = |discards: bool| {
+        let mut device = build(&disk, 1).unwrap();
+        let mut done = Vec::new();
+        for id in 0..20 {
+            device.submit(id * 1000, Request { id, kind: Kind::Read, offset: id * GIB, bytes: 4 * KIB });
+            if discards {
+                let discard = Request { id: 100 + id, kind: Kind::Discard, offset: id * GIB, bytes: MIB };
+                device.submit(id * 1000, discard);
+                assert_eq!(device.next_event(), Some(id * 1000));
+                device.advance(id * 1000, &mut done);
+                let last = done.pop().unwrap();
+                assert_eq!((last.id, last.at), (100 + id, id * 1000));
+            }
+        }
+        device.advance(10 * SECOND, &mut done);
+        (done.iter().map(|one| (one.id, one.at)).collect::<Vec<_>>(), device.report(10 * SECOND).busy_seconds)
+    };
+    assert_eq!(completed(true), completed(false));
+    assert_eq!(completed(false).0.len(), 20);
+}
+
+#[test]
 fn inner_tracks_are_slower() {
     let file = profile_file("wd10ezex");
     let inner = file.capacity() - 4 * GIB;
