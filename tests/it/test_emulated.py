@@ -165,6 +165,13 @@ def test_a_killed_emulator_is_the_reason_and_the_machine_stays_usable(place, num
         (directory / "file").write_bytes(b"again")
 
 
+def test_an_emulator_that_hangs_does_not_keep_from_leaving(place):
+    with medium(place).attached() as directory:
+        (directory / "file").write_bytes(bytes(8 * MIB))
+        os.kill(emulator_of(place), signal.SIGSTOP)
+    assert place.left_over() == []
+
+
 def test_a_backing_disk_that_is_full_is_the_reason(place, tmp_path):
     with Lease(place.installation.state, "test") as lease:
         small = MemoryMedium(MediumSpec(name="small", kind="memory", size_bytes=320 * MIB), lease)

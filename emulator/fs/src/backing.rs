@@ -116,7 +116,7 @@ impl Backing {
 
     /// Writes zeroes over what was ever written in a range.
     fn zero(&self, offset: u64, end: u64) -> io::Result<()> {
-        const ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
+        static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
         let mut at = offset;
         while let Some(data) = sys::next_data(self.fd(), at)?.filter(|data| *data < end) {
             // Up to a boundary: a part that ended within a block would make data of what follows it.
