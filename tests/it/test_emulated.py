@@ -235,11 +235,11 @@ def test_a_bind_mount_of_the_users_on_a_drive_survives(place, tmp_path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from assay.cli import _installation
+from assay.cli.context import find_installation
 from assay.media.emulated import EmulatedMedium
 from assay.model.trial import MediumSpec
 spec = MediumSpec(name="drive", kind="emulated", profile="wd10ezex")
-with EmulatedMedium(spec, _installation()).attached() as directory:
+with EmulatedMedium(spec, find_installation()).attached() as directory:
     (directory / "file").write_bytes(bytes(300 << 20))
     print(directory, flush=True)
     time.sleep(300)
