@@ -31,10 +31,23 @@ def test_a_file_renamed_as_soon_as_it_is_closed_counts_once(tmp_path):
     (tmp_path / OUTPUT).mkdir(parents=True)
     with LocalWrites([LocalDirectory(path=tmp_path, medium="hdd")]).watching() as writes:
         for number in range(200):
-            spill = tmp_path / OUTPUT / f"spill{number}.out"
+            spill = (tmp_path / OUTPUT).parents[1] / f"attempt_1_m_{number}_spill_0.out"
             spill.write_bytes(b"x" * 10)
             spill.rename(tmp_path / OUTPUT / f"file{number}.out")
         assert until(lambda: writes.landed().bytes == 2000)
+
+
+def test_spills_count_beside_what_they_are_merged_into(tmp_path):
+    (tmp_path / OUTPUT).mkdir(parents=True)
+    with LocalWrites([LocalDirectory(path=tmp_path, medium="hdd")]).watching() as writes:
+        spills = [(tmp_path / OUTPUT).parents[1] / f"attempt_1_m_0_spill_{number}.out" for number in range(2)]
+        for spill in spills:
+            spill.write_bytes(b"x" * 100)
+        (tmp_path / OUTPUT / "file.out").write_bytes(b"x" * 200)
+        for spill in spills:
+            spill.unlink()
+        assert until(lambda: writes.landed().bytes >= 200)
+    assert 200 <= writes.landed().bytes <= 400
 
 
 def test_directories_made_later_are_watched_too(tmp_path):

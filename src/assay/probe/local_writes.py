@@ -2,7 +2,8 @@
 
 Tasks remove their spills themselves and the NodeManager the rest, so nothing is left to look at afterwards. The
 kernel tells of each file closed after writing (inotify(7)); its size is read then. A task renames its only spill at
-once, so a renamed file is followed. Only `output` folders of applications count: localised jars are no intermediates.
+once, so a renamed file is followed. Only spills and `output` folders of applications count: localised jars are no
+intermediates.
 """
 
 import re
@@ -16,8 +17,8 @@ from inotify_simple import INotify, flags
 from assay.model.cluster import LocalDirectory
 from assay.model.placement import Landed
 
-_INTERMEDIATE = re.compile(r"/appcache/application_[0-9_]+/output/")
-_EVENTS = flags.CREATE | flags.CLOSE_WRITE | flags.MOVED_FROM | flags.MOVED_TO | flags.ONLYDIR
+_INTERMEDIATE = re.compile(r"/appcache/application_[0-9_]+/(output/|attempt_[^/]+_spill_[0-9]+\.out)")
+_EVENTS = flags.CREATE | flags.CLOSE_WRITE | flags.MOVED_TO | flags.ONLYDIR
 _PATIENCE_MS = 100
 
 
@@ -28,10 +29,10 @@ class LocalWrites:
         self._roots = {one.path: one.medium for one in directories}
         self._bytes: dict[str, int] = {}
         self._watched: dict[int, tuple[Path, str]] = {}
-        self._counted: set[Path] = set()
+        # Files that have been counted, whatever their names are now: device, inode and time of the last write.
+        self._counted: set[tuple[int, int, int]] = set()
         # Sizes of files that were there when their directory began to be watched: closed already, or still to be.
-        self._found: dict[Path, tuple[str, int]] = {}
-        self._moving: set[int] = set()
+        self._found: dict[tuple[int, int], tuple[str, int]] = {}
         self._trouble: str | None = None
 
     @contextmanager
@@ -68,31 +69,28 @@ class LocalWrites:
                         self._trouble = "the kernel's queue of notices ran over"
                     if event.wd in self._watched:
                         directory, medium = self._watched[event.wd]
-                        self._take(kernel, event.mask, event.cookie, directory / event.name, medium)
+                        self._take(kernel, event.mask, directory / event.name, medium)
                 if last:
                     return
         except OSError as error:  # most likely fs.inotify.max_user_watches
             self._trouble = f"the local directories could no longer be watched: {error}"
 
-    def _take(self, kernel: INotify, mask: int, cookie: int, path: Path, medium: str) -> None:
+    def _take(self, kernel: INotify, mask: int, path: Path, medium: str) -> None:
         if mask & flags.ISDIR:
             if mask & flags.CREATE:
                 self._watch(kernel, path, medium)
-        elif not _INTERMEDIATE.search(str(path)):
-            return
-        elif mask & flags.CLOSE_WRITE or (mask & flags.MOVED_TO and cookie not in self._moving):
-            self._found.pop(path, None)
+        elif _INTERMEDIATE.search(str(path)) and mask & (flags.CLOSE_WRITE | flags.MOVED_TO):
             self._count(path, medium)
-        elif mask & flags.MOVED_FROM and path in self._counted:
-            self._moving.add(cookie)
-        elif mask & flags.MOVED_FROM:
-            self._found.pop(path, None)
 
     def _count(self, path: Path, medium: str) -> None:
-        """Add a file's size; one that was renamed before it was looked at counts under its new name."""
+        """Add a file's size, once; one that was renamed before it was looked at counts under its new name."""
         with suppress(FileNotFoundError):
-            self._bytes[medium] = self._bytes.get(medium, 0) + path.stat().st_size
-            self._counted.add(path)
+            status = path.stat()
+            identity = (status.st_dev, status.st_ino, status.st_mtime_ns)
+            self._found.pop(identity[:2], None)
+            if identity not in self._counted:
+                self._counted.add(identity)
+                self._bytes[medium] = self._bytes.get(medium, 0) + status.st_size
 
     def _watch(self, kernel: INotify, directory: Path, medium: str) -> None:
         """Watch a directory and what is in it already; one that is gone again is of no interest."""
@@ -102,5 +100,11 @@ class LocalWrites:
                 if entry.is_dir():
                     self._watch(kernel, entry, medium)
                 elif _INTERMEDIATE.search(str(entry)):
-                    with suppress(FileNotFoundError):
-                        self._found[entry] = (medium, entry.stat().st_size)
+                    self._find(entry, medium)
+
+    def _find(self, path: Path, medium: str) -> None:
+        """A file that was there before its directory was watched: it is closed, or a notice of that will come."""
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            if (status.st_dev, status.st_ino, status.st_mtime_ns) not in self._counted:
+                self._found[status.st_dev, status.st_ino] = (medium, status.st_size)
