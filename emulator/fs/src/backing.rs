@@ -12,6 +12,7 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
+use crate::mapping::{Mapping, Part};
 use crate::sys;
 
 /// Sectors that every operating system counts in.
@@ -31,9 +32,21 @@ pub struct Failures {
     pub reasons: Vec<String>,
 }
 
+/// Where bytes are that can be had without a wait.
+#[derive(Debug, Clone, Copy)]
+pub enum AtOnce {
+    /// In memory.
+    Mapped(Part),
+    /// Nowhere: nothing was ever written there.
+    Zeroes,
+    /// They can't; the host's disk must be asked.
+    No,
+}
+
 /// The disk's bytes.
 pub struct Backing {
     file: File,
+    mapping: Mapping,
     bytes: u64,
     failures: Mutex<Failures>,
 }
@@ -51,7 +64,9 @@ impl Backing {
                 "the backing file {shown} has {bytes} bytes: a disk has a whole number of {SECTOR_BYTES}-byte sectors"
             ));
         }
-        Ok(Self { file, bytes, failures: Mutex::default() })
+        let mapping = Mapping::of(&file, bytes)
+            .map_err(|error| format!("the backing file {shown} can't be mapped into memory: {error}"))?;
+        Ok(Self { file, mapping, bytes, failures: Mutex::default() })
     }
 
     /// The disk's size.
@@ -70,20 +85,21 @@ impl Backing {
         self.bytes.saturating_sub(offset).min(bytes)
     }
 
-    /// Fills the buffer if that needs no wait: from the page cache, or with zeroes where nothing was ever written.
-    /// False when the host's disk must be asked; the buffer's content is then undefined.
-    pub fn read_at_once(&self, buffer: &mut [u8], offset: u64) -> bool {
-        let end = offset + buffer.len() as u64;
-        match sys::read_cached(self.fd(), buffer, offset) {
-            Ok(count) if count == buffer.len() => true,
-            _ => match sys::next_data(self.fd(), offset) {
-                Ok(data) if data.is_none_or(|data| data >= end) => {
-                    buffer.fill(0);
-                    true
-                }
-                _ => false,
-            },
+    /// Where a range can be read without a wait.
+    #[must_use]
+    pub fn at_once(&self, offset: u64, bytes: usize) -> AtOnce {
+        if self.mapping.is_resident(offset, bytes) {
+            return self.mapping.part(offset, bytes).map_or(AtOnce::No, AtOnce::Mapped);
         }
+        match sys::next_data(self.fd(), offset) {
+            Ok(data) if data.is_none_or(|data| data >= offset + bytes as u64) => AtOnce::Zeroes,
+            _ => AtOnce::No,
+        }
+    }
+
+    /// Notes that the kernel could not read a mapped part: the host's disk failed.
+    pub fn mapping_failed(&self, error: &io::Error) {
+        self.note(format!("read: {error}"));
     }
 
     /// Fills the buffer, however long that takes. The error is the number for the client.
@@ -136,13 +152,17 @@ impl Backing {
     /// A drive has no words for "the host's disk is full": every failure is an I/O error, and the reason is kept here.
     fn noted(&self, what: &str, offset: u64, result: io::Result<()>) -> Result<(), i32> {
         result.map_err(|error| {
-            let mut failures = self.failures.lock().expect("no holder of this lock panics");
-            failures.count += 1;
-            if failures.reasons.len() < 8 {
-                failures.reasons.push(format!("{what} at byte {offset}: {error}"));
-            }
+            self.note(format!("{what} at byte {offset}: {error}"));
             libc::EIO
         })
+    }
+
+    fn note(&self, reason: String) {
+        let mut failures = self.failures.lock().expect("no holder of this lock panics");
+        failures.count += 1;
+        if failures.reasons.len() < 8 {
+            failures.reasons.push(reason);
+        }
     }
 }
 
@@ -162,8 +182,11 @@ mod tests {
         let (path, backing) = backing("roundtrip", 1 << 20);
         backing.write(&[7; 8192], 4096).unwrap();
         let mut buffer = [1; 4096];
-        assert!(backing.read_at_once(&mut buffer, 4096) && buffer == [7; 4096]);
-        assert!(backing.read_at_once(&mut buffer, 512 << 10) && buffer == [0; 4096], "never written");
+        backing.read(&mut buffer, 4096).unwrap();
+        assert!(
+            buffer == [7; 4096] && matches!(backing.at_once(4096, 8192), AtOnce::Mapped(part) if part.bytes() == 8192)
+        );
+        assert!(matches!(backing.at_once(512 << 10, 4096), AtOnce::Zeroes), "never written");
         backing.punch(4096, 4096).unwrap();
         backing.read(&mut buffer, 4096).unwrap();
         assert_eq!(buffer, [0; 4096]);

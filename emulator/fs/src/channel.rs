@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::mapping::Part;
 use crate::protocol::{self, WRITE_PREFIX_BYTES};
 use crate::sys;
 
@@ -77,16 +78,25 @@ impl Channel {
         self.send(&protocol::reply_header(unique, 0, payload.len()), payload)
     }
 
+    /// Answers a request with bytes of the page cache. An error means that the client got an I/O error.
+    pub fn answer_mapped(&self, unique: u64, part: Part) -> io::Result<()> {
+        let header = protocol::reply_header(unique, 0, part.bytes());
+        told(sys::write_mapped(self.fd(), &header, part))
+    }
+
     /// Answers a request with an error number.
     pub fn refuse(&self, unique: u64, error: i32) -> io::Result<()> {
         self.send(&protocol::reply_header(unique, error, 0), &[])
     }
 
     fn send(&self, header: &[u8], payload: &[u8]) -> io::Result<()> {
-        match sys::write_two(self.fd(), header, payload) {
-            Ok(_) => Ok(()),
-            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV | libc::EINTR)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        told(sys::write_two(self.fd(), header, payload))
+    }
+}
+
+fn told(result: io::Result<usize>) -> io::Result<()> {
+    match result {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV | libc::EINTR)) => Ok(()),
+        other => other.map(drop),
     }
 }

@@ -9,11 +9,16 @@ use std::sync::mpsc::Sender;
 
 use crate::buffers::Buffer;
 use crate::control::Command;
+use crate::mapping::Part;
 use crate::schedule::Slot;
 use crate::sys;
 
 /// What a request's real work gave.
 pub enum Outcome {
+    /// Bytes in the host's page cache.
+    Mapped(Part),
+    /// That many zeroes.
+    Zeroes(usize),
     /// That many bytes at the start of the buffer.
     Data(Buffer, usize),
     /// That many bytes were written.

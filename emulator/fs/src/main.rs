@@ -10,6 +10,7 @@ mod buffers;
 mod channel;
 mod control;
 mod inbox;
+mod mapping;
 mod measure;
 mod pace;
 mod path_cost;
@@ -81,6 +82,8 @@ fn check(path: &Path) -> ExitCode {
 fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let device =
         assay_model::build(&profile(&arguments.profile)?, arguments.seed).map_err(|error| error.to_string())?;
+    // Before the backing file is mapped, whose pages must stay the host's to evict.
+    let memory_locked = sys::lock_memory();
     let backing = Arc::new(backing::Backing::open(&arguments.backing)?);
     let inbox = Arc::new(inbox::Inbox::new().map_err(|error| format!("no event counter: {error}"))?);
     sys::hold_end_signals();
@@ -89,7 +92,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let served = control::listen(&arguments.control, &inbox)
         .map_err(|error| format!("the control socket {}: {error}", arguments.control.display()))
         .and_then(|()| {
-            let server = server::Server::new(channel, backing, device, Arc::clone(&inbox));
+            let server = server::Server::new(channel, backing, device, Arc::clone(&inbox), memory_locked);
             let ender = thread::Builder::new().stack_size(128 << 10).spawn(move || {
                 loop {
                     sys::wait_for_end_signal();

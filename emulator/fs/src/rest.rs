@@ -18,6 +18,10 @@ use crate::sys;
 
 /// Nobody gets up earlier than this: it is processor time spent on looking at the clock.
 const EARLIEST_NS: Nanos = 60_000;
+/// Nor earlier than by this part of the wait: where the deadlines are close together, it would be all looking and no sleep.
+const EARLIEST_SHARE: Nanos = 8;
+/// A shorter sleep would cost more than looking at the clock.
+const SHORTEST_NS: Nanos = 5_000;
 /// How much longer a sleep is for each further request under way, and at most.
 const PATIENCE_EACH_NS: Nanos = 1_000;
 const PATIENCE_NS: Nanos = 20_000;
@@ -58,9 +62,10 @@ impl Rest {
         let rest = if under_way > 1 {
             left.saturating_add((PATIENCE_EACH_NS * (under_way as Nanos - 1)).min(PATIENCE_NS))
         } else {
-            left.saturating_sub(((self.late_ns * 1.5) as Nanos + 1_000).min(EARLIEST_NS))
+            let early = ((self.late_ns * 1.5) as Nanos + 1_000).min(EARLIEST_NS).min(left / EARLIEST_SHARE);
+            left.saturating_sub(early)
         };
-        (rest > 1_000).then(|| Duration::from_nanos(rest).min(LONGEST))
+        (rest > SHORTEST_NS).then(|| Duration::from_nanos(rest).min(LONGEST))
     }
 
     /// Learns from a sleep that ended by itself. A sleep that was late because others had the processor teaches nothing.

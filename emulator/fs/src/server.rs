@@ -9,7 +9,7 @@ use std::thread;
 
 use assay_model::{Device, Kind, Nanos};
 
-use crate::backing::Backing;
+use crate::backing::{AtOnce, Backing};
 use crate::buffers::{Buffer, Pool};
 use crate::channel::{Channel, Received};
 use crate::inbox::{Inbox, Note, Outcome};
@@ -45,6 +45,7 @@ pub struct Server {
     pool: Pool,
     prefix: [u8; WRITE_PREFIX_BYTES],
     payload: Buffer,
+    zeroes: Buffer,
     writes_wait_until: Nanos,
     rest: Rest,
     memory_locked: bool,
@@ -54,12 +55,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of a mounted channel.
+    /// A server of a mounted channel; `memory_locked` is told in the report.
     pub fn new(
         channel: Channel,
         backing: Arc<Backing>,
         device: Box<dyn Device>,
         inbox: Arc<Inbox>,
+        memory_locked: bool,
     ) -> io::Result<Self> {
         Ok(Self {
             channel,
@@ -71,9 +73,10 @@ impl Server {
             pool: Pool::default(),
             prefix: [0; WRITE_PREFIX_BYTES],
             payload: Buffer::new(LARGEST_BYTES),
+            zeroes: Buffer::new(LARGEST_BYTES),
             writes_wait_until: 0,
             rest: Rest::default(),
-            memory_locked: false,
+            memory_locked,
             real_time: false,
             cpu_s_at_reset: 0.0,
             ends_by: None,
@@ -83,7 +86,6 @@ impl Server {
     /// Serves until the file system is unmounted or the end is asked for.
     pub fn run(mut self) -> io::Result<()> {
         sys::exact_timers();
-        self.memory_locked = sys::lock_memory();
         self.real_time = sys::real_time_priority();
         loop {
             let now = sys::monotonic_ns();
@@ -116,6 +118,12 @@ impl Server {
                     self.channel.answer(unique, &buffer[..bytes])?;
                     self.pool.give(buffer);
                 }
+                Outcome::Mapped(part) => {
+                    if let Err(error) = self.channel.answer_mapped(unique, part) {
+                        self.backing.mapping_failed(&error);
+                    }
+                }
+                Outcome::Zeroes(bytes) => self.channel.answer(unique, &self.zeroes[..bytes])?,
                 Outcome::Written(bytes) => self.channel.answer(unique, &protocol::write_reply(bytes))?,
                 Outcome::Done => self.channel.answer(unique, &[])?,
                 Outcome::Failed(error) => self.channel.refuse(unique, error)?,
@@ -194,11 +202,11 @@ impl Server {
         let bytes = self.backing.within(offset, u64::from(size));
         self.arrive(unique, Kind::Read, offset, bytes, |server, slot| {
             let length = bytes as usize;
-            let mut buffer = server.pool.take(length);
-            if server.backing.read_at_once(&mut buffer[..length], offset) {
-                return Some(Outcome::Data(buffer, length));
+            match server.backing.at_once(offset, length) {
+                AtOnce::Mapped(part) => return Some(Outcome::Mapped(part)),
+                AtOnce::Zeroes => return Some(Outcome::Zeroes(length)),
+                AtOnce::No => server.workers.give(slot, Job::Read(server.pool.take(length), length, offset)),
             }
-            server.workers.give(slot, Job::Read(buffer, length, offset));
             None
         })
     }

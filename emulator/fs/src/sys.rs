@@ -6,6 +6,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::time::Duration;
 
+use crate::mapping::Part;
+
 fn checked(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -62,11 +64,11 @@ pub fn write_two(fd: RawFd, first: &[u8], second: &[u8]) -> io::Result<usize> {
     counted(unsafe { libc::writev(fd, parts.as_ptr(), count) })
 }
 
-/// Reads at a position without waiting for the disk: `WouldBlock` when a page is not in memory. May read less than asked.
-pub fn read_cached(fd: RawFd, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: the part describes memory that we hold exclusively for the length of the call.
-    counted(unsafe { libc::preadv2(fd, &raw const part, 1, offset as libc::off_t, libc::RWF_NOWAIT) })
+/// Writes a buffer and a part of a mapping as one message.
+pub fn write_mapped(fd: RawFd, first: &[u8], part: Part) -> io::Result<usize> {
+    let parts = [libc::iovec { iov_base: first.as_ptr().cast_mut().cast(), iov_len: first.len() }, part.vector()];
+    // SAFETY: `first` lives through the call, the mapping as long as the process; the call only reads them.
+    counted(unsafe { libc::writev(fd, parts.as_ptr(), 2) })
 }
 
 /// First byte at or after `offset` that has been written; None when there is none up to the end of the file.
@@ -131,7 +133,7 @@ pub fn real_time_priority() -> bool {
 #[must_use]
 pub fn lock_memory() -> bool {
     // SAFETY: no memory is passed.
-    unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) == 0 }
+    unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) == 0 }
 }
 
 /// Keeps the signals that end a process for `wait_for_end_signal`, in this thread and all that it will start.
