@@ -138,9 +138,10 @@ def _foreign(installation: Installation) -> Iterator[Kept]:
 
 
 def _is_held(home: Path) -> bool:
-    """The lease that a drive's home names is there, or the home is too young to name one yet."""
+    """The lease that a drive's home names is there and its owner lives, or the home is too young to name one yet."""
     try:
-        return Path((home / "lease").read_text().strip()).is_file()
+        file = Path((home / "lease").read_text().strip())
+        return any(lease.kept or not lease.stale for lease in leases(file.parents[1]) if lease.id == file.stem)
     except OSError:
         return home.is_dir() and time.time() - home.stat().st_mtime < YOUNG_S
 

@@ -1,0 +1,23 @@
+"""Proves that a drive is another's only as long as the other lives, whichever folder its lease lies in."""
+
+import json
+import os
+
+from assay.lease import Lease
+from assay.media.keeping import drives
+from assay.model.installation import Installation
+
+
+def test_a_drive_of_another_state_folder_is_left_alone_until_its_owner_is_gone(tmp_path):
+    here = Installation(
+        root=tmp_path, parts=tmp_path / "parts", jobs_jar=tmp_path, cache=tmp_path, state=tmp_path / "here"
+    )
+    with Lease(tmp_path / "elsewhere", "medium") as lease:
+        home = lease.make_directory(here.parts / "work" / f"assay-{lease.id}")
+        (home / "lease").write_text(str(lease.file))
+        os.utime(home, (0, 0))
+        assert drives(here) == []
+        content = json.loads(lease.file.read_text())
+        content["owner"][2:] = [1 << 22, 0]
+        lease.file.write_text(json.dumps(content))
+        assert [(kept.id, kept.state) for kept in drives(here)] == [(lease.id, "foreign")]
