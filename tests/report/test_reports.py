@@ -4,7 +4,7 @@ import re
 
 from rich.console import Console
 
-from assay.model.doubt import Outcome
+from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
 from assay.record.folder import Damaged
 from assay.report.page import page
@@ -54,3 +54,10 @@ def test_the_table_has_numbers_doubts_and_failed_checks():
 def test_the_table_shows_why_a_trial_failed():
     failed = a_record(a_trial(1), status=Status.FAILED, error="no space left", totals=None, jobs=(), verdicts=())
     assert "no space left" in table_text([failed])
+
+
+def test_doubts_of_one_kind_are_told_once_on_the_terminal():
+    doubts = [Doubt(kind="late", what=f"drive {n} was late", why="it is slow", cure="take another") for n in range(3)]
+    text = table_text([a_record(a_trial(1), doubts=tuple(doubts))])
+    assert text.count("Doubt (late)") == 1
+    assert "drive 0 was late (and 2 more of this kind, on the page)" in " ".join(text.split())

@@ -31,13 +31,17 @@ def print_report(title: str, records: Sequence[Record], console: Console, doubts
             if verdict.outcome != "pass":
                 line = f"{record.trial.id}: {verdict.check}: {verdict.outcome}: {verdict.detail}"
                 console.print(line, style=COLOURS[verdict.outcome], highlight=False, markup=False)
+    by_kind: dict[str, list[Doubt]] = {}
     for doubt in (*doubts, *doubts_of(records)):
-        print_doubt(doubt, console)
+        by_kind.setdefault(doubt.kind, []).append(doubt)
+    for alike in by_kind.values():
+        print_doubt(alike[0], console, others=len(alike) - 1)
 
 
-def print_doubt(doubt: Doubt, console: Console) -> None:
-    """One doubt in one paragraph."""
-    text = escape(f"{doubt.what}; {doubt.why}. Cure: {doubt.cure}.")
+def print_doubt(doubt: Doubt, console: Console, others: int = 0) -> None:
+    """One doubt in one paragraph, with how many of its kind there are besides; the page has them all."""
+    more = f" (and {others} more of this kind, on the page)" if others else ""
+    text = escape(f"{doubt.what}{more}; {doubt.why}. Cure: {doubt.cure}.")
     console.print(f"[yellow]Doubt ({doubt.kind}):[/yellow] {text}", highlight=False)
 
 
