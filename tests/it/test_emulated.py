@@ -233,7 +233,8 @@ def test_a_bind_mount_of_the_users_on_a_drive_survives(place, tmp_path):
 
 
 HOLDER = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell has its children ignore it
 from pathlib import Path
 from assay.cli.context import find_installation
 from assay.media.emulated import EmulatedMedium

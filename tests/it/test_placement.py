@@ -27,7 +27,7 @@ hadoop:
   dfs.blocksize: 4m
   dfs.namenode.fs-limits.min-block-size: 1024
   mapreduce.job.reduces: 4
-  mapreduce.input.fileinputformat.split.minsize: 16m
+  mapreduce.input.fileinputformat.split.minsize: 16777216
 """
 PURE = "  - hdd"
 ROLES = "  - {name: roles, input: hdd, intermediate: ssd, output: {ssd: 0.25, hdd: 0.75}}"
