@@ -3,7 +3,8 @@
 fio is the judge. For each profile (all shipped ones without arguments): every named figure measured, as the profile
 expects it, the error and the verdict; the emulator's CPU time per 100 MB; seconds to attach and detach. A drive without
 delays (`null`) goes first: what it can't show, no drive can on this machine, and is said to be beyond it.
-Exit code 1 when a bound does not hold or was not measured. Needs root; about two minutes per profile, on an otherwise idle machine.
+Exit code 1 when a bound does not hold or was not measured. Needs root; about two minutes per profile, on an
+otherwise idle machine.
 """
 
 import argparse
