@@ -122,12 +122,22 @@ pub struct Dirty {
     most_pieces: usize,
     /// When the cache last began to hold anything.
     since: Nanos,
+    /// Bytes of the longest piece that has waited since then.
+    longest: u64,
 }
 
 impl Dirty {
     /// An empty cache of the given bounds.
     pub fn new(most_bytes: u64, most_pieces: usize) -> Self {
-        Dirty { pieces: BTreeMap::new(), waiting_bytes: 0, writing_bytes: 0, most_bytes, most_pieces, since: 0 }
+        Dirty {
+            pieces: BTreeMap::new(),
+            waiting_bytes: 0,
+            writing_bytes: 0,
+            most_bytes,
+            most_pieces,
+            since: 0,
+            longest: 0,
+        }
     }
 
     /// Bytes that are not on the platters yet.
@@ -150,6 +160,11 @@ impl Dirty {
         2 * self.bytes() >= self.most_bytes || 2 * self.pieces.len() >= self.most_pieces
     }
 
+    /// Bytes of the longest piece that has waited since the cache last began to hold anything.
+    pub fn longest(&self) -> u64 {
+        self.longest
+    }
+
     /// When the oldest data came, if there is any that waits.
     pub fn since(&self) -> Option<Nanos> {
         if self.pieces.is_empty() { None } else { Some(self.since) }
@@ -167,7 +182,7 @@ impl Dirty {
     /// Takes a write in, joined with what it touches.
     pub fn insert(&mut self, offset: u64, end: u64, now: Nanos, geometry: &Geometry) {
         if self.pieces.is_empty() {
-            self.since = now;
+            (self.since, self.longest) = (now, 0);
         }
         let (mut offset, mut end) = (offset, end);
         let before = self.pieces.range(..=offset).next_back().map(|(start, piece)| (*start, piece.end));
@@ -177,6 +192,7 @@ impl Dirty {
                 let grown = end.saturating_sub(before_end);
                 self.waiting_bytes += grown;
                 self.pieces.get_mut(&start).expect("just seen").end += grown;
+                self.longest = self.longest.max(end.max(before_end) - start);
                 return;
             }
             (offset, end) = (start, end.max(before_end));
@@ -188,6 +204,7 @@ impl Dirty {
             self.pieces.remove(&start);
         }
         self.waiting_bytes += end - offset;
+        self.longest = self.longest.max(end - offset);
         self.pieces.insert(offset, Piece { place: geometry.place(offset), end });
     }
 

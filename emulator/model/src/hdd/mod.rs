@@ -200,13 +200,16 @@ impl Hdd {
         }
     }
 
-    /// Decides whether written data must go to the platters; true when that has just changed.
+    /// Decides whether written data must go to the platters; true when that has just changed. A run that fills
+    /// a visit waits for nothing but the reads: more of it would not make the arm's way there pay better.
     fn turn_to_writing(&mut self) -> bool {
         if self.destaging || self.dirty.is_empty() {
             return false;
         }
         let waited = self.dirty.since().is_some_and(|since| since + self.limits.write_delay <= self.now);
-        self.destaging = waited || self.flush.is_some() || !self.writes.is_empty() || self.dirty.half_full();
+        let long_run = self.reads.is_empty() && self.dirty.longest() >= self.limits.visit_bytes;
+        let full = !self.writes.is_empty() || self.dirty.half_full();
+        self.destaging = waited || self.flush.is_some() || full || long_run;
         self.destaging
     }
 
