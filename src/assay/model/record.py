@@ -96,6 +96,25 @@ class Sample(Frozen):
     value: float
 
 
+Part = Literal["staging", "run", "write out", "collect"]
+Basis = Literal["measured", "modelled", "estimated"]
+
+
+class Amount(Frozen):
+    """A probe's total over one part of a trial: `value` of `series`, whose name ends in its unit.
+
+    `subject` is what it is of: a medium, a group of processes, a pair of nodes, a component. `basis` says whether it
+    was counted by an instrument, computed by a model from what was counted, or estimated from something coarser.
+    """
+
+    probe: str
+    subject: str
+    series: str
+    part: Part
+    value: float
+    basis: Basis = "measured"
+
+
 class Step(Frozen):
     """One step of a trial's life (`stage`, `run`, `verify`) and how long it took."""
 
@@ -154,6 +173,7 @@ class Record(Frozen):
     landed: tuple[Landed, ...] = ()
     limits: LimitUse | None = None
     devices: Mapping[str, Mapping[str, object]] = {}
+    amounts: tuple[Amount, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     doubts: tuple[Doubt, ...] = ()
 
