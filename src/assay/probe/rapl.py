@@ -1,0 +1,181 @@
+"""Joules that the processor's own counters tell: RAPL, by the kernel's powercap tree.
+
+Source: Documentation/power/powercap/powercap.rst and drivers/powercap/intel_rapl_common.c. Each zone has a `name`, a
+counter `energy_uj` in microjoules that begins anew at 0 after `max_energy_range_uj`, and the processor brings it up to
+date about once a millisecond. AMD's processors appear under the same names. Only root may read the counters (Linux
+5.10 and newer).
+
+Zones contain each other: `psys` is the whole platform; a package holds its `core` and `uncore`; memory (`dram`) lies in
+the tree below a package, but is counted beside it. So either `psys` is told, or packages and memory; never both, never
+cores. `intel-rapl-mmio` is another way to the same package counters, and is used only where `intel-rapl` is not there.
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.probe import Scene
+from assay.probe.ticking import CannotMeasureError, Moment, Quantity
+
+POWERCAP = Path("/sys/class/powercap")
+
+COMPONENTS = {"psys": "platform", "package": "cpu", "dram": "memory"}
+"""What the zones of a kind are told as. `platform` holds the other two."""
+
+MOST_WATTS = 1000.0
+"""No zone takes more for long: between readings so near that this much wraps no counter, none has wrapped twice."""
+
+LOOK_S = 0.05
+"""How long `psys` is watched before it is trusted: on some boards it is there and stands still."""
+
+_ZONE = re.compile(r"(intel-rapl(?:-mmio)?):\d+(?::\d+)?")
+_TREES = ("intel-rapl", "intel-rapl-mmio")
+
+
+class Zone(NamedTuple):
+    """A zone that is counted: its component, where its counter is and where that begins anew."""
+
+    component: str
+    energy: Path
+    range_uj: int
+
+
+class Rapl:
+    """An instrument: energy of the processor packages and their memory, or of the whole platform."""
+
+    name = "rapl"
+
+    def __init__(self, root: Path = POWERCAP, look_s: float = LOOK_S) -> None:
+        self._root = root
+        self._look_s = look_s
+        self._counters: list[_Counter] = []
+        self._clock_s: float | None = None
+        self._doubts: list[Doubt] = []
+
+    def begin(self, scene: Scene) -> None:  # noqa: ARG002 - the counters are the machine's, whatever is watched
+        """Open the counters. Raises CannotMeasureError where there are none, or none that may be read."""
+        found = tuple(zones(self._root))
+        if not found:
+            raise _cannot(
+                f"there are no RAPL zones in {self._root}", "virtual machines and many ARM machines have none"
+            )
+        try:
+            for zone in found:
+                self._counters.append(_Counter(zone))
+        except PermissionError as error:
+            raise _cannot(
+                f"{error.filename} can't be read", "run Assay as root: since Linux 5.10 only root may"
+            ) from None
+        self._counters = self._chosen()
+
+    def tick(self, now: Moment) -> Mapping[str, float]:
+        """Watts of each component since the last tick."""
+        joules: dict[str, float] = {}
+        for counter in self._counters:
+            joules[counter.component] = joules.get(counter.component, 0.0) + counter.read() / 1e6
+        before, self._clock_s = self._clock_s, now.clock_s
+        if before is None or now.clock_s <= before:
+            return {}
+        gone_s = now.clock_s - before
+        if any(counter.may_have_wrapped_twice(gone_s) for counter in self._counters):
+            self._doubts.append(_unsure(gone_s))
+        return {f"{component}/power_w": value / gone_s for component, value in joules.items()}
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """Joules of each component since the beginning."""
+        sums: dict[Quantity, float] = {}
+        for counter in self._counters:
+            what = Quantity(counter.component, "energy_j")
+            sums[what] = sums.get(what, 0.0) + counter.counted_uj / 1e6
+        return sums
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """One at most: counters that may have wrapped unseen."""
+        return tuple(self._doubts[:1])
+
+    def end(self) -> None:
+        """Close the counters."""
+        for counter in self._counters:
+            counter.close()
+        self._counters = []
+
+    def _chosen(self) -> list["_Counter"]:
+        """The platform's counters if there are any and they move; else all the others."""
+        platform = [counter for counter in self._counters if counter.component == "platform"]
+        others = [counter for counter in self._counters if counter.component != "platform"]
+        if platform and others:
+            time.sleep(self._look_s)
+        moved = [counter.read() > 0 for counter in self._counters if counter.component == "platform"]
+        chosen, left = (platform, others) if platform and (any(moved) or not others) else (others, platform)
+        for counter in left:
+            counter.close()
+        return chosen
+
+
+class _Counter:
+    """A counter kept open, and what it has counted since."""
+
+    def __init__(self, zone: Zone) -> None:
+        self.component = zone.component
+        self.counted_uj = 0
+        self._range_uj = zone.range_uj
+        self._file = os.open(zone.energy, os.O_RDONLY)
+        self._last_uj = self._now_uj()
+
+    def read(self) -> int:
+        """Microjoules since the last reading."""
+        now_uj = self._now_uj()
+        gone = gone_uj(self._last_uj, now_uj, self._range_uj)
+        self._last_uj = now_uj
+        self.counted_uj += gone
+        return gone
+
+    def may_have_wrapped_twice(self, gone_s: float) -> bool:
+        return gone_s * MOST_WATTS * 1e6 > self._range_uj
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _now_uj(self) -> int:
+        return int(os.pread(self._file, 32, 0))
+
+
+def gone_uj(before_uj: int, now_uj: int, range_uj: int) -> int:
+    """Microjoules between two readings of a counter that begins anew at 0 after `range_uj`."""
+    return now_uj - before_uj if now_uj >= before_uj else now_uj + range_uj - before_uj
+
+
+def zones(root: Path) -> Iterator[Zone]:
+    """The zones of a powercap tree that may be counted; none contains another but `platform`, which contains all."""
+    named = {folder.name: folder for folder in sorted(root.glob("intel-rapl*:*"))}
+    trees = [[folder for name, folder in named.items() if _tree(name) == tree] for tree in _TREES]
+    for folder in next((tree for tree in trees if tree), []):
+        component = COMPONENTS.get(_text(folder / "name").partition("-")[0])
+        if component is not None:
+            yield Zone(component, folder / "energy_uj", int(_text(folder / "max_energy_range_uj")))
+
+
+def _tree(name: str) -> str | None:
+    match = _ZONE.fullmatch(name)
+    return match[1] if match else None
+
+
+def _text(file: Path) -> str:
+    return file.read_text().strip()
+
+
+def _cannot(what: str, cure: str) -> CannotMeasureError:
+    return CannotMeasureError(what, "the energy of processor and memory can only be modelled from their use", cure)
+
+
+def _unsure(gone_s: float) -> Doubt:
+    return Doubt(
+        kind="energy-counter-may-have-wrapped",
+        what=f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to begin anew unseen",
+        why="the energy of that time may be too small by the counter's whole range",
+        cure="leave Assay a share of a core, and don't suspend the machine while a trial runs",
+    )

@@ -1,0 +1,115 @@
+"""Proves that RAPL joules are differences of the counters, that none is counted twice, and what is said without them."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.model.cluster import Layout
+from assay.model.probe import Scene
+from assay.probe.rapl import Rapl, gone_uj
+from assay.probe.ticking import CannotMeasureError, Moment, Quantity, Ticking
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "rapl"
+SCENE = Scene(layout=Layout.below(Path("/nowhere")))
+
+
+def tree(root, machine):
+    """The powercap tree that the fixture tells."""
+    for line in (FIXTURES / f"{machine}.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            path, _, value = line.rpartition(":")
+            (root / path).parent.mkdir(exist_ok=True, parents=True)
+            (root / path).write_text(value + "\n")
+    return root
+
+
+def add(root, zone, joules):
+    """Let a zone's counter go on, around its range too."""
+    file = root / zone / "energy_uj"
+    most = int((root / zone / "max_energy_range_uj").read_text())
+    file.write_text(f"{(int(file.read_text()) + int(joules * 1e6)) % most}\n")
+
+
+def at(seconds):
+    return Moment(time_ms=int(seconds * 1000), clock_s=seconds)
+
+
+def begun(root):
+    rapl = Rapl(root, look_s=0)
+    rapl.begin(SCENE)
+    rapl.tick(at(10))
+    return rapl
+
+
+def test_packages_and_their_memory_add_up_around_the_counters_ends(tmp_path):
+    rapl = begun(tree(tmp_path, "server"))
+    for zone, joules in {"intel-rapl:0": 30, "intel-rapl:1": 10, "intel-rapl:0:0": 3, "intel-rapl:1:0": 1}.items():
+        add(tmp_path, zone, joules)
+    assert rapl.tick(at(10.5)) == pytest.approx({"cpu/power_w": 80.0, "memory/power_w": 8.0})
+    assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 40.0, Quantity("memory", "energy_j"): 4.0})
+    assert rapl.doubts() == ()
+    rapl.end()
+
+
+def test_cores_and_graphics_lie_within_their_package_and_are_not_counted(tmp_path):
+    rapl = begun(tree(tmp_path, "desktop"))
+    add(tmp_path, "intel-rapl:0", 5)
+    add(tmp_path, "intel-rapl:0:0", 4)
+    rapl.tick(at(11))
+    assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 5.0})
+
+
+class TestPlatform:
+    def test_where_it_counts_it_alone_is_told(self, tmp_path, monkeypatch):
+        root = tree(tmp_path, "laptop")
+        monkeypatch.setattr("time.sleep", lambda _: add(root, "intel-rapl:1", 0.5))
+        rapl = begun(root)
+        add(root, "intel-rapl:1", 9)
+        add(root, "intel-rapl:0", 5)
+        rapl.tick(at(11))
+        assert {what.subject for what in rapl.totals()} == {"platform"}
+        assert rapl.totals()[Quantity("platform", "energy_j")] == pytest.approx(9.5)
+
+    def test_where_it_stands_still_the_package_is_told(self, tmp_path):
+        rapl = begun(tree(tmp_path, "laptop"))
+        add(tmp_path, "intel-rapl:0", 5)
+        add(tmp_path, "intel-rapl-mmio:0", 5)
+        rapl.tick(at(11))
+        assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 5.0})
+
+
+def test_a_gap_long_enough_for_two_wraps_is_a_doubt(tmp_path):
+    rapl = begun(tree(tmp_path, "server"))
+    rapl.tick(at(10 + 66))
+    assert [doubt.kind for doubt in rapl.doubts()] == ["energy-counter-may-have-wrapped"]
+
+
+@pytest.mark.parametrize(("before", "now", "gone"), [(5, 9, 4), (9, 9, 0), (95, 4, 9)])
+def test_a_counter_begins_anew_after_its_range(before, now, gone):
+    assert gone_uj(before, now, 100) == gone
+
+
+class TestNothingToRead:
+    def test_a_machine_without_zones(self, tmp_path):
+        with pytest.raises(CannotMeasureError, match="no RAPL zones"):
+            Rapl(tmp_path / "absent").begin(SCENE)
+
+    def test_counters_that_only_root_may_read(self, tmp_path, monkeypatch):
+        def refuse(path, *_):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+        monkeypatch.setattr("os.open", refuse)
+        with pytest.raises(CannotMeasureError, match="energy_uj can't be read") as found:
+            Rapl(tree(tmp_path, "server")).begin(SCENE)
+        assert "root" in found.value.cure
+
+    def test_a_zone_that_vanishes_is_one_doubt_and_no_totals(self, tmp_path, monkeypatch):
+        tree(tmp_path, "server")
+        with Ticking([Rapl(tmp_path, look_s=0)], interval_s=60).attached(SCENE) as reading:
+            reading.mark("staging")
+            monkeypatch.setattr("os.pread", lambda *_: (_ for _ in ()).throw(OSError(errno.ENODEV, "No such device")))
+            reading.mark("run")
+        assert {amount.part for amount in reading.amounts()} == {"staging"}
+        assert [doubt.kind for doubt in reading.doubts()] == ["probe-rapl-stopped"]
