@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::{fs, io, thread};
 
@@ -12,11 +12,23 @@ use serde_json::json;
 use crate::inbox::{Inbox, Note};
 use crate::pace::Pace;
 use crate::path_cost::PathCost;
+use crate::trace::Log;
 
 /// All memory is locked, stacks too: they are kept small.
 const STACK_BYTES: usize = 256 << 10;
 
 /// What can be asked.
+#[derive(Debug, Clone, PartialEq)]
+enum Order {
+    /// Something of the drive, to be done by the serving thread.
+    Drive(Command),
+    /// To log requests to this file.
+    Trace(PathBuf),
+    /// To log them no longer.
+    TraceOff,
+}
+
+/// What can be asked of the drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Command {
     /// Put the drive into action, taking the path's cost off its times.
@@ -41,12 +53,21 @@ struct BeginArguments {
 }
 
 /// Reads one line. The error is a sentence for its sender.
-pub fn parse(line: &str) -> Result<Command, String> {
+fn parse(line: &str) -> Result<Order, String> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match (word, rest.trim()) {
+        ("trace", "") => Err("trace takes the path of a file, or the word off".into()),
+        ("trace", "off") => Ok(Order::TraceOff),
+        ("trace", path) => Ok(Order::Trace(path.into())),
+        (word, rest) => command(word, rest).map(Order::Drive),
+    }
+}
+
+fn command(word: &str, rest: &str) -> Result<Command, String> {
     match word {
         "begin" => {
-            let rest = if rest.trim().is_empty() { "{}" } else { rest };
+            let rest = if rest.is_empty() { "{}" } else { rest };
             let arguments: BeginArguments =
                 serde_json::from_str(rest).map_err(|error| format!("begin takes {{\"path\": ...}}: {error}"))?;
             if !arguments.path.is_sound() {
@@ -61,23 +82,23 @@ pub fn parse(line: &str) -> Result<Command, String> {
         "reset" => Ok(Command::Reset),
         "settle" => Ok(Command::Settle),
         "stop" => Ok(Command::Stop),
-        _ => Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle or stop")),
+        _ => Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle, trace or stop")),
     }
 }
 
 /// Listens on a socket made at `path`, in place of a left-over one, in threads that end with the process.
-pub fn listen(path: &Path, inbox: &Arc<Inbox>) -> io::Result<()> {
+pub fn listen(path: &Path, inbox: &Arc<Inbox>, log: &Arc<Log>) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let listener = UnixListener::bind(path)?;
-    let inbox = Arc::clone(inbox);
+    let (inbox, log) = (Arc::clone(inbox), Arc::clone(log));
     spawn(move || {
         for stream in listener.incoming().flatten() {
-            let inbox = Arc::clone(&inbox);
+            let (inbox, log) = (Arc::clone(&inbox), Arc::clone(&log));
             // A connection that can't get a thread is closed; its client sees that.
-            let _ = spawn(move || drop(serve(&stream, &inbox)));
+            let _ = spawn(move || drop(serve(&stream, &inbox, &log)));
         }
     })
 }
@@ -86,12 +107,21 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name("control".into()).stack_size(STACK_BYTES).spawn(work).map(drop)
 }
 
-fn serve(stream: &UnixStream, inbox: &Inbox) -> io::Result<()> {
+fn serve(stream: &UnixStream, inbox: &Inbox, log: &Arc<Log>) -> io::Result<()> {
     let mut answers = stream.try_clone()?;
     for line in BufReader::new(stream).lines() {
         let answer = match parse(&line?) {
             Err(message) => json!({ "error": message }).to_string(),
-            Ok(command) => {
+            // Files are opened and waited for here, never in the serving thread.
+            Ok(Order::Trace(path)) => match log.begin(&path) {
+                Err(message) => json!({ "error": message }).to_string(),
+                Ok(()) => json!({ "ok": true }).to_string(),
+            },
+            Ok(Order::TraceOff) => match log.end() {
+                None => json!({ "error": "no log is being written" }).to_string(),
+                Some(written) => json!(written).to_string(),
+            },
+            Ok(Order::Drive(command)) => {
                 let (sender, receiver) = mpsc::channel();
                 inbox.post(Note::Command(command, sender));
                 receiver.recv().map_err(io::Error::other)?
@@ -108,10 +138,10 @@ mod tests {
 
     #[test]
     fn begin_takes_the_paths_cost_or_none() {
-        assert_eq!(parse("begin"), Ok(Command::Begin(PathCost::default())));
-        assert_eq!(parse("begin {}"), Ok(Command::Begin(PathCost::default())));
+        assert_eq!(parse("begin"), Ok(Order::Drive(Command::Begin(PathCost::default()))));
+        assert_eq!(parse("begin {}"), Ok(Order::Drive(Command::Begin(PathCost::default()))));
         let line = r#"begin {"path": {"read": {"base_ns": 40000, "ns_per_byte": 0.3}, "write": {"base_ns": 50000, "ns_per_byte": 0.4}}}"#;
-        let Ok(Command::Begin(path)) = parse(line) else { panic!("not understood") };
+        let Ok(Order::Drive(Command::Begin(path))) = parse(line) else { panic!("not understood") };
         assert_eq!((path.read.base_ns, path.write.ns_per_byte), (40_000.0, 0.4));
     }
 
@@ -127,13 +157,21 @@ mod tests {
     #[test]
     fn pace_takes_both_times() {
         let pace = Pace { read_ns: 120_000, write_ns: 30_000 };
-        assert_eq!(parse(r#"pace {"read_ns": 120000, "write_ns": 30000}"#), Ok(Command::Pace(pace)));
+        assert_eq!(parse(r#"pace {"read_ns": 120000, "write_ns": 30000}"#), Ok(Order::Drive(Command::Pace(pace))));
         assert!(parse("pace").is_err());
     }
 
     #[test]
     fn words_alone_are_commands() {
         let commands = ["report", " reset\n", "settle", "stop"].map(|line| parse(line).unwrap());
-        assert_eq!(commands, [Command::Report, Command::Reset, Command::Settle, Command::Stop]);
+        let known = [Command::Report, Command::Reset, Command::Settle, Command::Stop];
+        assert_eq!(commands, known.map(Order::Drive));
+    }
+
+    #[test]
+    fn trace_takes_a_path_or_off() {
+        assert_eq!(parse("trace  /a place/log \n"), Ok(Order::Trace("/a place/log".into())));
+        assert_eq!(parse("trace off"), Ok(Order::TraceOff));
+        assert!(parse("trace").unwrap_err().contains("path"));
     }
 }

@@ -20,6 +20,7 @@ mod rest;
 mod schedule;
 mod server;
 mod sys;
+mod trace;
 mod workers;
 
 use std::path::Path;
@@ -86,13 +87,15 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let memory_locked = sys::lock_memory();
     let backing = Arc::new(backing::Backing::open(&arguments.backing)?);
     let inbox = Arc::new(inbox::Inbox::new().map_err(|error| format!("no event counter: {error}"))?);
+    let log = Arc::new(trace::Log::default());
     sys::hold_end_signals();
     let channel = channel::Channel::mount(&arguments.mount)?;
     let directory = channel.directory().to_path_buf();
-    let served = control::listen(&arguments.control, &inbox)
+    let served = control::listen(&arguments.control, &inbox, &log)
         .map_err(|error| format!("the control socket {}: {error}", arguments.control.display()))
         .and_then(|()| {
-            let server = server::Server::new(channel, backing, device, Arc::clone(&inbox), memory_locked);
+            let server =
+                server::Server::new(channel, backing, device, Arc::clone(&inbox), Arc::clone(&log), memory_locked);
             let ender = thread::Builder::new().stack_size(128 << 10).spawn(move || {
                 loop {
                     sys::wait_for_end_signal();
@@ -102,6 +105,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
             let server = ender.and(server).map_err(|error| format!("no thread could be started: {error}"))?;
             server.run().map_err(|error| format!("serving the disk: {error}"))
         });
+    log.end();
     // Whatever happened, leave nothing behind; both may be gone already.
     let _ = sys::unmount(&directory);
     let _ = fs::remove_file(&arguments.control);

@@ -15,6 +15,30 @@ use crate::path_cost::PathCost;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot(usize);
 
+/// A request as the disk saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Served {
+    /// What was asked.
+    pub kind: Kind,
+    /// The first byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+    /// When it came, the path's cost taken off.
+    pub arrived: Nanos,
+}
+
+/// A request that may be answered now.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ready<T> {
+    /// The kernel's number for it.
+    pub unique: u64,
+    /// What its real work gave.
+    pub outcome: T,
+    /// What it was.
+    pub served: Served,
+}
+
 /// A drive in action.
 struct Drive {
     device: Box<dyn Device>,
@@ -29,7 +53,7 @@ struct Pending<T> {
     unique: u64,
     /// When the drive completes it and how long that took in the model; None: not yet.
     deadline: Option<(Nanos, Nanos)>,
-    arrived: Nanos,
+    served: Served,
     outcome: Option<T>,
 }
 
@@ -87,13 +111,14 @@ impl<T> Schedule<T> {
             self.pending.push(None);
             self.pending.len() - 1
         });
-        let mut pending = Pending { unique, deadline: Some((now, 0)), arrived: now, outcome: None };
+        let served = Served { kind, offset, bytes, arrived: now };
+        let mut pending = Pending { unique, deadline: Some((now, 0)), served, outcome: None };
         if let Some(drive) = &mut self.drive {
             let early = now.saturating_sub(drive.began).saturating_sub(drive.path.of(kind, bytes));
             drive.step(early, &mut self.done);
             drive.told = drive.told.max(early);
             drive.device.submit(drive.told, Request { id: index as u64, kind, offset, bytes });
-            pending.arrived = drive.began + drive.told;
+            pending.served.arrived = drive.began + drive.told;
             pending.deadline = None;
         }
         self.pending[index] = Some(pending);
@@ -125,8 +150,8 @@ impl<T> Schedule<T> {
         Some(drive.began + drive.device.next_event()?)
     }
 
-    /// The next request to answer, in the order in which the drive completed them: its number and outcome.
-    pub fn take_ready(&mut self, now: Nanos) -> Option<(u64, T)> {
+    /// The next request to answer, in the order in which the drive completed them.
+    pub fn take_ready(&mut self, now: Nanos) -> Option<Ready<T>> {
         let index = self.ready.pop_front()?;
         let pending = self.pending[index].take().expect("a ready request is pending");
         self.free.push(index);
@@ -134,7 +159,8 @@ impl<T> Schedule<T> {
         if self.drive.is_some() {
             self.accounts.reply(response, deadline, now);
         }
-        Some((pending.unique, pending.outcome.expect("a ready request's work is done")))
+        let outcome = pending.outcome.expect("a ready request's work is done");
+        Some(Ready { unique: pending.unique, outcome, served: pending.served })
     }
 
     /// How many requests wait to be answered.
@@ -179,7 +205,7 @@ impl<T> Schedule<T> {
             let index = completion.id as usize;
             let pending = self.pending[index].as_mut().expect("the drive completes each request once");
             let deadline = drive.began + completion.at;
-            pending.deadline = Some((deadline, deadline.saturating_sub(pending.arrived)));
+            pending.deadline = Some((deadline, deadline.saturating_sub(pending.served.arrived)));
             if pending.outcome.is_some() {
                 self.ready.push_back(index);
             }

@@ -53,7 +53,7 @@ fn begun(path: PathCost) -> Schedule<&'static str> {
 
 fn ready(schedule: &mut Schedule<&'static str>, now: Nanos) -> Vec<u64> {
     schedule.advance(now);
-    std::iter::from_fn(|| schedule.take_ready(now)).map(|(unique, _)| unique).collect()
+    std::iter::from_fn(|| schedule.take_ready(now)).map(|ready| ready.unique).collect()
 }
 
 #[test]
@@ -63,7 +63,8 @@ fn without_a_drive_the_work_alone_decides() {
     assert_eq!(schedule.next_event(), None);
     assert!(ready(&mut schedule, 6).is_empty());
     schedule.worked(slot, "bytes");
-    assert_eq!(schedule.take_ready(7), Some((1, "bytes")));
+    let served = Served { kind: Kind::Read, offset: 0, bytes: 10, arrived: 5 };
+    assert_eq!(schedule.take_ready(7), Some(Ready { unique: 1, outcome: "bytes", served }));
     assert_eq!(schedule.under_way(), 0);
     assert!(schedule.report(8).is_none() && !schedule.settle(8) && !schedule.reset(8));
 }
@@ -110,7 +111,9 @@ fn the_paths_cost_dates_an_arrival_back() {
     let slot = schedule.arrive(1100 * US, 1, Kind::Read, 0, 50);
     schedule.worked(slot, "");
     assert_eq!(schedule.next_event(), Some(1120 * US));
-    assert_eq!(ready(&mut schedule, 1125 * US), [1]);
+    schedule.advance(1125 * US);
+    let first = schedule.take_ready(1125 * US).unwrap();
+    assert_eq!((first.unique, first.served.arrived), (1, 1070 * US), "in the log too");
     // The next one comes 40 us after the completion, of which the path takes 30.
     schedule.arrive(1160 * US, 2, Kind::Read, 0, 50);
     assert_eq!(schedule.next_event(), Some(1180 * US));

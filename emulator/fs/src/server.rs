@@ -21,8 +21,9 @@ use crate::protocol::{
 };
 use crate::report;
 use crate::rest::Rest;
-use crate::schedule::Schedule;
+use crate::schedule::{Ready, Schedule};
 use crate::sys;
+use crate::trace::Log;
 use crate::workers::{Job, Workers};
 use crate::{control::Command, schedule::Slot};
 
@@ -39,6 +40,7 @@ pub struct Server {
     backing: Arc<Backing>,
     workers: Workers,
     inbox: Arc<Inbox>,
+    log: Arc<Log>,
     schedule: Schedule<Outcome>,
     /// The drive, until `begin` puts it into action.
     device: Option<Box<dyn Device>>,
@@ -61,6 +63,7 @@ impl Server {
         backing: Arc<Backing>,
         device: Box<dyn Device>,
         inbox: Arc<Inbox>,
+        log: Arc<Log>,
         memory_locked: bool,
     ) -> io::Result<Self> {
         Ok(Self {
@@ -68,6 +71,7 @@ impl Server {
             workers: Workers::start(&backing, &inbox)?,
             backing,
             inbox,
+            log,
             schedule: Schedule::default(),
             device: Some(device),
             pool: Pool::default(),
@@ -112,7 +116,9 @@ impl Server {
     }
 
     fn answer_ready(&mut self) -> io::Result<()> {
-        while let Some((unique, outcome)) = self.schedule.take_ready(sys::monotonic_ns()) {
+        loop {
+            let now = sys::monotonic_ns();
+            let Some(Ready { unique, outcome, served }) = self.schedule.take_ready(now) else { return Ok(()) };
             match outcome {
                 Outcome::Data(buffer, bytes) => {
                     self.channel.answer(unique, &buffer[..bytes])?;
@@ -128,8 +134,8 @@ impl Server {
                 Outcome::Done => self.channel.answer(unique, &[])?,
                 Outcome::Failed(error) => self.channel.refuse(unique, error)?,
             }
+            self.log.note(&served, now);
         }
-        Ok(())
     }
 
     fn message(&mut self, length: usize) -> io::Result<()> {

@@ -143,6 +143,40 @@ fn commands_are_obeyed_and_a_signal_ends_it() {
 }
 
 #[test]
+fn the_log_tells_every_request() {
+    let Some(mut served) = Served::start("log") else { return };
+    let disk = served.disk();
+    served.ask("begin {}");
+    assert!(served.ask("trace off")["error"].is_string());
+    assert_eq!(served.ask("trace requests.log")["ok"], true);
+    for number in 0..100 {
+        disk.write_all_at(&[7; 8192], number * 8192).unwrap();
+    }
+    disk.sync_all().unwrap();
+    disk.read_exact_at(&mut [0; 4096], 8192).unwrap();
+    let written = served.ask("trace off");
+    assert_eq!((&written["records"], &written["dropped"]), (&102.into(), &0.into()), "{written}");
+
+    let content = fs::read(served.home.join("requests.log")).unwrap();
+    let word = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().unwrap());
+    let began = word(24);
+    for number in 0..100 {
+        let at = 64 + number * 32;
+        assert_eq!([word(at + 8), word(at + 24)], [number as u64 * 8192, (1 << 32) | 8192]);
+        assert!(word(at) >= began && word(at + 16) < 5_000_000_000);
+    }
+    assert_eq!(word(64 + 100 * 32 + 24) >> 32, 2, "a flush");
+    assert_eq!([word(64 + 101 * 32 + 8), word(64 + 101 * 32 + 24)], [8192, 4096]);
+
+    served.ask("trace again.log");
+    disk.read_exact_at(&mut [0; 4096], 0).unwrap();
+    drop(disk);
+    assert_eq!(served.ask("stop")["ok"], true);
+    assert!(served.program.wait().unwrap().success());
+    assert_eq!(fs::metadata(served.home.join("again.log")).unwrap().len(), 96, "the end writes what is left");
+}
+
+#[test]
 fn the_end_unmounts() {
     let Some(mut served) = Served::start("end") else { return };
     assert_eq!(served.ask("stop")["ok"], true);
