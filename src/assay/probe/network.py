@@ -1,0 +1,254 @@
+"""Bytes and packets between nodes, by direction and by purpose, and each interface's traffic over time.
+
+Purposes are told apart by the listening port (`Scene.ports`), through a counting table in the kernel's packet filter
+(`nftables`). Where that can't be had, all TCP traffic of one node with itself is estimated from the loopback interface,
+which others use too. Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
+
+What is told of traffic between two nodes is `SENDER > RECEIVER`. Nodes that are one host have nothing between them that
+the kernel could tell apart but the server's port: there it is `NODE: clients > datanode` and the reverse. Series are
+`hdfs_data_to_server_bytes`, `shuffle_from_server_packets` and so on. HDFS data that one node sends to the DataNode of
+another are told as replication: HDFS writes the first copy on the writer's own node, so what goes to another is a
+further copy (BlockPlacementPolicyDefault). That is an estimate: a node without room for it, or without a DataNode,
+sends its first copy away too.
+"""
+
+import os
+import re
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.probe import Scene
+from assay.model.record import Basis
+from assay.probe.listeners import listening_groups, own_addresses
+from assay.probe.nftables import Count, CountingTable, Flow, NftError
+from assay.probe.ticking import Moment, Quantity
+
+FLOWS_EVERY_S = 5.0
+"""Reading the counting table starts a process: seldom."""
+
+HDFS_DATA = "hdfs data"
+
+_TOLD = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
+"""Interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry the same once more."""
+
+
+class Interface(NamedTuple):
+    """An interface's counters since it came up."""
+
+    received_bytes: int
+    received_packets: int
+    sent_bytes: int
+    sent_packets: int
+
+
+def _addresses_of(name: str) -> Sequence[str]:
+    try:
+        return [str(found[4][0]) for found in socket.getaddrinfo(name, None)]
+    except OSError:
+        return ()
+
+
+class Network:
+    """An instrument: traffic by pair of nodes and purpose at each mark, interfaces' rates at each tick."""
+
+    name = "network"
+
+    def __init__(
+        self,
+        table: Callable[[Iterable[int]], CountingTable] = CountingTable,
+        proc: Path = Path("/proc"),
+        addresses_of: Callable[[str], Sequence[str]] = _addresses_of,
+    ) -> None:
+        self._make_table = table
+        self._proc = proc
+        self._addresses_of = addresses_of
+        self._file = -1
+        self._table: CountingTable | None = None
+        self._stand_in = False
+        self._names = Names({}, {}, {}, frozenset())
+        self._home = ""
+        self._interfaces: Mapping[str, Interface] = {}
+        self._last: Moment | None = None
+        self._flows: Mapping[tuple[str, bool], int] = {}
+        self._flows_at_s = 0.0
+        self._doubts: list[Doubt] = []
+
+    def begin(self, scene: Scene) -> None:
+        """Open the interfaces' counters and make the table. Raises OSError when there is no /proc/net/dev."""
+        self._file = os.open(self._proc / "net" / "dev", os.O_RDONLY)
+        self._interfaces = interfaces(_whole(self._file))
+        nodes = self._nodes(scene)
+        purposes = {port: purpose for purpose, ports in scene.ports.items() for port in ports}
+        self._names = Names(nodes, purposes, listening_groups(scene.processes, self._proc), frozenset(scene.nodes))
+        try:
+            self._count(purposes)
+        except NftError as error:
+            self._stand_in = True
+            self._give_up(str(error))
+
+    def tick(self, now: Moment) -> Mapping[str, float]:
+        """Rates of the interfaces; every few seconds those of each purpose too."""
+        before, last = self._interfaces, self._last
+        self._interfaces, self._last = interfaces(_whole(self._file)), now
+        if last is None or now.clock_s <= last.clock_s:
+            self._flows_at_s = now.clock_s
+            return {}
+        values = dict(_rates(before, self._interfaces, now.clock_s - last.clock_s))
+        if self._table is not None and now.clock_s - self._flows_at_s >= FLOWS_EVERY_S:
+            values |= self._flow_rates(now.clock_s)
+        return values
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """Everything counted so far, by interface and by pair and purpose."""
+        sums: dict[Quantity, float] = {}
+        for name, interface in self._interfaces.items():
+            for series, value in interface._asdict().items():
+                sums[Quantity(f"interface {name}", series)] = value
+        for flow, count in self._read().items():
+            for what, value in self._names.quantities(flow, count):
+                sums[what] = sums.get(what, 0.0) + value
+        if self._stand_in and "lo" in self._interfaces:
+            lo = self._interfaces["lo"]
+            pair = f"{self._home} > {self._home}"
+            sums[Quantity(pair, "all_bytes", "estimated")] = lo.sent_bytes
+            sums[Quantity(pair, "all_packets", "estimated")] = lo.sent_packets
+        return sums
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Why purposes could not be told apart."""
+        return tuple(self._doubts)
+
+    def end(self) -> None:
+        """Remove the table and close the file."""
+        if self._table is not None:
+            self._table.remove()
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _nodes(self, scene: Scene) -> dict[str, str]:
+        """The name of each address that is known: this host's, and those of the nodes."""
+        own = own_addresses(self._proc / "net")
+        found = {address: node for node in scene.nodes for address in self._of(node)}
+        here = [node for address, node in found.items() if address in own]
+        self._home = next(iter([*here, *scene.nodes]), socket.gethostname())
+        return {**found, **{address: found.get(address, self._home) for address in own}}
+
+    def _of(self, node: str) -> Sequence[str]:
+        try:
+            return (str(ip_address(node)),)
+        except ValueError:
+            return self._addresses_of(node)
+
+    def _count(self, purposes: Mapping[int, str]) -> None:
+        if not purposes:
+            raise NftError("the daemons' listening ports are not known")
+        table = self._make_table(purposes)
+        table.make()
+        self._table = table
+
+    def _read(self) -> dict[Flow, Count]:
+        """What the table has counted; without a table, or when it is lost, nothing."""
+        if self._table is None:
+            return {}
+        try:
+            return self._table.read()
+        except NftError as error:
+            self._table.remove()
+            self._table = None
+            self._give_up(str(error))
+            return {}
+
+    def _flow_rates(self, now_s: float) -> dict[str, float]:
+        sums: dict[tuple[str, bool], int] = {}
+        for flow, count in self._read().items():
+            key = (self._names.purposes[flow.port], flow.to_server)
+            sums[key] = sums.get(key, 0) + count.bytes
+        gone_s = now_s - self._flows_at_s
+        rates = {
+            f"{purpose}/{_direction(to_server=to_server)}_bytes_per_s": (
+                (value - self._flows.get((purpose, to_server), 0)) / gone_s
+            )
+            for (purpose, to_server), value in sums.items()
+        }
+        self._flows, self._flows_at_s = sums, now_s
+        return rates
+
+    def _give_up(self, reason: str) -> None:
+        self._doubts.append(
+            Doubt(
+                kind="network-purposes-unknown",
+                what=f"traffic was not counted by pair of nodes and purpose: {reason}",
+                why="shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
+                "loopback interface, which other programs use too",
+                cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
+            )
+        )
+
+
+class Names(NamedTuple):
+    """What addresses and ports are called."""
+
+    nodes: Mapping[str, str]
+    purposes: Mapping[int, str]
+    daemons: Mapping[int, str]
+    cluster: frozenset[str]
+
+    def quantities(self, flow: Flow, count: Count) -> Iterator[tuple[Quantity, float]]:
+        """A flow's bytes and packets, as they are told."""
+        sender, receiver = self._node(flow.sender), self._node(flow.receiver)
+        purpose = self.purposes[flow.port]
+        basis: Basis = "measured"
+        if sender != receiver:
+            subject = f"{sender} > {receiver}"
+            if purpose == HDFS_DATA and flow.to_server and {sender, receiver} <= self.cluster:
+                purpose, basis = "replication", "estimated"
+        else:
+            daemon = self.daemons.get(flow.port, f"port {flow.port}")
+            subject = f"{sender}: clients > {daemon}" if flow.to_server else f"{sender}: {daemon} > clients"
+        series = f"{purpose.replace(' ', '_')}_{_direction(to_server=flow.to_server)}"
+        yield Quantity(subject, f"{series}_bytes", basis), count.bytes
+        yield Quantity(subject, f"{series}_packets", basis), count.packets
+
+    def _node(self, address: str) -> str:
+        return self.nodes.get(address, self.nodes.get("127.0.0.1", address) if address.startswith("127.") else address)
+
+
+def _direction(*, to_server: bool) -> str:
+    return "to_server" if to_server else "from_server"
+
+
+def interfaces(dev: str) -> dict[str, Interface]:
+    """The interfaces in /proc/net/dev that traffic enters or leaves the host by, and loopback."""
+    found = {}
+    for line in dev.splitlines():
+        name, _, numbers = line.partition(":")
+        fields = numbers.split()
+        if len(fields) >= 16 and _TOLD.fullmatch(name.strip()):
+            found[name.strip()] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
+    return found
+
+
+def _rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s: float) -> Iterator[tuple[str, float]]:
+    """Bytes a second of interfaces that were there before and did not begin anew."""
+    for name, interface in now.items():
+        old = before.get(name)
+        if (
+            old is not None
+            and interface.received_bytes >= old.received_bytes
+            and interface.sent_bytes >= old.sent_bytes
+        ):
+            yield f"{name}/received_bytes_per_s", (interface.received_bytes - old.received_bytes) / gone_s
+            yield f"{name}/sent_bytes_per_s", (interface.sent_bytes - old.sent_bytes) / gone_s
+
+
+def _whole(file: int) -> str:
+    """All of a file of /proc, which gives about a page at a time."""
+    pieces: list[bytes] = []
+    while piece := os.pread(file, 65536, sum(map(len, pieces))):
+        pieces.append(piece)
+    return b"".join(pieces).decode()

@@ -1,0 +1,166 @@
+"""A table of our own in the kernel's packet filter that counts TCP traffic with known listening ports.
+
+It only counts and decides nothing. Source: nft(8), dynamic sets with counters (Linux 5.7 and newer, nft 0.9.5 and
+newer, root or CAP_NET_ADMIN in the network namespace). Packets are counted where this host sends them and where it
+receives them; those over the loopback interface pass both and are counted once, where they are sent. Bytes are those of
+IP packets, headers included, acknowledgements too; a packet is what the kernel hands on, which segmentation offload
+makes larger than those on the wire. What is forwarded between others is not seen.
+
+A table's name holds the id of the process that made it, so that the next start can remove what a killed one left.
+"""
+
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
+"""Where nft is when the PATH leaves out what is meant for root."""
+
+PATIENCE_S = 5.0
+
+_NAME = re.compile(r"assay_(\d+)_(\d+)_(\d+)_\d+")
+_TABLES = itertools.count()
+
+Run = Callable[[str, tuple[str, ...]], str]
+"""Runs nft with a script on its input and some arguments; what it printed. Raises NftError."""
+
+
+class NftError(Exception):
+    """The packet filter can't be used: nft is missing, not permitted, or lacks something in the kernel."""
+
+
+class Flow(NamedTuple):
+    """A direction of traffic: from one address to another, to or from the server that listens on a port."""
+
+    sender: str
+    receiver: str
+    port: int
+    to_server: bool
+
+
+class Count(NamedTuple):
+    """What has passed."""
+
+    bytes: int
+    packets: int
+
+
+class CountingTable:
+    """A table that counts the flows of some ports until it is removed."""
+
+    def __init__(self, ports: Iterable[int], run: "Run | None" = None) -> None:
+        self._run = run or run_nft
+        self._ports = sorted(set(ports))
+        self._name: str | None = None
+
+    def make(self) -> None:
+        """Remove what killed processes left, and begin to count. Raises NftError."""
+        remove_left_over(self._run)
+        name = f"assay_{_pid_space()}_{os.getpid()}_{_started(os.getpid())}_{next(_TABLES)}"
+        self._run(ruleset(name, self._ports), ("-f", "-"))
+        self._name = name
+
+    def read(self) -> dict[Flow, Count]:
+        """Everything counted since `make`. Raises NftError, also when somebody else removed the table."""
+        return dict(parse(self._run("", ("-j", "list", "table", "inet", str(self._name)))))
+
+    def remove(self) -> None:
+        """Stop counting; nothing is left. What can't be removed now, the next start removes."""
+        if self._name is not None:
+            name, self._name = self._name, None
+            try:
+                self._run("", ("delete", "table", "inet", name))
+            except NftError:  # gone already: somebody flushed all rules
+                return
+
+
+def ruleset(name: str, ports: Iterable[int]) -> str:
+    """The script that makes the table: a set for each address family and direction, filled as packets pass."""
+    listening = ", ".join(str(port) for port in ports)
+    sets, rules = [], []
+    for family, kind in (("ip", "ipv4_addr"), ("ip6", "ipv6_addr")):
+        for side, direction in (("dport", "to"), ("sport", "from")):
+            into = f"{direction}_{family}"
+            sets.append(f" set {into} {{ type {kind} . {kind} . inet_service; size 65535; flags dynamic; counter; }}")
+            rules.append(
+                f"  tcp {side} {{ {listening} }} update @{into} {{ {family} saddr . {family} daddr . tcp {side} }}"
+            )
+    counted = "\n".join(rules)
+    return "\n".join(
+        [
+            f"table inet {name} {{",
+            *sets,
+            f" chain counted {{\n{counted}\n }}",
+            " chain sent { type filter hook output priority -300; policy accept; jump counted; }",
+            ' chain received { type filter hook input priority -300; policy accept; iifname != "lo" jump counted; }',
+            "}",
+        ]
+    )
+
+
+def parse(listing: str) -> Iterator[tuple[Flow, Count]]:
+    """The flows in what `nft -j list table` prints (libnftables-json(5)). Raises NftError when it is not that."""
+    try:
+        for entry in json.loads(listing)["nftables"]:
+            if "set" in entry:
+                for element in entry["set"].get("elem", ()):
+                    yield _flow(entry["set"]["name"], element["elem"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise NftError(f"nft printed something unknown: {type(error).__name__} {error}") from None
+
+
+def _flow(set_name: str, element: dict[str, Any]) -> tuple[Flow, Count]:
+    sender, receiver, port = element["val"]["concat"]
+    counter = element["counter"]
+    flow = Flow(str(sender), str(receiver), int(port), to_server=set_name.startswith("to_"))
+    return flow, Count(bytes=int(counter["bytes"]), packets=int(counter["packets"]))
+
+
+def remove_left_over(run: Run) -> None:
+    """Remove the tables of processes that are gone. Raises NftError."""
+    try:
+        names = [
+            entry.get("table", {}).get("name", "")
+            for entry in json.loads(run("", ("-j", "list", "tables")))["nftables"]
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NftError(f"nft printed something unknown: {type(error).__name__} {error}") from None
+    for name in names:
+        match = _NAME.fullmatch(name)
+        if match and int(match[1]) == _pid_space() and _started(int(match[2])) != int(match[3]):
+            run("", ("delete", "table", "inet", name))
+
+
+def run_nft(script: str, arguments: tuple[str, ...]) -> str:
+    """This machine's nft."""
+    command = shutil.which("nft") or shutil.which("nft", path=NFT_PLACES)
+    if command is None:
+        raise NftError("there is no nft on this machine (package nftables)")
+    try:
+        done = subprocess.run(
+            [command, *arguments], input=script, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NftError(f"nft could not be run: {error}") from None
+    if done.returncode:
+        raise NftError(f"nft {' '.join(arguments[:3])} failed: {' '.join(done.stderr.split())[:200]}")
+    return done.stdout
+
+
+def _pid_space() -> int:
+    """Which process ids are meant: containers that share a network have their own."""
+    return Path("/proc/self/ns/pid").stat().st_ino
+
+
+def _started(pid: int) -> int:
+    """When a process started, in ticks since boot (/proc/PID/stat, field 22); 0 when there is none."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (OSError, IndexError, ValueError):
+        return 0

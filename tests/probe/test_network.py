@@ -1,0 +1,187 @@
+"""Proves how flows become totals by pair of nodes and purpose, and what is told when they can't be counted."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from assay.model.cluster import Layout
+from assay.model.probe import Scene
+from assay.probe.network import Interface, Names, Network, interfaces
+from assay.probe.nftables import Count, Flow, NftError
+from assay.probe.ticking import Moment, Ticking
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "network"
+PORTS = {"hdfs data": (9866,), "shuffle": (13562,), "hdfs rpc": (8020,)}
+ONE_NODE = Scene(layout=Layout.below(Path("/nowhere")), ports=PORTS, nodes=("127.0.0.1",))
+
+
+class Table:
+    """A counting table whose counts a test sets."""
+
+    def __init__(self, ports=()):
+        self.flows, self.made, self.failure = {}, False, None
+
+    def make(self):
+        if self.failure:
+            raise NftError(self.failure)
+        self.made = True
+
+    def read(self):
+        if self.failure:
+            raise NftError(self.failure)
+        return dict(self.flows)
+
+    def remove(self):
+        self.made = False
+
+
+@pytest.fixture
+def proc(tmp_path):
+    (tmp_path / "net").mkdir()
+    for name in ("dev", "fib_trie", "if_inet6"):
+        shutil.copy(FIXTURES / name, tmp_path / "net" / name)
+    return tmp_path
+
+
+@pytest.fixture
+def table():
+    return Table()
+
+
+@pytest.fixture
+def network(proc, table):
+    return Network(lambda ports: table, proc, lambda name: {"n1": ["192.0.2.2"], "n2": ["192.0.2.9"]}.get(name, ()))
+
+
+def at(seconds):
+    return Moment(time_ms=int(seconds * 1000), clock_s=seconds)
+
+
+def grow_lo(proc, received, sent):
+    file = proc / "net" / "dev"
+    lines = file.read_text().replace("    lo: 126145097876", f"    lo: {126145097876 + received}", 1)
+    head, _, tail = lines.rpartition("126145097876")
+    file.write_text(f"{head}{126145097876 + sent}{tail}")
+
+
+def told(network, unit="bytes"):
+    return {
+        (what.subject, what.series): value
+        for what, value in network.totals().items()
+        if what.series.endswith(unit) and not what.subject.startswith("interface")
+    }
+
+
+def test_interfaces_of_the_host_are_read_and_bridges_are_not():
+    found = interfaces((FIXTURES / "dev").read_text() + "docker0: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\nbroken: 1\n")
+    assert set(found) == {"lo", "eth0"}
+    assert found["eth0"] == Interface(2424635352, 70826, 5155333, 53259)
+
+
+def test_on_one_node_traffic_is_told_by_the_daemon_that_listens(network, table, monkeypatch):
+    monkeypatch.setattr("assay.probe.network.listening_groups", lambda *_: {9866: "datanode", 13562: "nodemanager"})
+    network.begin(ONE_NODE)
+    here = "127.0.0.1"
+    table.flows = {
+        Flow(here, here, 9866, to_server=True): Count(700, 7),
+        Flow(here, here, 9866, to_server=False): Count(900, 9),
+        Flow("127.0.0.1", "127.0.1.1", 13562, to_server=True): Count(50, 5),
+        Flow("192.0.2.2", here, 13562, to_server=False): Count(6000, 6),
+        Flow(here, here, 8020, to_server=True): Count(10, 1),
+    }
+    assert told(network) == {
+        ("127.0.0.1: clients > datanode", "hdfs_data_to_server_bytes"): 700,
+        ("127.0.0.1: datanode > clients", "hdfs_data_from_server_bytes"): 900,
+        ("127.0.0.1: clients > nodemanager", "shuffle_to_server_bytes"): 50,
+        ("127.0.0.1: nodemanager > clients", "shuffle_from_server_bytes"): 6000,
+        ("127.0.0.1: clients > port 8020", "hdfs_rpc_to_server_bytes"): 10,
+    }
+    assert told(network, "packets")["127.0.0.1: datanode > clients", "hdfs_data_from_server_packets"] == 9
+
+
+def test_between_nodes_what_goes_to_a_datanode_is_told_as_replication(network, table):
+    network.begin(ONE_NODE.model_copy(update={"nodes": ("n1", "n2")}))
+    table.flows = {
+        Flow("192.0.2.2", "192.0.2.9", 9866, to_server=True): Count(700, 7),
+        Flow("192.0.2.9", "192.0.2.2", 9866, to_server=False): Count(900, 9),
+        Flow("192.0.2.2", "192.0.2.9", 13562, to_server=False): Count(6000, 6),
+        Flow("198.51.100.5", "192.0.2.2", 9866, to_server=True): Count(80, 8),
+    }
+    assert told(network) == {
+        ("n1 > n2", "replication_to_server_bytes"): 700,
+        ("n2 > n1", "hdfs_data_from_server_bytes"): 900,
+        ("n1 > n2", "shuffle_from_server_bytes"): 6000,
+        ("198.51.100.5 > n1", "hdfs_data_to_server_bytes"): 80,
+    }
+    assert {what.series for what in network.totals() if what.basis == "estimated"} == {
+        "replication_to_server_bytes", "replication_to_server_packets"
+    }  # fmt: skip
+
+
+def test_flows_of_several_ports_of_one_purpose_add_up():
+    names = Names({"a": "n1", "b": "n2"}, {1: "yarn rpc", 2: "yarn rpc"}, {}, frozenset({"n1", "n2"}))
+    (first, _), (second, _) = (
+        list(names.quantities(Flow("a", "b", port, to_server=True), Count(1, 1))) for port in (1, 2)
+    )
+    assert first == second
+
+
+def test_rates_are_told_at_each_tick_and_those_of_purposes_every_5_s(network, table, proc):
+    network.begin(ONE_NODE)
+    assert network.tick(at(100)) == {}
+    grow_lo(proc, received=500, sent=1000)
+    assert network.tick(at(100.5)) == {
+        "lo/received_bytes_per_s": 1000, "lo/sent_bytes_per_s": 2000, "eth0/received_bytes_per_s": 0, "eth0/sent_bytes_per_s": 0,
+    }  # fmt: skip
+    table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
+    assert network.tick(at(105))["shuffle/from_server_bytes_per_s"] == 1200
+    assert "shuffle/from_server_bytes_per_s" not in network.tick(at(106))
+    assert network.tick(at(110))["shuffle/from_server_bytes_per_s"] == 0
+
+
+class TestWithoutTheTable:
+    def test_all_traffic_of_the_node_is_estimated_from_loopback(self, network, table, proc):
+        table.failure = "nft failed: Operation not permitted"
+        with Ticking([network], interval_s=60).attached(ONE_NODE) as reading:
+            grow_lo(proc, received=500, sent=500)
+            reading.mark("run")
+        found = {amount.series: amount for amount in reading.amounts() if amount.subject == "127.0.0.1 > 127.0.0.1"}
+        assert found["all_bytes"].value == 500
+        assert found["all_bytes"].basis == "estimated"
+        (doubt,) = reading.doubts()
+        assert doubt.kind == "network-purposes-unknown"
+        assert "Operation not permitted" in doubt.what
+
+    def test_unknown_ports_are_a_doubt_too(self, network):
+        with Ticking([network], interval_s=60).attached(ONE_NODE.model_copy(update={"ports": {}})) as reading:
+            reading.mark("run")
+        assert "ports are not known" in reading.doubts()[0].what
+
+    def test_a_table_that_somebody_flushed_ends_the_totals_by_purpose(self, network, table):
+        table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
+        with Ticking([network], interval_s=60).attached(ONE_NODE) as reading:
+            table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6500, 7)}
+            reading.mark("staging")
+            table.failure = "No such file or directory"
+            reading.mark("run")
+            reading.mark("collect")
+        shuffled = [
+            (amount.part, amount.value) for amount in reading.amounts() if amount.series == "shuffle_from_server_bytes"
+        ]
+        assert shuffled == [("staging", 500)]
+        assert [doubt.kind for doubt in reading.doubts()] == ["network-purposes-unknown"]
+        assert {amount.part for amount in reading.amounts()} == {"staging", "run", "collect"}
+
+
+def test_the_table_goes_at_the_end(network, table):
+    with Ticking([network], interval_s=60).attached(ONE_NODE):
+        assert table.made
+    assert not table.made
+
+
+def test_a_kernel_without_the_counters_is_one_doubt(tmp_path):
+    with Ticking([Network(proc=tmp_path)], interval_s=60).attached(ONE_NODE) as reading:
+        reading.mark("run")
+    assert reading.amounts() == ()
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-network-missing"]
