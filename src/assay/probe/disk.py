@@ -1,0 +1,245 @@
+"""What the kernel counts for each medium's block device: bytes, requests, utilisation, queue, latency, flushes.
+
+Source: /sys/class/block/DEVICE/stat (Documentation/block/stat.rst; 11 fields, 15 since Linux 4.18 with discards, 17
+since 5.5 with flushes). A partition has its own. The kernel adds a request's time when it completes: latency and
+queue of an interval are those of the requests that ended in it. Sectors are of 512 bytes whatever the device's are.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.probe import Scene, WatchedDisk
+from assay.probe.ticking import Moment, Quantity
+
+CLASS = Path("/sys/class/block")
+SECTOR_BYTES = 512
+FEWEST_FIELDS, MOST_BYTES = 11, 1024
+SHORTEST_S = 0.1
+"""Figures of a shorter interval (the tick before a mark) say little: they are made with the next one's."""
+WRAP, WRAPPED_MS = 1 << 32, 3_600_000
+"""Milliseconds are kept in 32 bits; a counter that would have gained less than this if it ran over did run over."""
+
+
+class Counters(NamedTuple):
+    """What a device has done since it was made; times are added up over requests, but for `busy_ms`."""
+
+    reads: int = 0
+    read_bytes: int = 0
+    read_ms: int = 0
+    writes: int = 0
+    written_bytes: int = 0
+    write_ms: int = 0
+    busy_ms: int = 0
+    queue_ms: int = 0
+    discards: int = 0
+    discarded_bytes: int = 0
+    flushes: int = 0
+    flush_ms: int = 0
+
+
+_MS = {"read_ms", "write_ms", "busy_ms", "queue_ms", "flush_ms"}
+_PLACES = {
+    "reads": 0, "read_bytes": 2, "read_ms": 3, "writes": 4, "written_bytes": 6, "write_ms": 7,
+    "busy_ms": 9, "queue_ms": 10, "discards": 11, "discarded_bytes": 13, "flushes": 15, "flush_ms": 16,
+}  # fmt: skip
+
+
+def parse_counters(text: str) -> Counters:
+    """One line of a stat file; what an older kernel does not count is 0. Raises ValueError when it is no such line."""
+    fields = [int(word) for word in text.split()]
+    if len(fields) < FEWEST_FIELDS:
+        raise ValueError(f"the device's counters are {text.strip()[:60]!r}")
+    known = {name: fields[place] for name, place in _PLACES.items() if place < len(fields)}
+    for name in ("read_bytes", "written_bytes", "discarded_bytes"):
+        known[name] = known.get(name, 0) * SECTOR_BYTES
+    return Counters(**known)
+
+
+def gained(before: Counters, now: Counters) -> Counters | None:
+    """What was done between two readings; None when a counter went back, as after a device was made anew."""
+    differences = {}
+    for name, earlier, later in zip(Counters._fields, before, now, strict=True):
+        difference = later - earlier
+        if difference < 0 and name in _MS and difference + WRAP < WRAPPED_MS:
+            difference += WRAP
+        differences[name] = difference
+    return Counters(**differences) if min(differences.values()) >= 0 else None
+
+
+def figures(done: Counters, seconds: float) -> Mapping[str, float]:
+    """The figures of one interval; sizes and latencies only where requests ended in it."""
+    told = {
+        "read_mb_s": done.read_bytes / 1e6 / seconds,
+        "write_mb_s": done.written_bytes / 1e6 / seconds,
+        "read_requests_s": done.reads / seconds,
+        "write_requests_s": done.writes / seconds,
+        "busy_percent": min(100.0, done.busy_ms / 10 / seconds),
+        "queue_requests": done.queue_ms / 1000 / seconds,
+    }
+    requests = done.reads + done.writes
+    if requests:
+        told["request_kib"] = (done.read_bytes + done.written_bytes) / 1024 / requests
+        told["latency_ms"] = (done.read_ms + done.write_ms) / requests
+    return told
+
+
+class _Device:
+    """One medium's block device, its counters held open."""
+
+    def __init__(self, disk: WatchedDisk, folder: Path) -> None:
+        self.medium = disk.medium
+        assert disk.device is not None  # noqa: S101 - asked for by the caller
+        self.name = disk.device.resolve().name
+        self._descriptor = os.open(folder / self.name / "stat", os.O_RDONLY | os.O_CLOEXEC)
+        self._last: Counters | None = None
+        self._since: Moment | None = None
+        self._waiting = Counters()
+        self.total = Counters()
+        self.resets = 0
+        self.gone: str | None = None
+
+    def read(self, now: Moment | None) -> Mapping[str, float]:
+        """Count what was done since the last reading; figures when enough time has gone. Notes a device's end."""
+        try:
+            counters = parse_counters(os.pread(self._descriptor, MOST_BYTES, 0).decode())
+        except (OSError, ValueError) as error:
+            self.gone = str(error)
+            return {}
+        done = gained(self._last, counters) if self._last is not None else Counters()
+        self._last = counters
+        if done is None:
+            self.resets += 1
+            self._since, self._waiting = now, Counters()
+            return {}
+        self.total = _added(self.total, done)
+        return self._figures(done, now) if now is not None else {}
+
+    def _figures(self, done: Counters, now: Moment) -> Mapping[str, float]:
+        self._waiting = _added(self._waiting, done)
+        if self._since is None:
+            self._since, self._waiting = now, Counters()
+            return {}
+        seconds = now.clock_s - self._since.clock_s
+        if seconds < SHORTEST_S:
+            return {}
+        told = figures(self._waiting, seconds)
+        self._since, self._waiting = now, Counters()
+        return told
+
+    def close(self) -> None:
+        with suppress(OSError):
+            os.close(self._descriptor)
+
+
+class DiskInstrument:
+    """The block devices of the media under test."""
+
+    name = "disk"
+
+    def __init__(self, folder: Path = CLASS) -> None:
+        self._folder = folder
+        self._devices: list[_Device] = []
+        self._doubts: list[Doubt] = []
+
+    def begin(self, scene: Scene) -> None:
+        """Open the counters of each medium that has a block device; memory has none, and needs no word about it."""
+        for disk in scene.disks:
+            if disk.device is None:
+                if disk.kind != "memory":
+                    self._doubts.append(_uncounted(disk.medium, "there is no block device of its own below it"))
+                continue
+            if disk.shared:
+                self._doubts.append(_shared(disk))
+            try:
+                device = _Device(disk, self._folder)
+            except OSError as error:
+                self._doubts.append(_uncounted(disk.medium, str(error)))
+                continue
+            device.read(None)
+            self._devices.append(device)
+
+    def tick(self, now: Moment) -> Mapping[str, float]:
+        """`MEDIUM/read_mb_s` and so on."""
+        values: dict[str, float] = {}
+        for device in self._devices:
+            if device.gone is None:
+                values |= {f"{device.medium}/{name}": value for name, value in device.read(now).items()}
+        return values
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """Of each medium whose device is still there."""
+        return {
+            Quantity(device.medium, series): value
+            for device in self._devices
+            if device.gone is None
+            for series, value in _totals(device.total).items()
+        }
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What was not counted, or is not this trial's alone."""
+        vanished = [_vanished(device) for device in self._devices if device.gone is not None]
+        return (*self._doubts, *vanished, *(_reset(device) for device in self._devices if device.resets))
+
+    def end(self) -> None:
+        """Close the counters."""
+        for device in self._devices:
+            device.close()
+
+
+def _added(one: Counters, other: Counters) -> Counters:
+    return Counters(*map(sum, zip(one, other, strict=True)))
+
+
+def _totals(total: Counters) -> Mapping[str, float]:
+    return {
+        "read_bytes": total.read_bytes,
+        "written_bytes": total.written_bytes,
+        "discarded_bytes": total.discarded_bytes,
+        "read_requests": total.reads,
+        "write_requests": total.writes,
+        "flush_requests": total.flushes,
+        "busy_s": total.busy_ms / 1000,
+        "queue_s": total.queue_ms / 1000,
+        "read_latency_s": total.read_ms / 1000,
+        "write_latency_s": total.write_ms / 1000,
+    }
+
+
+def _uncounted(medium: str, reason: str) -> Doubt:
+    return Doubt(
+        kind="disk-uncounted",
+        what=f"the disk of medium {medium!r} was not measured: {reason}",
+        why="the record can't tell how busy it was, nor what was read from it and written to it",
+        cure="put the medium's directory on a file system that lies on a block device",
+    )
+
+
+def _shared(disk: WatchedDisk) -> Doubt:
+    return Doubt(
+        kind="disk-shared",
+        what=f"{disk.device}, on which medium {disk.medium!r} lies, is used by others too",
+        why="the kernel counts by device: what others read and wrote is in this medium's figures",
+        cure="give the medium a disk or a partition of its own, or an emulated drive",
+    )
+
+
+def _vanished(device: _Device) -> Doubt:
+    return Doubt(
+        kind="disk-vanished",
+        what=f"the counters of {device.name} (medium {device.medium!r}) could no longer be read: {device.gone}",
+        why="its samples end there, and that part of the trial and those after it have no totals of it",
+        cure="look for what became of the device (dmesg)",
+    )
+
+
+def _reset(device: _Device) -> Doubt:
+    return Doubt(
+        kind="disk-counters-reset",
+        what=f"the counters of {device.name} (medium {device.medium!r}) began anew {device.resets} times",
+        why="what was done in the half second of each is missing from its totals",
+        cure="look for what became of the device (dmesg)",
+    )

@@ -1,0 +1,162 @@
+"""Which processes caused the disks' work: bytes by group, from /proc/PID/io (proc(5); CONFIG_TASK_IO_ACCOUNTING).
+
+The kernel counts for a process what it fetched from storage itself and which pages it made dirty, on all media
+together, whoever writes the pages out later; pages that were thrown away before that are its `cancelled` bytes. When a
+process has ended and its parent has waited for it, its counts are added to the parent's (wait_task_zombie in
+kernel/exit.c): so a process' counts contain those of its ended children, and a tree's sum loses nothing. Containers are
+therefore told as one with the NodeManager that starts them: once they have ended nothing tells their bytes from its own.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.probe import Scene
+from assay.probe.ticking import CannotMeasureError, Moment, Quantity
+
+PROC = Path("/proc")
+MOST_BYTES = 1024
+CONTAINERS = "nodemanager and containers"
+_FIELDS = (b"read_bytes", b"write_bytes", b"cancelled_write_bytes")
+
+
+class ProcessBytes(NamedTuple):
+    """Bytes fetched from storage, made dirty in the page cache, and thrown away before they were written out."""
+
+    read: int = 0
+    written: int = 0
+    cancelled: int = 0
+
+
+def parse_io(text: bytes) -> ProcessBytes:
+    """The content of /proc/PID/io. Raises ValueError when a field is missing."""
+    fields = dict(line.split(b": ", 1) for line in text.splitlines() if b": " in line)
+    missing = [field.decode() for field in _FIELDS if field not in fields]
+    if missing:
+        raise ValueError(f"/proc/PID/io has no {missing[0]}")
+    return ProcessBytes(*(int(fields[field]) for field in _FIELDS))
+
+
+class _Process:
+    """One watched process, its counts held open; the last ones that it told."""
+
+    def __init__(self, group: str, pid: int, proc: Path) -> None:
+        self.group, self.pid = group, pid
+        self.last = ProcessBytes()
+        self._descriptor: int | None = os.open(proc / str(pid) / "io", os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self) -> None:
+        """Look again; a process that has ended keeps what it told last."""
+        if self._descriptor is None:
+            return
+        try:
+            self.last = parse_io(os.pread(self._descriptor, MOST_BYTES, 0))
+        except (OSError, ValueError):
+            self.close()
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+class DiskProcessesInstrument:
+    """Bytes by group of processes; totals only. What a process did in its last half second may be missing."""
+
+    name = "disk-processes"
+
+    def __init__(self, proc: Path = PROC) -> None:
+        self._proc = proc
+        self._processes: list[_Process] = []
+        self._node_manager: int | None = None
+        self._highest: dict[str, ProcessBytes] = {}
+        self._refused: dict[str, str] = {}
+
+    def begin(self, scene: Scene) -> None:
+        """Raises CannotMeasureError where no process' counts can be read."""
+        self._node_manager = scene.node_manager
+        for watched in scene.processes:
+            group = CONTAINERS if watched.pid == scene.node_manager else watched.group
+            try:
+                process = _Process(group, watched.pid, self._proc)
+                process.read()
+                self._processes.append(process)
+            except OSError as error:
+                self._refused[group] = str(error)
+        if self._refused and not self._processes:
+            raise CannotMeasureError(
+                f"no process' bytes can be read: {next(iter(self._refused.values()))}",
+                "the record can't tell which processes caused the disks' work",
+                "run as root, on a kernel with CONFIG_TASK_IO_ACCOUNTING",
+            )
+
+    def tick(self, now: Moment) -> Mapping[str, float]:  # noqa: ARG002 - totals only
+        """No samples; processes that end later are remembered as they were."""
+        for process in self._processes:
+            process.read()
+        return {}
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """By group. A sum that is read while a child's counts move to its parent may miss them: it never goes back."""
+        sums: dict[str, ProcessBytes] = {}
+        for process in self._processes:
+            sums[process.group] = _added(sums.get(process.group, ProcessBytes()), process.last)
+        if CONTAINERS in sums and self._node_manager is not None:
+            for pid in descendants(self._node_manager, self._proc):
+                sums[CONTAINERS] = _added(sums[CONTAINERS], self._now(pid))
+        for group, now in sums.items():
+            self._highest[group] = ProcessBytes(
+                *map(max, zip(self._highest.get(group, ProcessBytes()), now, strict=True))
+            )
+        return {
+            Quantity(group, series): value
+            for group, told in self._highest.items()
+            for series, value in zip(("read_bytes", "written_bytes", "cancelled_write_bytes"), told, strict=True)
+        }
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Groups whose counts could not be read."""
+        if not self._refused or not self._processes:
+            return ()
+        return (
+            Doubt(
+                kind="disk-processes-unread",
+                what=f"the bytes of {', '.join(self._refused)} could not be read: {next(iter(self._refused.values()))}",
+                why="these groups are missing from the table of bytes by process",
+                cure="run as root",
+            ),
+        )
+
+    def end(self) -> None:
+        """Close what was opened."""
+        for process in self._processes:
+            process.close()
+
+    def _now(self, pid: int) -> ProcessBytes:
+        """Nothing for one that has ended since it was listed."""
+        with suppress(OSError, ValueError):
+            return parse_io((self._proc / str(pid) / "io").read_bytes())
+        return ProcessBytes()
+
+
+def descendants(pid: int, proc: Path = PROC) -> Iterable[int]:
+    """All processes below one, by the parents that /proc/PID/stat names."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir(proc):
+        if entry.isdigit():
+            with suppress(OSError, ValueError, IndexError):
+                stat = (proc / entry / "stat").read_bytes()
+                children.setdefault(int(stat[stat.rindex(b")") + 2 :].split()[1]), []).append(int(entry))
+    found, left = [], [pid]
+    while left:
+        below = children.get(left.pop(), [])
+        found += below
+        left += below
+    return found
+
+
+def _added(one: ProcessBytes, other: ProcessBytes) -> ProcessBytes:
+    return ProcessBytes(*map(sum, zip(one, other, strict=True)))
