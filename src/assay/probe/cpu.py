@@ -1,81 +1,81 @@
-"""CPU use of the whole machine over time, from /proc/stat (proc(5)): user, system, iowait, steal and idle shares."""
+"""Processor time of the whole machine by state, from the first line of /proc/stat (proc(5)).
 
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+Samples are shares of all cores together in percent of the interval; amounts are seconds of processor time. Interrupts
+count as system time in samples and apart in amounts. On most kernels these counters are told by the clock's tick that
+meets a state, 100 or 250 times a second and core: exact over seconds, coarse in one interval.
+"""
+
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from assay.model.doubt import Doubt
-from assay.model.record import Sample
+from assay.model.probe import Scene
+from assay.probe.ticking import Moment, Quantity
 
-INTERVAL_S = 0.5
 # The order of the fields of /proc/stat's first line; guest times are contained in user and nice.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+STAT = Path("/proc/stat")
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+# More than the first line has in any case: the kernel writes the whole file out for each read from its beginning.
+_ENOUGH_BYTES = 512
 
 
-class CpuReading:
-    """Shares of the interval before each sample, in percent of all cores together."""
+class MachineTicks:
+    """The machine's ticks by state, from a file that stays open."""
 
-    def __init__(self) -> None:
-        self._samples: list[Sample] = []
-        self._doubts: list[Doubt] = []
+    def __init__(self, stat: Path = STAT) -> None:
+        self._descriptor = os.open(stat, os.O_RDONLY | os.O_CLOEXEC)
 
-    def samples(self) -> tuple[Sample, ...]:
-        """Oldest first."""
-        return tuple(self._samples)
+    def read(self) -> dict[str, int]:
+        """As they are now. Raises OSError or ValueError when they can't be read."""
+        return read_ticks(os.pread(self._descriptor, _ENOUGH_BYTES, 0).decode())
 
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Why there are no samples, if there are none."""
-        return tuple(self._doubts)
-
-    def add(self, samples: list[Sample]) -> None:
-        """Keep one interval's samples."""
-        self._samples += samples
-
-    def give_up(self, reason: str) -> None:
-        """Store nothing rather than something inconsistent, and say why."""
-        self._samples.clear()
-        self._doubts.append(
-            Doubt(
-                kind="probe-cpu-missing",
-                what=f"CPU use was not sampled: {reason}",
-                why="the record can't tell whether the processors or the medium were the limit",
-                cure="run where /proc/stat can be read",
-            )
-        )
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
 
 
 class CpuProbe:
-    """Samples twice a second in a thread of its own."""
+    """What the machine's cores spent their time on."""
 
     name = "cpu"
 
-    def __init__(self, stat: Path = Path("/proc/stat"), interval_s: float = INTERVAL_S) -> None:
+    def __init__(self, stat: Path = STAT) -> None:
         self._stat = stat
-        self._interval_s = interval_s
+        self._source: MachineTicks | None = None
+        self._before: dict[str, int] = {}
+        self._sums = dict.fromkeys(FIELDS, 0)
 
-    @contextmanager
-    def attached(self) -> Iterator[CpuReading]:
-        """Measure until the scope's end."""
-        reading, stop = CpuReading(), threading.Event()
-        sampler = threading.Thread(target=self._sample, args=(reading, stop), name="assay-cpu-probe", daemon=True)
-        sampler.start()
-        try:
-            yield reading
-        finally:
-            stop.set()
-            sampler.join()
+    def begin(self, _scene: Scene) -> None:
+        """See `ticking.Instrument.begin`."""
+        self._source = MachineTicks(self._stat)
+        self._before = self._source.read()
 
-    def _sample(self, reading: CpuReading, stop: threading.Event) -> None:
-        try:
-            before = read_ticks(self._stat.read_text())
-            while not stop.wait(self._interval_s):
-                now = read_ticks(self._stat.read_text())
-                reading.add(shares(before, now, int(time.time() * 1000)))
-                before = now
-        except (OSError, ValueError) as error:
-            reading.give_up(str(error))
+    def tick(self, _now: Moment) -> Mapping[str, float]:
+        """Shares of the interval in percent of all cores; none where the counters stood still."""
+        assert self._source is not None  # noqa: S101 - for the type checker: begun before it is ticked
+        ticks = self._source.read()
+        gone = differences(self._before, ticks)
+        self._before = ticks
+        for field, count in gone.items():
+            self._sums[field] += count
+        return shares(gone)
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """Seconds of processor time by state, all cores together."""
+        sums = {**self._sums, "user": self._sums["user"] + self._sums["nice"]}
+        del sums["nice"]
+        return {Quantity("machine", f"{field}_s"): count / TICKS_PER_S for field, count in sums.items()}
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """None: a source that fails ends the probe."""
+        return ()
+
+    def end(self) -> None:
+        """See `ticking.Instrument.end`."""
+        if self._source is not None:
+            self._source.close()
 
 
 def read_ticks(stat: str) -> dict[str, int]:
@@ -86,12 +86,21 @@ def read_ticks(stat: str) -> dict[str, int]:
     return dict(zip(FIELDS, map(int, first[1:]), strict=False))
 
 
-def shares(before: dict[str, int], now: dict[str, int], time_ms: int) -> list[Sample]:
-    """One sample per state; none where the counters stood still."""
-    gone = {field: max(0, now[field] - before[field]) for field in FIELDS}
+def differences(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Ticks between two readings. Idle and iowait are known to go back a little (proc(5)): that counts as none."""
+    return {field: max(0, now[field] - before[field]) for field in FIELDS}
+
+
+def busy_ticks(gone: Mapping[str, int]) -> int:
+    """Ticks in which this machine's cores worked: not idle, not waiting, not taken away by the host."""
+    return sum(gone.values()) - gone["idle"] - gone["iowait"] - gone["steal"]
+
+
+def shares(gone: Mapping[str, int]) -> dict[str, float]:
+    """Percent of all cores by state; nothing where the counters stood still."""
     total = sum(gone.values())
     if total == 0:
-        return []
+        return {}
     states = {
         "user_percent": gone["user"] + gone["nice"],
         "system_percent": gone["system"] + gone["irq"] + gone["softirq"],
@@ -99,7 +108,4 @@ def shares(before: dict[str, int], now: dict[str, int], time_ms: int) -> list[Sa
         "steal_percent": gone["steal"],
         "idle_percent": gone["idle"],
     }
-    return [
-        Sample(probe="cpu", series=series, time_ms=time_ms, value=100 * ticks / total)
-        for series, ticks in states.items()
-    ]
+    return {series: round(100 * ticks / total, 2) for series, ticks in states.items()}

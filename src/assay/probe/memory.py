@@ -1,0 +1,148 @@
+"""Memory of the machine, and of the cluster where a control group bounds it: page cache, dirty pages, what is left.
+
+Sources: /proc/meminfo and /proc/vmstat (proc(5)), memory.stat of the cluster's control group (admin-guide/cgroup-v1
+and cgroup-v2). The page cache is of files on disks: without shared memory and tmpfs, which are apart.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from assay.model.doubt import Doubt
+from assay.model.probe import Scene
+from assay.probe.control_group import ControlGroup, flat, group_of
+from assay.probe.process_stat import PROC
+from assay.probe.ticking import Moment, Quantity
+
+MIB = 1 << 20
+_ENOUGH_BYTES = 8192
+# memory.stat's names by version, in bytes; in version 1 with all groups below (`total_`), as version 2 always has it.
+_GROUP_FIELDS = {
+    1: {"page_cache": "total_cache", "shared": "total_shmem", "anonymous": "total_rss", "dirty": "total_dirty",
+        "writeback": "total_writeback"},
+    2: {"page_cache": "file", "shared": "shmem", "anonymous": "anon", "dirty": "file_dirty",
+        "writeback": "file_writeback"},
+}  # fmt: skip
+_EVENTS = {"pgmajfault": "major_faults", "pswpin": "swapped_in_pages", "pswpout": "swapped_out_pages"}
+_PEAKS = ("page_cache", "dirty", "writeback", "anonymous", "shared")
+
+
+class MemoryProbe:
+    """The machine's memory, and the cluster's."""
+
+    name = "memory"
+
+    def __init__(self, proc: Path = PROC) -> None:
+        self._proc = proc
+        self._meminfo: int | None = None
+        self._group_stat: int | None = None
+        self._version = 0
+        self._peaks: dict[tuple[str, str], float] = {}
+        self._least_available = float("inf")
+        self._doubts: list[Doubt] = []
+
+    def begin(self, scene: Scene) -> None:
+        """See `ticking.Instrument.begin`."""
+        self._meminfo = os.open(self._proc / "meminfo", os.O_RDONLY | os.O_CLOEXEC)
+        machine_bytes(os.pread(self._meminfo, _ENOUGH_BYTES, 0).decode())
+        group = None if scene.node_manager is None else group_of(scene.node_manager, "memory", self._proc)
+        if group is not None:
+            self._open(group)
+
+    def tick(self, _now: Moment) -> Mapping[str, float]:
+        """MiB as they are now."""
+        assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
+        machine = machine_bytes(os.pread(self._meminfo, _ENOUGH_BYTES, 0).decode())
+        self._least_available = min(self._least_available, machine["available"])
+        values = {f"{name}_mib": _mib(count) for name, count in machine.items()}
+        self._keep_peaks("machine", machine)
+        cluster = self._cluster()
+        self._keep_peaks("cluster", cluster)
+        return values | {f"cluster/{name}_mib": _mib(count) for name, count in cluster.items()}
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """Peaks in the part that ends, and how often memory had to be read back from a disk."""
+        found = {
+            Quantity(subject, f"{name}_peak_bytes", level=True): count for (subject, name), count in self._peaks.items()
+        }
+        if self._least_available != float("inf"):
+            found[Quantity("machine", "available_least_bytes", level=True)] = self._least_available
+        self._peaks, self._least_available = {}, float("inf")
+        with suppress(OSError, ValueError):
+            events = flat((self._proc / "vmstat").read_text())
+            found |= {
+                Quantity("machine", f"{ours}_count"): events[name] for name, ours in _EVENTS.items() if name in events
+            }
+        return found
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """That the cluster's own memory could not be seen to the end."""
+        return tuple(self._doubts)
+
+    def end(self) -> None:
+        """See `ticking.Instrument.end`."""
+        for descriptor in (self._meminfo, self._group_stat):
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _open(self, group: ControlGroup) -> None:
+        with suppress(OSError):
+            self._group_stat = os.open(group.directory / "memory.stat", os.O_RDONLY | os.O_CLOEXEC)
+            self._version = group.version
+
+    def _cluster(self) -> dict[str, int]:
+        """The group's figures; nothing where it has none, or has gone."""
+        if self._group_stat is None:
+            return {}
+        try:
+            return group_bytes(os.pread(self._group_stat, _ENOUGH_BYTES, 0).decode(), self._version)
+        except (OSError, ValueError) as error:
+            os.close(self._group_stat)
+            self._group_stat = None
+            self._doubts.append(_group_gone(error))
+            return {}
+
+    def _keep_peaks(self, subject: str, values: Mapping[str, int]) -> None:
+        for name in _PEAKS:
+            if name in values:
+                self._peaks[subject, name] = max(self._peaks.get((subject, name), 0), values[name])
+
+
+def machine_bytes(meminfo: str) -> dict[str, int]:
+    """Bytes by what they are used for. Raises ValueError when /proc/meminfo lacks a line."""
+    lines = (line.split() for line in meminfo.splitlines())
+    kib = {words[0]: int(words[1]) for words in lines if len(words) >= 2}
+    try:
+        return {
+            "available": kib["MemAvailable:"] * 1024,
+            "page_cache": (kib["Cached:"] + kib["Buffers:"] - kib["Shmem:"]) * 1024,
+            "shared": kib["Shmem:"] * 1024,
+            "anonymous": kib["AnonPages:"] * 1024,
+            "dirty": kib["Dirty:"] * 1024,
+            "writeback": kib["Writeback:"] * 1024,
+        }
+    except KeyError as error:
+        raise ValueError(f"/proc/meminfo has no line {error}") from None
+
+
+def group_bytes(stat: str, version: int) -> dict[str, int]:
+    """Bytes by what they are used for in a control group; what its kernel does not tell is left out."""
+    told = flat(stat)
+    found = {ours: told[name] for ours, name in _GROUP_FIELDS[version].items() if name in told}
+    if "page_cache" in found:
+        found["page_cache"] -= found.get("shared", 0)
+    return found
+
+
+def _mib(count: float) -> float:
+    return float(round(count / MIB, 1))
+
+
+def _group_gone(error: Exception) -> Doubt:
+    return Doubt(
+        kind="cluster-memory-lost",
+        what=f"the cluster's control group no longer tells its memory: {error}",
+        why="the cluster's page cache and dirty pages are known up to then only",
+        cure="leave the control groups named assay-... alone while a trial runs",
+    )

@@ -1,0 +1,100 @@
+"""What the kernel tells of one process in /proc/PID/stat (proc(5)), from a file that stays open.
+
+The open file belongs to the process, not to its number: after its end it tells nothing, whoever has the number then.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+# proc(5) counts fields from 1; here from 0, and the first two (number, name) are cut off with the name's bracket.
+_PARENT, _USER, _SYSTEM, _CHILDREN_USER, _CHILDREN_SYSTEM, _RESIDENT = 1, 11, 12, 13, 14, 21
+_KTHREADD = 2
+_ENOUGH_BYTES = 1024
+
+
+class Ticks(NamedTuple):
+    """Processor time in clock ticks."""
+
+    user: int = 0
+    system: int = 0
+
+    def plus(self, other: "Ticks") -> "Ticks":
+        """Both together."""
+        return Ticks(self.user + other.user, self.system + other.system)
+
+
+class ProcessStat(NamedTuple):
+    """One reading. `own` is the process' time, all threads; `reaped` that of its ended and waited-for children.
+
+    `reaped` has what these had reaped themselves, so that no time of theirs is lost. A process that has ended and that
+    nobody has waited for yet still tells its time.
+    """
+
+    parent: int
+    own: Ticks
+    reaped: Ticks
+    resident_bytes: int
+
+
+def parse_stat(text: str) -> ProcessStat:
+    """Raises ValueError when the text is no line of /proc/PID/stat. A process' name may hold blanks and brackets."""
+    fields = text[text.rfind(")") + 1 :].split(None, _RESIDENT + 1)
+    if len(fields) <= _RESIDENT:
+        raise ValueError(f"/proc/PID/stat says {text[:60]!r}")
+    return ProcessStat(
+        parent=int(fields[_PARENT]),
+        own=Ticks(int(fields[_USER]), int(fields[_SYSTEM])),
+        reaped=Ticks(int(fields[_CHILDREN_USER]), int(fields[_CHILDREN_SYSTEM])),
+        resident_bytes=int(fields[_RESIDENT]) * PAGE_BYTES,
+    )
+
+
+class OpenProcess:
+    """A process whose stat file is open. Raises OSError when it has ended before that."""
+
+    def __init__(self, pid: int, proc: Path = PROC) -> None:
+        self.pid = pid
+        self._proc = proc
+        self._descriptor = os.open(proc / str(pid) / "stat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self) -> ProcessStat | None:
+        """As it is now; None when it has ended."""
+        try:
+            return parse_stat(os.pread(self._descriptor, _ENOUGH_BYTES, 0).decode(errors="replace"))
+        except (OSError, ValueError):  # an ended one says "no such process", or nothing
+            return None
+
+    def proportional_bytes(self) -> int | None:
+        """Resident memory in which a page that several share counts in parts (PSS of smaps_rollup); None if not told.
+
+        The kernel walks all pages for it, milliseconds for a large process: not for every tick.
+        """
+        with suppress(OSError, ValueError, IndexError):
+            for line in (self._proc / str(self.pid) / "smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    return int(line.split()[1]) * 1024
+        return None
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
+def all_pids(proc: Path = PROC) -> list[int]:
+    """The numbers of all processes, kernel threads too."""
+    return [int(name) for name in os.listdir(proc) if name.isdigit()]
+
+
+def kernel_threads(proc: Path = PROC) -> dict[int, Ticks]:
+    """The time of each of the kernel's own threads so far: kthreadd (2) is the parent of all others."""
+    found = {}
+    for pid in all_pids(proc):
+        with suppress(OSError, ValueError):
+            seen = parse_stat((proc / str(pid) / "stat").read_text(errors="replace"))
+            if _KTHREADD in (pid, seen.parent):
+                found[pid] = seen.own
+    return found
