@@ -1,10 +1,16 @@
-"""Job history from the JobHistoryServer's REST interface (Hadoop: MapReduce History Server REST API)."""
+"""Job history from the JobHistoryServer's REST interface (Hadoop: MapReduce History Server REST API).
+
+Of a history file that was cut short the server still lists tasks and attempts, but it has no end of the job and refuses
+to tell of the job itself (503 "Name is null", or "Could not load history file" where not even the file's head is
+whole). Such a job is an AssayError: its elapsed time is not known.
+"""
 
 import time
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
+from assay.model.doubt import Doubt
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
 from assay.model.record import Counters, JobRecord, Phases, TaskAttempt
@@ -13,6 +19,7 @@ PATIENCE_S = 30.0
 POLL_S = 0.1
 FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
+_REASON_CHARACTERS = 300
 
 # As the jobs' own driver reports them (org.assay.jobs.driver.Settings).
 RELEVANT = frozenset({
@@ -40,7 +47,18 @@ class HistoryServer:
         self._patience_s = patience_s
 
     def read(self, reference: JobReference) -> History:
-        """A job's history, waited for a while because the server learns of a job only after its end."""
+        """A job's history, waited for a while because the server learns of a job only after its end.
+
+        Raises AssayError when the server can't tell of it within that time, or leaves out what a history must have.
+        """
+        try:
+            return self._read(reference)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise AssayError(
+                f"the history of {reference.id} is incomplete: its answers lack {error}; its file may be cut short"
+            ) from error
+
+    def _read(self, reference: JobReference) -> History:
         job = self._wait_for(reference)
         counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
         attempts = [
@@ -80,10 +98,17 @@ class HistoryServer:
         url = f"{self._jobs_url}/{path}"
         try:
             answer = self._client.get(url)
-            answer.raise_for_status()
         except httpx.HTTPError as error:
             raise AssayError(f"the JobHistoryServer did not answer {url}: {error}") from error
-        return answer.json()
+        if answer.is_success:
+            try:
+                return answer.json()
+            except ValueError as error:
+                raise AssayError(f"the JobHistoryServer's answer to {url} is no JSON: {error}") from error
+        if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            why = _remote_reason(answer)
+            raise AssayError(f"the JobHistoryServer can't tell of {path} ({why}); its history file may be cut short")
+        raise AssayError(f"the JobHistoryServer did not answer {url}: {answer.status_code} {_remote_reason(answer)}")
 
 
 def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> JobRecord:
@@ -114,22 +139,55 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
     """One attempt as history's `taskAttempt` and its counters tell it."""
     counters = _counters(groups, "value")
     files, task = counters.get(FILE_SYSTEM, {}), counters.get(TASK, {})
+    kind: Literal["map", "reduce"] = "map" if attempt["type"] == "MAP" else "reduce"
+    # Of a reducer that did not end well history gives its end as that of all phases (Hadoop: JobHistoryParser).
+    phases = attempt if attempt["state"] == "SUCCEEDED" else {}
     return TaskAttempt(
         job=job,
         attempt=attempt["id"],
-        kind="map" if attempt["type"] == "MAP" else "reduce",
+        kind=kind,
         node=attempt.get("nodeHttpAddress", "").partition(":")[0],
         state=attempt["state"],
-        started_ms=attempt["startTime"],
-        shuffle_finished_ms=attempt.get("shuffleFinishTime", 0),
-        merge_finished_ms=attempt.get("mergeFinishTime", 0),
-        finished_ms=attempt["finishTime"],
+        # -1 where history does not know.
+        started_ms=max(0, attempt["startTime"]),
+        shuffle_finished_ms=max(0, phases.get("shuffleFinishTime", 0)),
+        merge_finished_ms=max(0, phases.get("mergeFinishTime", 0)),
+        finished_ms=max(0, attempt["finishTime"]),
         hdfs_read_bytes=files.get("HDFS_BYTES_READ", 0),
         hdfs_written_bytes=files.get("HDFS_BYTES_WRITTEN", 0),
         local_read_bytes=files.get("FILE_BYTES_READ", 0),
         local_written_bytes=files.get("FILE_BYTES_WRITTEN", 0),
         shuffled_bytes=task.get("REDUCE_SHUFFLE_BYTES", 0),
         spilled_records=task.get("SPILLED_RECORDS", 0),
+        input_records=task.get(f"{kind.upper()}_INPUT_RECORDS", 0),
+        output_records=task.get(f"{kind.upper()}_OUTPUT_RECORDS", 0),
+        map_output_bytes=task.get("MAP_OUTPUT_BYTES", 0),
+        map_output_materialized_bytes=task.get("MAP_OUTPUT_MATERIALIZED_BYTES", 0),
+        fetched_map_outputs=task.get("SHUFFLED_MAPS", 0),
+        failed_fetches=task.get("FAILED_SHUFFLE", 0),
+        merged_map_outputs=task.get("MERGED_MAP_OUTPUTS", 0),
+        cpu_ms=task.get("CPU_MILLISECONDS", 0),
+        gc_ms=task.get("GC_TIME_MILLIS", 0),
+        physical_memory_bytes=task.get("PHYSICAL_MEMORY_BYTES", 0),
+        container=attempt.get("assignedContainerId", ""),
+        reason=attempt.get("diagnostics", "").strip().partition("\n")[0][:_REASON_CHARACTERS],
+    )
+
+
+def gaps(history: History) -> tuple[Doubt, ...]:
+    """What a history lacks: of a job that succeeded each task must have an attempt that did."""
+    job = history.job
+    done = {attempt.task for attempt in history.attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
+    lost = job.maps + job.reduces - len(done)
+    if job.state != "SUCCEEDED" or lost <= 0:
+        return ()
+    return (
+        Doubt(
+            kind="history-incomplete",
+            what=f"the history of {job.name} ({job.id}) does not tell of {lost} of its {job.maps + job.reduces} tasks",
+            why="figures by task, skew and the critical path are those of the other tasks only",
+            cure="look for the JobHistoryServer's warnings on this job; its history file may be cut short",
+        ),
     )
 
 
@@ -138,6 +196,15 @@ def _counters(groups: list[dict[str, Any]], value: str) -> Counters:
         group["counterGroupName"]: {counter["name"]: counter[value] for counter in group.get("counter", [])}
         for group in groups
     }
+
+
+def _remote_reason(answer: httpx.Response) -> str:
+    """The exception that Hadoop's web applications put into an answer (GenericExceptionHandler), or its first words."""
+    try:
+        told = answer.json()["RemoteException"]
+        return str(told["message"])
+    except (ValueError, KeyError, TypeError):
+        return answer.text[:200] or answer.reason_phrase
 
 
 def _listed(content: dict[str, Any], outer: str, inner: str) -> list[dict[str, Any]]:

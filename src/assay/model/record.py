@@ -68,7 +68,18 @@ class JobRecord(Frozen):
 
 
 class TaskAttempt(Frozen):
-    """One attempt of one task. Milliseconds since the epoch, 0 where a phase does not apply; bytes by counter."""
+    """One attempt of one task, as history and its counters tell it.
+
+    Milliseconds since the epoch, 0 where a phase does not apply or its end is not known; bytes and the like by counter.
+    A killed attempt has no counters but those of its processor use. `container` is where its log lies; `reason` why it
+    failed or was killed, in Hadoop's words.
+
+    `cpu_ms` is its process tree's user and system time, `gc_ms` what collectors took of it in wall time
+    (CPU_MILLISECONDS, GC_TIME_MILLIS); `physical_memory_bytes` its resident memory at the end. `map_output_bytes` are
+    serialised records, `map_output_materialized_bytes` the files of them, after combining and compression;
+    `fetched_map_outputs`, `failed_fetches` and `merged_map_outputs` are SHUFFLED_MAPS, FAILED_SHUFFLE and
+    MERGED_MAP_OUTPUTS.
+    """
 
     job: str
     attempt: str
@@ -85,6 +96,28 @@ class TaskAttempt(Frozen):
     local_written_bytes: int
     shuffled_bytes: int
     spilled_records: int
+    input_records: int = 0
+    output_records: int = 0
+    map_output_bytes: int = 0
+    map_output_materialized_bytes: int = 0
+    fetched_map_outputs: int = 0
+    failed_fetches: int = 0
+    merged_map_outputs: int = 0
+    cpu_ms: int = 0
+    gc_ms: int = 0
+    physical_memory_bytes: int = 0
+    container: str = ""
+    reason: str = ""
+
+    @property
+    def task(self) -> str:
+        """The task that it is an attempt of."""
+        return self.attempt.replace("attempt", "task", 1).rpartition("_")[0]
+
+    @property
+    def outrun(self) -> bool:
+        """Killed because another attempt of its task, started beside it on speculation, was done first."""
+        return self.state == "KILLED" and self.reason.startswith("Speculation:")
 
 
 class Sample(Frozen):

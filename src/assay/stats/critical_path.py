@@ -1,0 +1,126 @@
+"""A job's critical path: the chain of attempts and phases that made up its time from submission to end.
+
+It is followed backwards. Before the job's end lies its commit, before that the attempt that ended last. A reducer's
+shuffle ends when the last map's output is fetched: if that map ended after the reducer was ready to fetch, the path
+goes on with the map, else with the reducer's own start. Before an attempt's start lies the end of what it waited for:
+the attempt of its own task that failed or was killed, or else the attempt that ended last before it, whose container
+it may have got. What lies between is the wait for a container, and before the first attempt the wait for the master.
+
+History does not say which container became free for which attempt, so the step from one attempt to the one before is
+an inference; all times are history's own. See Yang and others, "Critical path analysis for the execution of parallel
+programs" (1988), for the method.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from assay.model.record import JobRecord, TaskAttempt
+from assay.model.task import CriticalPath, PathKind, PathPart, TaskPhases
+
+
+def critical_path(job: JobRecord, attempts: Sequence[TaskAttempt], phases: Sequence[TaskPhases] = ()) -> CriticalPath:
+    """The path of one job. `attempts` may be those of a whole trial; `phases` make its parts finer where there are any.
+
+    Its parts add up to the job's time from submission to end exactly; what history lacks is a part `unknown`.
+    """
+    own = [one for one in attempts if one.job == job.id and one.started_ms and one.finished_ms >= one.started_ms]
+    walk = _Walk(job, own, {one.attempt: one for one in phases})
+    return CriticalPath(job=job.id, parts=walk.parts(), disorder_ms=walk.disorder_ms)
+
+
+class _Walk:
+    """From a job's end back to its submission: `_at` is how far it has come."""
+
+    def __init__(self, job: JobRecord, attempts: Sequence[TaskAttempt], phases: Mapping[str, TaskPhases]) -> None:
+        self._job = job
+        self._attempts = attempts
+        self._phases = phases
+        self._at = job.finished_ms
+        self._back: list[PathPart] = []
+        self.disorder_ms = 0
+
+    def parts(self) -> tuple[PathPart, ...]:
+        last = _latest([one for one in self._attempts if one.state == "SUCCEEDED"], self._job.finished_ms)
+        if last is None:
+            self._part("unknown", self._job.started_ms)
+        else:
+            self._part("job commit", last.finished_ms)
+        attempt = last
+        while attempt is not None:
+            attempt = self._through(attempt)
+        self._part("master", self._job.submitted_ms)
+        return tuple(reversed(self._back))
+
+    def _part(self, kind: PathKind, started_ms: int, attempt: str = "") -> None:
+        """Go back to that time: never forward, and never beyond the job's submission."""
+        started = max(self._job.submitted_ms, min(self._at, started_ms))
+        if kind != "job commit":
+            self.disorder_ms = max(self.disorder_ms, abs(started - started_ms))
+        if started < self._at:
+            self._back.append(PathPart(kind=kind, attempt=attempt, started_ms=started, finished_ms=self._at))
+        self._at = started
+
+    def _through(self, attempt: TaskAttempt) -> TaskAttempt | None:
+        """Through an attempt, and the wait before it, to the one that the path goes on with."""
+        if attempt.state != "SUCCEEDED":
+            self._part("lost", attempt.started_ms, attempt.attempt)
+            return self._before(attempt)
+        cause = self._reduce(attempt) if attempt.kind == "reduce" else self._map(attempt)
+        return cause or self._before(attempt)
+
+    def _map(self, attempt: TaskAttempt) -> None:
+        name, seen = attempt.attempt, self._phases.get(attempt.attempt)
+        begun = self._begun(attempt)
+        if seen and seen.map_s is not None:
+            mapped = begun + round(seen.map_s * 1000)
+            spilt = mapped + round((seen.final_spill_s or 0) * 1000)
+            merged = spilt + round((seen.merge_s or 0) * 1000)
+            self._part("task commit", min(merged, attempt.finished_ms), name)
+            self._part("map merge", spilt, name)
+            self._part("final spill", mapped, name)
+        self._part("map", begun, name)
+        self._part("start", attempt.started_ms, name)
+
+    def _reduce(self, attempt: TaskAttempt) -> TaskAttempt | None:
+        """The map that its shuffle waited for last, when it did."""
+        name, seen = attempt.attempt, self._phases.get(attempt.attempt)
+        if not attempt.shuffle_finished_ms or not attempt.merge_finished_ms:
+            self._part("unknown", attempt.started_ms, name)
+            return None
+        if seen and seen.reduce_s is not None:
+            worked = attempt.merge_finished_ms + round(seen.reduce_s * 1000)
+            self._part("task commit", min(worked, attempt.finished_ms), name)
+        self._part("reduce", attempt.merge_finished_ms, name)
+        self._part("merge", attempt.shuffle_finished_ms, name)
+        begun = self._begun(attempt)
+        maps = [one for one in self._attempts if one.kind == "map" and one.state == "SUCCEEDED"]
+        waited = _latest(maps, attempt.shuffle_finished_ms)
+        if waited is not None and waited.finished_ms > begun:
+            self._part("shuffle", waited.finished_ms, name)
+            return waited
+        self._part("shuffle", begun, name)
+        self._part("start", attempt.started_ms, name)
+        return None
+
+    def _begun(self, attempt: TaskAttempt) -> int:
+        """When its process took up its input; its launch where that is not known."""
+        seen = self._phases.get(attempt.attempt)
+        return attempt.started_ms + round((seen.start_s if seen and seen.start_s else 0) * 1000)
+
+    def _before(self, attempt: TaskAttempt) -> TaskAttempt | None:
+        """What it waited for: an earlier attempt of its task, or else whatever ended last before it."""
+        earlier = [one for one in self._attempts if one.started_ms < attempt.started_ms]
+        own = [one for one in earlier if one.task == attempt.task]
+        beside = [one for one in own if one.finished_ms > attempt.started_ms]
+        if beside:  # it was started on speculation, for the other was slow
+            other = min(beside, key=lambda one: one.started_ms)
+            self._part("lost", other.started_ms, other.attempt)
+            return self._before(other)
+        cause = _latest(own, attempt.started_ms) or _latest(earlier, attempt.started_ms)
+        self._part("container", self._job.started_ms if cause is None else cause.finished_ms, attempt.attempt)
+        return cause
+
+
+def _latest(attempts: Sequence[TaskAttempt], until_ms: int) -> TaskAttempt | None:
+    """The one that ended last, but no later than that."""
+    ended = [one for one in attempts if one.finished_ms <= until_ms]
+    return max(ended, key=lambda one: one.finished_ms, default=None)
