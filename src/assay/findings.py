@@ -10,7 +10,7 @@ from assay.model.graph import GraphFacts
 from assay.model.limits import LimitUse
 from assay.model.placement import Landed
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, Output, Sample, Step, TaskAttempt
+from assay.model.record import Amount, JobRecord, Output, Sample, Step, TaskAttempt
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Findings:
     jobs: list[JobRecord] = field(default_factory=list)
     attempts: list[TaskAttempt] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    amounts: list[Amount] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     landed: list[Landed] = field(default_factory=list)
     devices: dict[str, dict[str, Mapping[str, object]]] = field(default_factory=dict)

@@ -6,7 +6,7 @@ A new Medium, Workload, Probe or Store is one file in its own folder and one lin
 import getpass
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,12 +31,20 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import Medium
 from assay.model.placement import Landed
-from assay.model.probe import Probe
+from assay.model.probe import Probe, Scene
 from assay.model.store import Placer, Store
 from assay.model.trial import MediumSpec, Trial
 from assay.model.workload import Workload
 from assay.plan.load import Vocabulary
 from assay.probe.cpu import CpuProbe
+from assay.probe.memory import MemoryProbe
+from assay.probe.own_cost import OwnCost
+from assay.probe.pressure import PressureProbe
+from assay.probe.process_stat import OpenProcess
+from assay.probe.processes import ProcessProbe
+from assay.probe.samples import Samples
+from assay.probe.ticking import Instrument, Ticking
+from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
@@ -161,9 +169,29 @@ class TrialParts:
             self._trial.workload, f"/user/{getpass.getuser()}/assay/{self._lease.id}"
         )
 
+    def scene(self, running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
+        """The cluster's daemons, disks and ports on this machine."""
+        if self._trial.cluster.kind == "existing":
+            return Scene(layout=layout)
+        return build_scene(running, layout, media)
+
     def probes(self) -> tuple[Probe, ...]:
-        """CPU use; on an existing cluster this machine's use would tell nothing of the nodes'."""
-        return () if self._trial.cluster.kind == "existing" else (CpuProbe(),)
+        """All that is measured by default; on an existing cluster this machine's use tells nothing of the nodes'."""
+        if self._trial.cluster.kind == "existing":
+            return ()
+        samples = Samples()
+        return (Ticking(instruments(samples), samples=samples),)
+
+
+def instruments(samples: Samples) -> tuple[Instrument, ...]:
+    """What is read twice a second, in this order; the first tells what all of them cost."""
+    return (
+        OwnCost(lambda: samples.bytes, OpenProcess(os.getpid())),
+        CpuProbe(),
+        ProcessProbe(os.cpu_count() or 1),
+        MemoryProbe(),
+        PressureProbe(),
+    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The whole life of a trial, in nested scopes: medium > cluster > store > staged data > probes > jobs > verify.
+"""The whole life of a trial, in nested scopes: medium > cluster > store > probes > staged data > jobs > verify.
 
 Nothing here knows which kinds of things there are: they come from Parts, and tests bring fakes.
 """
@@ -18,8 +18,9 @@ from assay.model.errors import AssayError
 from assay.model.medium import Device, Doubtful, Medium
 from assay.model.parts import Parts
 from assay.model.placement import Role
+from assay.model.probe import Probe, Reading, Scene
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, Output, Record, Sample, Status, TaskAttempt, totals
+from assay.model.record import JobRecord, Output, Part, Record, Sample, Status, TaskAttempt, totals
 from assay.model.store import Placer, Store
 from assay.model.trial import Trial
 
@@ -48,6 +49,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, l
         outputs=tuple(findings.outputs),
         landed=tuple(findings.landed),
         devices=findings.devices,
+        amounts=tuple(findings.amounts),
         limits=findings.limits,
         verdicts=tuple(findings.verdicts),
         doubts=tuple(findings.doubts),
@@ -71,6 +73,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
         store, engine = parts.store(running), parts.engine(running, neutral, _any_failure(cluster, media))
         placer = parts.placer(running, layout)
         scopes.enter_context(_tidied(store, workload.base, findings, progress))
+        mark = scopes.enter_context(_measured(parts.probes(), parts.scene(running, layout, media), findings))
         with findings.step("stage", progress):
             if placer is not None:
                 placer.prepare(workload.base, workload.input)
@@ -82,12 +85,15 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             for medium in media:
                 findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
         _write_out(media)
+        mark("staging")
         _take_reports(media, "staging", findings)
-        report = _measured(parts, layout, lambda: workload.run(engine, progress), findings, progress)
+        report = _run(parts, layout, lambda: workload.run(engine, progress), findings, progress)
+        mark("run")
         _take_reports(media, "run", findings)
         if findings.devices:
             with findings.step("write out", progress):
                 _write_out(media)
+            mark("write out")
             _take_reports(media, "write out", findings)
         with findings.step("job history", progress):
             findings.settings |= report.settings
@@ -100,22 +106,40 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             size = store.size_bytes(workload.output)
             findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
             findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), store, report))
+        mark("collect")
 
 
-def _measured(
+@contextmanager
+def _measured(probes: Sequence[Probe], scene: Scene, findings: Findings) -> Iterator[Callable[[Part], None]]:
+    """Measure under probes; gives what tells them all that a part of the trial has ended.
+
+    What they saw is kept at the scope's end, also when the trial fails: the parts that were marked by then are whole.
+    """
+    readings: list[Reading] = []
+
+    def mark(part: Part) -> None:
+        for reading in readings:
+            reading.mark(part)
+
+    try:
+        with ExitStack() as scope:
+            readings.extend(scope.enter_context(probe.attached(scene)) for probe in probes)
+            yield mark
+    finally:
+        for reading in readings:
+            findings.samples += reading.samples()
+            findings.amounts += reading.amounts()
+            findings.doubts += reading.doubts()
+
+
+def _run(
     parts: Parts, layout: Layout, run: Callable[[], LaunchReport], findings: Findings, progress: Progress
 ) -> LaunchReport:
-    """Run under probes, and keep what they saw."""
-    with ExitStack() as measuring:
-        intermediates = measuring.enter_context(parts.intermediates(layout))
-        readings = [measuring.enter_context(probe.attached()) for probe in parts.probes()]
-        with findings.step("run", progress):
-            report = run()
+    """Run the workload's jobs, and see where they put their intermediates."""
+    with parts.intermediates(layout) as intermediates, findings.step("run", progress):
+        report = run()
     if intermediates is not None:
         findings.landed.append(intermediates())
-    for reading in readings:
-        findings.samples += reading.samples()
-        findings.doubts += reading.doubts()
     return report
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,15 @@ from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import Space
+from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
 from assay.mounts import mount_of
 
 PURPOSE = "medium"
 """Begins the names of the leases that hold emulated drives."""
+
+REQUEST_LOG = "requests.log"
+"""The drive's log of requests, in its home."""
 
 FILE_SYSTEM_SHARE = 0.02
 """What ext4 and xfs take of a device for themselves, about."""
@@ -202,6 +206,24 @@ class EmulatedMedium:
         if self._attached is not None:
             self._reports.append(self._attached.drive.ask("report"))
         return self._reports[-1] if self._reports else {}
+
+    def watched_disk(self) -> WatchedDisk:
+        """See `model.medium.Watchable`; without a log when its emulator refuses to write one."""
+        if self._attached is None:
+            raise AssayError(f"{self.spec.name} is not attached")
+        log = self._attached.drive.home / REQUEST_LOG
+        if not log.exists():
+            with suppress(AssayError):
+                self._attached.drive.ask(f"trace {REQUEST_LOG}")
+        return WatchedDisk(
+            medium=self.spec.name, kind="emulated", place=self._attached.mount_point, device=self._attached.device,
+            rotational=queue_of(self.profile).rotational, log=log if log.exists() else None,
+        )  # fmt: skip
+
+    def watched_processes(self) -> tuple[WatchedProcess, ...]:
+        """The emulator's."""
+        process = None if self._attached is None else self._attached.drive.process
+        return () if process is None else (WatchedProcess(group="emulator", pid=process.pid),)
 
     def take_report(self, report: Mapping[str, Any]) -> None:
         """Judge by a report that was taken elsewhere."""

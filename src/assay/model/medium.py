@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
 
 
@@ -49,6 +50,19 @@ class Doubtful(Protocol):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes its figures doubtful, as known now; of a device, by its last report."""
+        ...
+
+
+@runtime_checkable
+class Watchable(Protocol):
+    """What a medium can do besides when probes may look at what lies below it; asked while it is attached."""
+
+    def watched_disk(self) -> WatchedDisk:
+        """Itself as probes see it. An emulated drive writes its log of requests from then on."""
+        ...
+
+    def watched_processes(self) -> tuple[WatchedProcess, ...]:
+        """The processes that it works by: those of an emulated drive."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Parts: what makes the things that one trial touches. The runner knows these protocols and no kinds behind them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -10,7 +10,7 @@ from assay.model.dataset import Dataset
 from assay.model.engine import Engine
 from assay.model.medium import Medium
 from assay.model.placement import Landed
-from assay.model.probe import Probe
+from assay.model.probe import Probe, Scene
 from assay.model.store import Placer, Store
 from assay.model.workload import Workload
 
@@ -58,6 +58,10 @@ class Parts(Protocol):
         """The trial's computation."""
         ...
 
+    def scene(self, running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
+        """What there is to be measured, once the media are attached and the cluster runs."""
+        ...
+
     def probes(self) -> tuple[Probe, ...]:
-        """The instruments."""
+        """The instruments; none where this machine's use tells nothing of the trial."""
         ...

@@ -4,7 +4,7 @@ A fake does what its contract promises and no more. `Script.fail_at` makes one o
 what the runner does about it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,10 +16,11 @@ from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts, StagedFile
-from assay.model.medium import Space
+from assay.model.medium import Medium, Space
 from assay.model.placement import Landed
+from assay.model.probe import Scene
 from assay.model.progress import Progress, Silent
-from assay.model.record import Sample
+from assay.model.record import Amount, Part, Sample
 from assay.model.store import Store
 from assay.model.trial import Estimate, MediumSpec, Trial, WorkloadSpec
 from assay.testing.fake_hadoop import MIB, FakeCluster, FakeEngine, FakePlacer, FakeStore
@@ -150,7 +151,22 @@ class FakeWorkload:
 
 
 class FakeReading:
-    """One sample and no doubt."""
+    """One sample, one amount for each part that is marked, and no doubt."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._parts: list[Part] = []
+
+    def mark(self, part: Part) -> None:
+        """Told."""
+        self._script.note(f"mark {part}")
+        self._parts.append(part)
+
+    def amounts(self) -> tuple[Amount, ...]:
+        """One beat in each part."""
+        return tuple(
+            Amount(probe="fake", subject="heart", series="beat_count", part=part, value=1.0) for part in self._parts
+        )
 
     def samples(self) -> tuple[Sample, ...]:
         """At time 0."""
@@ -170,11 +186,11 @@ class FakeProbe:
         self._script = script
 
     @contextmanager
-    def attached(self) -> Iterator[FakeReading]:
+    def attached(self, scene: Scene) -> Iterator[FakeReading]:
         """Told at both ends."""
         self._script.note("attach probe")
         try:
-            yield FakeReading()
+            yield FakeReading(self._script)
         finally:
             self._script.note("detach probe")
 
@@ -232,6 +248,10 @@ class FakeParts:
     def workload(self) -> FakeWorkload:
         """A fake workload."""
         return FakeWorkload(self._script, self._trial.workload)
+
+    def scene(self, running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
+        """The layout's directories, and nothing on them."""
+        return Scene(layout=layout)
 
     def probes(self) -> tuple[FakeProbe, ...]:
         """One fake probe."""

@@ -1,0 +1,68 @@
+"""What there is to be measured in a trial: the daemons, the media's disks, the ports, put together for the probes."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from assay.cluster.listening import listening_ports
+from assay.media.directory import disk_facts
+from assay.model.cluster import Layout, RunningCluster
+from assay.model.errors import AssayError
+from assay.model.medium import Medium, Watchable
+from assay.model.probe import Scene, WatchedDisk, WatchedProcess
+from assay.mounts import Mount, mount_of
+
+SYS = Path("/sys")
+
+
+def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
+    """A running embedded cluster on this machine, its media, and Assay itself."""
+    daemons = [WatchedProcess(group=daemon.role, pid=daemon.pid) for node in running.nodes for daemon in node.daemons]
+    below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
+    disks = [disk for medium in media if (disk := _disk(medium, layout)) is not None]
+    ports = {}
+    with suppress(AssayError, OSError):
+        ports = dict(listening_ports(running))
+    return Scene(
+        processes=(*daemons, *below, WatchedProcess(group="assay", pid=os.getpid())),
+        node_manager=next((one.pid for one in daemons if one.group == "nodemanager"), None),
+        disks=tuple(disks),
+        layout=layout,
+        ports=ports,
+        nodes=tuple(node.name for node in running.nodes),
+    )
+
+
+def _disk(medium: Medium, layout: Layout) -> WatchedDisk | None:
+    """A medium as probes see it; None for one that none of the cluster's directories lies on."""
+    if isinstance(medium, Watchable):
+        return medium.watched_disk()
+    name = medium.spec.name
+    directories = [one.path for one in layout.data if one.medium == name]
+    directories += [one.path for one in layout.local if one.medium == name]
+    # The cluster makes its directories itself: the medium's own is above them.
+    place = next((above for path in directories for above in (path, *path.parents) if above.is_dir()), None)
+    if place is None:
+        return None
+    if medium.spec.kind == "memory":
+        return WatchedDisk(medium=name, kind="memory", place=place)
+    mount = mount_of(place)
+    return WatchedDisk(
+        medium=name, kind="directory", place=place, device=block_device(mount), shared=True,
+        rotational=disk_facts(mount.device_number)["rotational"] == "yes",
+    )  # fmt: skip
+
+
+def block_device(mount: Mount, sys: Path = SYS) -> Path | None:
+    """The device in /dev that a mount lies on, a partition where it is one; None where there is none (overlay, NFS).
+
+    By its number in sysfs, since the source's name may be an alias (/dev/root). btrfs gives its mounts numbers of no
+    device: then the source counts, which is one of its devices.
+    """
+    named = sys / "dev" / "block" / mount.device_number / "uevent"
+    with suppress(OSError):
+        for line in named.read_text().splitlines():
+            if line.startswith("DEVNAME="):
+                return Path("/dev") / line.removeprefix("DEVNAME=")
+    return Path(mount.source) if mount.source.startswith("/dev/") and Path(mount.source).is_block_device() else None
