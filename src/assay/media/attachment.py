@@ -18,6 +18,7 @@ from assay.media.raw import Measuring, attach_raw
 from assay.media.system import System
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
+from assay.model.probe import WatchedDisk
 
 BLOCK_BYTES = 4096
 
@@ -39,6 +40,12 @@ class Attached(NamedTuple):
     device: Path
     mount_point: Path
     path_cost: Mapping[str, Any]
+
+    def watched(self, medium: str, *, rotational: bool, log: Path | None) -> WatchedDisk:
+        """As probes see it."""
+        return WatchedDisk(
+            medium=medium, kind="emulated", place=self.mount_point, device=self.device, rotational=rotational, log=log
+        )
 
 
 def wanted_size(profile: Profile, size_bytes: int | None, file_system: Kind, capacity: int) -> int:
@@ -64,3 +71,11 @@ def attach_drive(wanted: Wanted, lease: Lease, emulator: Measuring, system: Syst
     mount(device, wanted.file_system, point, system, scope)
     drive.begin(cost)
     return Attached(drive=drive, device=device, mount_point=point, path_cost=cost)
+
+
+def path_text(cost: Mapping[str, Any]) -> str:
+    """`read 21 us + 0.12 ns/byte, write ...`."""
+    lines = {name: line for name, line in cost.items() if isinstance(line, Mapping)}
+    return ", ".join(
+        f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte" for name, line in lines.items()
+    )

@@ -23,6 +23,7 @@ READY_S = 10.0
 STOP_S = 5.0
 ANSWER_S = 20.0
 POLL_S = 0.005
+REQUEST_LOG = "requests.log"
 QUICK_S = 2.0
 """How long one look at whether it is alive waits for an answer."""
 SILENT_S, SILENT_LOOKS = 30.0, 5
@@ -82,6 +83,14 @@ class Drive:
     def begin(self, path_cost: Mapping[str, Any] | None = None) -> None:
         """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway."""
         self.ask("begin" if path_cost is None else f"begin {json.dumps({'path': path_cost})}")
+
+    def request_log(self) -> Path | None:
+        """The file that it writes its log of requests to, from now on; None when the emulator refuses."""
+        log = self.home / REQUEST_LOG
+        if not log.exists():
+            with suppress(AssayError):
+                self.ask(f"trace {log.name}")
+        return log if log.exists() else None
 
     def failure(self) -> str | None:
         """Why its emulator can't be used: it is gone, or hangs; None while it answers (what it reports is `seen`)."""

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from assay.lease import Lease
-from assay.media.attachment import Attached, Wanted, attach_drive, wanted_size
+from assay.media.attachment import Attached, Wanted, attach_drive, path_text, wanted_size
 from assay.media.directory import disk_facts
 from assay.media.drive import SilentError
 from assay.media.emulator import Emulator
@@ -29,9 +29,6 @@ from assay.mounts import mount_of
 
 PURPOSE = "medium"
 """Begins the names of the leases that hold emulated drives."""
-
-REQUEST_LOG = "requests.log"
-"""The drive's log of requests, in its home."""
 
 FILE_SYSTEM_SHARE = 0.02
 """What ext4 and xfs take of a device for themselves, about."""
@@ -92,7 +89,7 @@ class EmulatedMedium:
             known["seed"] = str(self._attached.drive.seed)
             known["device"] = str(self._attached.device)
             known["mount_options"] = mount_of(self._attached.mount_point).options
-            known["path_cost"] = _path_text(self._attached.path_cost)
+            known["path_cost"] = path_text(self._attached.path_cost)
         return known
 
     def space(self) -> Space:
@@ -208,17 +205,11 @@ class EmulatedMedium:
         return self._reports[-1] if self._reports else {}
 
     def watched_disk(self) -> WatchedDisk:
-        """See `model.medium.Watchable`; without a log when its emulator refuses to write one."""
+        """See `model.medium.Watchable`."""
         if self._attached is None:
             raise AssayError(f"{self.spec.name} is not attached")
-        log = self._attached.drive.home / REQUEST_LOG
-        if not log.exists():
-            with suppress(AssayError):
-                self._attached.drive.ask(f"trace {REQUEST_LOG}")
-        return WatchedDisk(
-            medium=self.spec.name, kind="emulated", place=self._attached.mount_point, device=self._attached.device,
-            rotational=queue_of(self.profile).rotational, log=log if log.exists() else None,
-        )  # fmt: skip
+        rotational = queue_of(self.profile).rotational
+        return self._attached.watched(self.spec.name, rotational=rotational, log=self._attached.drive.request_log())
 
     def watched_processes(self) -> tuple[WatchedProcess, ...]:
         """The emulator's."""
@@ -256,11 +247,3 @@ class EmulatedMedium:
 def _existing(place: Path) -> Path:
     """The place, or the nearest directory above it that is there."""
     return next(folder for folder in (place, *place.parents) if folder.is_dir())
-
-
-def _path_text(cost: Mapping[str, Any]) -> str:
-    """`read 21 us + 0.12 ns/byte, write ...`."""
-    lines = {name: line for name, line in cost.items() if isinstance(line, Mapping)}
-    return ", ".join(
-        f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte" for name, line in lines.items()
-    )

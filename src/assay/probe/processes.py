@@ -13,15 +13,13 @@ from pathlib import Path
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.control_group import ControlGroup, busy_s, group_of
-from assay.probe.cpu import STAT, TICKS_PER_S, MachineTicks, busy_ticks, differences
+from assay.probe.balance import Balance, Cluster
+from assay.probe.cpu import STAT, TICKS_PER_S
 from assay.probe.families import CONTAINERS, Families
-from assay.probe.process_stat import PROC, Ticks, kernel_threads
+from assay.probe.process_stat import PROC, Ticks
 from assay.probe.ticking import Moment, Quantity
 
 MIB = 1 << 20
-DOUBTED_SHARE, DOUBTED_S = 0.05, 1.0
-"""By how much sums may differ: both, since in a short part a few ticks are a large share."""
 
 
 class ProcessProbe:
@@ -152,79 +150,6 @@ class Resident:
         }
 
 
-class Balance:
-    """What the machine was busy with besides the groups, which took `groups` ticks so far.
-
-    Raises OSError or ValueError when the machine's ticks can't be read.
-    """
-
-    def __init__(self, stat: Path, proc: Path, groups: int) -> None:
-        self._machine = MachineTicks(stat)
-        self._proc = proc
-        self._before = self._machine.read()
-        self._threads = kernel_threads(proc)
-        self._kernel = 0
-        self._groups = groups
-        self._left_ticks = self._busy_ticks = 0
-
-    def look(self, groups: int) -> int:
-        """The machine's busy ticks since the last look; `groups` are those of all groups so far."""
-        now = self._machine.read()
-        busy = busy_ticks(differences(self._before, now))
-        self._before = now
-        self._busy_ticks += busy
-        self._left_ticks += busy - (groups - self._groups)
-        self._groups = groups
-        return busy
-
-    def totals(self, doubts: list[Doubt]) -> dict[Quantity, float]:
-        """Since the last time: what the kernel's own threads took (of those that live), and what is left of it all."""
-        now = kernel_threads(self._proc)
-        gone = sum(sum(ticks) - sum(self._threads.get(pid, Ticks())) for pid, ticks in now.items())
-        self._threads = now
-        self._kernel += max(0, gone)
-        left_s = (self._left_ticks - max(0, gone)) / TICKS_PER_S
-        busy = self._busy_ticks / TICKS_PER_S
-        if left_s < -max(DOUBTED_SHARE * busy, DOUBTED_S):
-            doubts.append(_too_much(busy - left_s, busy))
-        self._left_ticks = self._busy_ticks = 0
-        return {
-            Quantity("kernel", "system_s"): self._kernel / TICKS_PER_S,
-            Quantity("other", "busy_s", basis="estimated", level=True): left_s,
-        }
-
-    def close(self) -> None:
-        """Close the file."""
-        self._machine.close()
-
-
-class Cluster:
-    """The cluster's control group, where it has one that counts time: all that daemons and containers ever took."""
-
-    def __init__(self, scene: Scene, proc: Path) -> None:
-        manager = scene.node_manager
-        self._group: ControlGroup | None = None if manager is None else group_of(manager, "cpuacct", proc)
-        self._inside = {CONTAINERS}
-        if self._group is not None:
-            self._inside |= {
-                one.group for one in scene.processes if group_of(one.pid, "cpuacct", proc) == self._group
-            }  # fmt: skip
-        self._before: tuple[float, float] | None = None
-
-    def totals(self, groups: Mapping[str, Ticks], doubts: list[Doubt]) -> dict[Quantity, float]:
-        """Seconds of the control group; a Doubt when the groups inside took another sum since the last time."""
-        exact_s = None if self._group is None else busy_s(self._group)
-        if exact_s is None:
-            return {}
-        summed_s = sum(sum(ticks) for group, ticks in groups.items() if group in self._inside) / TICKS_PER_S
-        if self._before is not None:
-            exact, summed = exact_s - self._before[0], summed_s - self._before[1]
-            if abs(exact - summed) > max(DOUBTED_SHARE * exact, DOUBTED_S):
-                doubts.append(_not_all(exact, summed))
-        self._before = (exact_s, summed_s)
-        return {Quantity("cluster", "control_group_s"): exact_s}
-
-
 def _sum(groups: Mapping[str, Ticks]) -> int:
     return sum(sum(ticks) for ticks in groups.values())
 
@@ -235,22 +160,4 @@ def _ended(group: str) -> Doubt:
         what=f"a process of {group} was gone before the trial's end, or at its beginning",
         why="its time and memory are known up to the last half second before its end only",
         cure="see its log for the reason",
-    )
-
-
-def _too_much(groups_s: float, busy_s_: float) -> Doubt:
-    return Doubt(
-        kind="cpu-groups-exceed-machine",
-        what=f"groups of processes took {groups_s:.1f} s of processor time, the machine {busy_s_:.1f} s",
-        why="time by group does not add up to the machine's, so shares of either are off by as much",
-        cure="none: the kernel counts one by its clock and the other by samples; take longer trials",
-    )
-
-
-def _not_all(exact_s: float, summed_s: float) -> Doubt:
-    return Doubt(
-        kind="cpu-groups-incomplete",
-        what=f"daemons and containers took {exact_s:.1f} s by their control group, and {summed_s:.1f} s by process",
-        why="processes that nobody waited for left no trace, so time by group is off by as much",
-        cure="take the control group's figure for the cluster's total",
     )

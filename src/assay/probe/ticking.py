@@ -9,15 +9,19 @@ A probe that has a thread of its own besides names it `probe-...`: `own_cost` fi
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.model.record import Amount, Basis, Part, Sample
+from assay.model.record import Amount, Part, Sample
+from assay.probe.instrument import CannotMeasureError, Instrument, Moment, Quantity, now
+from assay.probe.member import Member
 from assay.probe.samples import Samples
+
+__all__ = ["CannotMeasureError", "Instrument", "Moment", "Quantity", "Ticking", "TickingReading"]
 
 INTERVAL_S = 0.5
 PATIENCE_S = 10.0
@@ -25,132 +29,6 @@ PATIENCE_S = 10.0
 
 GAP_S = 5.0
 CLOCK_STEP_S = 1.0
-
-
-class Moment(NamedTuple):
-    """A time: `time_ms` since the epoch for stamps, `clock_s` of the monotonic clock for intervals."""
-
-    time_ms: int
-    clock_s: float
-
-
-class Quantity(NamedTuple):
-    """What a total is of: a subject (a medium, a group of processes, ...) and a series whose name ends in its unit.
-
-    A counter's amount for a part of the trial is its difference between the part's ends. A level (`level=True`) is told
-    as it is when the part ends: a peak that the instrument begins anew with each part, a size.
-    """
-
-    subject: str
-    series: str
-    basis: Basis = "measured"
-    level: bool = False
-
-
-class CannotMeasureError(Exception):
-    """Raised by an instrument that can't work here: what is missing, why that matters, and what the user can do."""
-
-    def __init__(self, what: str, why: str, cure: str) -> None:
-        super().__init__(what)
-        self.what, self.why, self.cure = what, why, cure
-
-
-class Instrument(Protocol):
-    """Something that can be read. All methods are called from the sampling thread.
-
-    Whatever `begin`, `tick` or `totals` raises ends this instrument, and no other: it becomes its Doubt, and no part of
-    the trial that was not marked by then gets amounts from it. What touches only some subjects (a device that
-    vanished, a counter that was reset) an instrument deals with itself and tells in `doubts`.
-    """
-
-    name: str
-
-    def begin(self, scene: Scene) -> None:
-        """Open what is to be read, and read it once. Raises CannotMeasureError, OSError or ValueError if it can't."""
-        ...
-
-    def tick(self, now: Moment) -> Mapping[str, float]:
-        """Values by series for the time since the last tick (`subject/series_unit`, or `series_unit` of the machine).
-
-        The interval is not always the same: about 0.5 s, less before a mark, more when the machine is busy. What stood
-        still or can't be told (no interval, a counter that went back) is left out.
-        """
-        ...
-
-    def totals(self) -> Mapping[Quantity, float]:
-        """All quantities as they are after the last tick; asked once after `begin` and once at each mark.
-
-        Counters may begin anywhere, but never go back. One that appears later counts from 0.
-        """
-        ...
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """What makes the figures doubtful; asked before `end`, also when `begin` or `tick` failed."""
-        ...
-
-    def end(self) -> None:
-        """Close what was opened; also after `begin` or `tick` failed."""
-        ...
-
-
-class _Member:
-    """An instrument on its way through a trial: what became of it, and its totals at the last mark."""
-
-    def __init__(self, instrument: Instrument) -> None:
-        self.instrument = instrument
-        self.alive = False
-        self.doubts: list[Doubt] = []
-        self._before: Mapping[Quantity, float] = {}
-
-    def begin(self, scene: Scene) -> None:
-        try:
-            self.instrument.begin(scene)
-            self._before = dict(self.instrument.totals())
-            self.alive = True
-        except Exception as error:  # whatever it trips over is its own affair: the others go on
-            self.doubts.append(_missing(self.instrument.name, error))
-
-    def tick(self, now: Moment, samples: Samples) -> None:
-        if not self.alive:
-            return
-        try:
-            samples.add(self.instrument.name, now.time_ms, self.instrument.tick(now))
-        except Exception as error:
-            self._stop(error)
-
-    def mark(self, part: Part) -> list[Amount]:
-        """The part's amounts: levels as they are, counters by their differences; none for one that went back."""
-        if not self.alive:
-            return []
-        try:
-            totals = dict(self.instrument.totals())
-        except Exception as error:
-            self._stop(error)
-            return []
-        before, self._before = self._before, totals
-        gone = {what: value if what.level else value - before.get(what, 0.0) for what, value in totals.items()}
-        backwards = [what for what, value in gone.items() if value < 0 and not what.level]
-        if backwards:
-            self.doubts.append(_went_back(self.instrument.name, backwards[0], part))
-        return [
-            Amount(
-                probe=self.instrument.name, subject=what.subject, series=what.series, part=part, value=value,
-                basis=what.basis,
-            )
-            for what, value in gone.items()
-            if what not in backwards
-        ]  # fmt: skip
-
-    def end(self) -> None:
-        try:
-            self.doubts += self.instrument.doubts()
-            self.instrument.end()
-        except Exception as error:
-            self._stop(error)
-
-    def _stop(self, error: Exception) -> None:
-        self.alive = False
-        self.doubts.append(_stopped(self.instrument.name, error))
 
 
 class _Mark(NamedTuple):
@@ -161,7 +39,7 @@ class _Mark(NamedTuple):
 class TickingReading:
     """What the instruments have seen so far."""
 
-    def __init__(self, members: Sequence[_Member], samples: Samples) -> None:
+    def __init__(self, members: Sequence[Member], samples: Samples) -> None:
         self.members = members
         self.kept = samples
         self.orders: SimpleQueue[_Mark | None] = SimpleQueue()
@@ -214,7 +92,7 @@ class Ticking:
     def attached(self, scene: Scene) -> Iterator[TickingReading]:
         """Measure until the scope's end."""
         kept = Samples() if self._samples is None else self._samples
-        reading = TickingReading([_Member(one) for one in self._instruments], kept)
+        reading = TickingReading([Member(one) for one in self._instruments], kept)
         begun = threading.Event()
         thread = threading.Thread(
             target=_sample, args=(reading, scene, self._interval_s, begun), name="probe-ticking", daemon=True
@@ -229,11 +107,6 @@ class Ticking:
             thread.join(PATIENCE_S)
             if thread.is_alive():
                 reading.lose(f"it did not end within {PATIENCE_S:.0f} s")
-
-
-def now() -> Moment:
-    """This moment."""
-    return Moment(time_ms=int(time.time() * 1000), clock_s=time.monotonic())
 
 
 def _sample(reading: TickingReading, scene: Scene, interval_s: float, begun: threading.Event) -> None:
@@ -289,36 +162,6 @@ def _refuse(orders: "SimpleQueue[_Mark | None]") -> None:
             order.done.set()
 
 
-def _missing(name: str, error: Exception) -> Doubt:
-    kind, what = f"probe-{name}-missing", f"the probe {name} measured nothing: {_words(error)}"
-    if isinstance(error, CannotMeasureError):
-        return Doubt(kind=kind, what=what, why=error.why, cure=error.cure)
-    return Doubt(
-        kind=kind,
-        what=what,
-        why=f"the record has no figures of {name}",
-        cure="run where the counters it names can be read",
-    )
-
-
-def _stopped(name: str, error: Exception) -> Doubt:
-    return Doubt(
-        kind=f"probe-{name}-stopped",
-        what=f"the probe {name} stopped at {time.strftime('%H:%M:%S')}: {_words(error)}",
-        why="its samples end there, and the part of the trial that ran then and those after it have no totals of it",
-        cure="run the trial again; if it stops again, report what it says",
-    )
-
-
-def _went_back(name: str, what: Quantity, part: Part) -> Doubt:
-    return Doubt(
-        kind=f"probe-{name}-counter-went-back",
-        what=f"{what.series} of {what.subject} was less at the end of {part!r} than at its beginning",
-        why="a counter that was reset can't tell what was counted; that total is left out",
-        cure="leave the machine's counters and devices alone while a trial runs",
-    )
-
-
 def _lost(reason: str) -> Doubt:
     return Doubt(
         kind="probes-lost",
@@ -352,9 +195,3 @@ def _clock_step(stepped_s: float) -> list[Doubt]:
             cure="let the clock be slewed, not stepped (chronyd, ntpd), and run the trial again",
         )
     ]
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, CannotMeasureError | OSError | ValueError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"

@@ -20,10 +20,10 @@ from assay.model.medium import Medium, Space
 from assay.model.placement import Landed
 from assay.model.probe import Scene
 from assay.model.progress import Progress, Silent
-from assay.model.record import Amount, Part, Sample
 from assay.model.store import Store
 from assay.model.trial import Estimate, MediumSpec, Trial, WorkloadSpec
 from assay.testing.fake_hadoop import MIB, FakeCluster, FakeEngine, FakePlacer, FakeStore
+from assay.testing.fake_probe import FakeProbe
 from assay.testing.script import Script
 
 __all__ = ["FakeParts", "Script"]
@@ -148,51 +148,6 @@ class FakeWorkload:
         found = list(store.lines(self.output))
         outcome = Outcome.PASS if found == [b"1"] else Outcome.FAIL
         return (Verdict(check="the answer is 1", outcome=outcome, detail=repr(found)),)
-
-
-class FakeReading:
-    """One sample, one amount for each part that is marked, and no doubt."""
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-        self._parts: list[Part] = []
-
-    def mark(self, part: Part) -> None:
-        """Told."""
-        self._script.note(f"mark {part}")
-        self._parts.append(part)
-
-    def amounts(self) -> tuple[Amount, ...]:
-        """One beat in each part."""
-        return tuple(
-            Amount(probe="fake", subject="heart", series="beat_count", part=part, value=1.0) for part in self._parts
-        )
-
-    def samples(self) -> tuple[Sample, ...]:
-        """At time 0."""
-        return (Sample(probe="fake", series="beat_count", time_ms=0, value=1.0),)
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """None."""
-        return ()
-
-
-class FakeProbe:
-    """Beats once."""
-
-    name = "fake"
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-
-    @contextmanager
-    def attached(self, scene: Scene) -> Iterator[FakeReading]:
-        """Told at both ends."""
-        self._script.note("attach probe")
-        try:
-            yield FakeReading(self._script)
-        finally:
-            self._script.note("detach probe")
 
 
 class FakeParts:
