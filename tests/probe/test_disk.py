@@ -7,7 +7,7 @@ import pytest
 from assay.model.cluster import Layout
 from assay.model.probe import Scene, WatchedDisk
 from assay.probe.disk import Counters, DiskInstrument, figures, gained, parse_counters
-from assay.probe.ticking import Moment, Quantity
+from assay.probe.instrument import Moment, Quantity
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "disk"
 BEFORE = "100 0 2000 50 10 0 800 20 0 300 70 0 0 0 0 1 4"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene, WatchedDisk
-from assay.probe.ticking import Moment, Quantity
+from assay.probe.instrument import Moment, Quantity
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512

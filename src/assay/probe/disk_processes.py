@@ -3,8 +3,8 @@
 The kernel counts for a process what it fetched from storage itself and which pages it made dirty, on all media
 together, whoever writes the pages out later; pages that were thrown away before that are its `cancelled` bytes. When a
 process has ended and its parent has waited for it, its counts are added to the parent's (wait_task_zombie in
-kernel/exit.c): so a process' counts contain those of its ended children, and a tree's sum loses nothing. Containers are
-therefore told as one with the NodeManager that starts them: once they have ended nothing tells their bytes from its own.
+kernel/exit.c): so a process' counts contain those of its ended children, and a tree sums up whole. Containers are
+therefore told as one with the NodeManager that starts them: once they have ended nothing tells the two apart.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.ticking import CannotMeasureError, Moment, Quantity
+from assay.probe.instrument import CannotMeasureError, Moment, Quantity
 
 PROC = Path("/proc")
 MOST_BYTES = 1024

@@ -1,0 +1,164 @@
+"""A job's I/O signature: what it asks of its disks, by phase and role.
+
+`Requests` and `Counted` are what a probe saw; the record keeps only what `assay.stats.signature` makes of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from assay.model.base import Frozen
+from assay.model.record import Basis
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SIGNATURE_VERSION: Literal[1] = 1
+
+Direction = Literal["read", "write"]
+DIRECTIONS: tuple[Direction, ...] = ("read", "write")
+
+AccessRole = Literal["input", "intermediate", "output", "other"]
+ACCESS_ROLES: tuple[AccessRole, ...] = ("input", "intermediate", "output", "other")
+"""`other` belonged to no file that was seen: the file system's own, and files gone before they were looked at."""
+
+AccessPhase = Literal["map", "shuffle", "merge", "reduce", "outside"]
+ACCESS_PHASES: tuple[AccessPhase, ...] = ("map", "shuffle", "merge", "reduce", "outside")
+"""`outside`: no task attempt was running."""
+
+READ_KIND, WRITE_KIND, FLUSH_KIND, DISCARD_KIND = range(4)
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+@dataclass(frozen=True)
+class Requests:
+    """The requests that one medium got, one element each; of no order.
+
+    `arrived_ns` is since the epoch, `role` an index into ACCESS_ROLES, `kind` one of the four above, `offset` the first
+    byte on the device. `dropped` requests were seen and could not be kept.
+    """
+
+    medium: str
+    source: str
+    arrived_ns: Array
+    offset: Array
+    bytes: Array
+    latency_ns: Array
+    kind: Array
+    role: Array
+    dropped: int = 0
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a medium's counters gained in each interval, where its requests could not be seen one by one.
+
+    `time_ns` is each interval's end since the epoch. All belongs to `role`, if the medium has a single one.
+    """
+
+    medium: str
+    time_ns: Array
+    requests: dict[Direction, Array]
+    bytes: dict[Direction, Array]
+    latency_s: dict[Direction, Array]
+    role: AccessRole = "other"
+
+
+class Traced(Protocol):
+    """The extra ability of a reading that saw requests."""
+
+    def requests(self) -> Sequence[Requests]:
+        """Of each medium whose requests were seen one by one; after the scope's end."""
+        ...
+
+    def counted(self) -> Sequence[Counted]:
+        """Of each medium of which only counters could be had; after the scope's end."""
+        ...
+
+
+class Access(Frozen):
+    """One line of a signature: what one phase of one job read or wrote of one role on one medium.
+
+    `bytes` and `requests` are no whole numbers where phases overlapped, since a request is then shared out between
+    them. `sequential_share` is the share of the bytes in requests that begin where one of the last 32 of that medium
+    and direction ended. Half of the requests are of `median_request_bytes` at most; half of the bytes are in requests
+    of `typical_request_bytes` at most. `streams` is the mean number of sequential runs (two requests or more) that were
+    active in a second, over the seconds with any request of this line: there are `active_s` of them. `depth` is how
+    many requests the medium had under way when one of these arrived, itself included, on average; `gap_ms_mean` and
+    `gap_ms_median` are the time from one request of this line to the next. None is what can't be told: on a basis of
+    `estimated`, or of a single request.
+    """
+
+    job: str
+    phase: AccessPhase
+    medium: str
+    role: AccessRole
+    direction: Direction
+    basis: Basis = "measured"
+    bytes: float
+    requests: float
+    sequential_share: float | None = None
+    median_request_bytes: float | None = None
+    typical_request_bytes: float | None = None
+    streams: float | None = None
+    depth: float | None = None
+    latency_ms_mean: float | None = None
+    latency_ms_p99: float | None = None
+    gap_ms_mean: float | None = None
+    gap_ms_median: float | None = None
+    active_s: float
+
+    @property
+    def mean_request_bytes(self) -> float:
+        """0 where there were none."""
+        return self.bytes / self.requests if self.requests else 0.0
+
+
+class PhaseUse(Frozen):
+    """One phase of one job: its attempts' time added up, when any of them ran, and processor time.
+
+    `cpu_s` is from the attempts' counters (CPU_MILLISECONDS): measured for maps; a reduce attempt has one counter for
+    its three phases, which is shared out by their times, and so estimated. `bytes` are those of all its lines.
+    """
+
+    job: str
+    phase: AccessPhase
+    attempts: int
+    attempt_s: float
+    elapsed_s: float
+    cpu_s: float | None = None
+    cpu_basis: Basis = "measured"
+    bytes: float = 0.0
+
+    @property
+    def cpu_s_per_byte(self) -> float | None:
+        """None where there was no I/O or no counter."""
+        return self.cpu_s / self.bytes if self.cpu_s is not None and self.bytes else None
+
+
+class TracedMedium(Frozen):
+    """How one medium's requests were seen, and how much of them could not be put down to a role.
+
+    `bytes` and `requests` are reads and writes of the whole trial, staging included; `flushes` and `discards` are
+    requests; `dropped` requests are in none of these.
+    """
+
+    medium: str
+    source: str
+    basis: Basis
+    requests: float
+    bytes: float
+    other_share: float
+    flushes: int = 0
+    discards: int = 0
+    dropped: int = 0
+
+
+class Signature(Frozen):
+    """The I/O signature of a trial's jobs."""
+
+    schema_version: Literal[1] = SIGNATURE_VERSION
+    accesses: tuple[Access, ...]
+    phases: tuple[PhaseUse, ...]
+    media: tuple[TracedMedium, ...]

@@ -1,0 +1,1 @@
+"""Where requests to disks are seen one by one: the emulator's own log, and the kernel's block tracepoints."""

@@ -1,0 +1,156 @@
+"""The kernel's block tracepoints, read through a trace instance of our own: no other tracer is disturbed.
+
+Source: Documentation/trace/ftrace.rst ("Instances", trace_pipe_raw). The instance is `assay-PID-START` in tracefs'
+instances/, named after the process that made it and the clock tick at which that process began: one that outlived its
+process is removed by the next that needs one.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from assay.probe.instrument import CannotMeasureError
+from assay.probe.trace.pages import Layout, parse_format
+
+TRACING = Path("/sys/kernel/tracing")
+PROC = Path("/proc")
+ISSUE, COMPLETE = "block_rq_issue", "block_rq_complete"
+PREFIX = "assay-"
+LARGEST_PAGE_BYTES = 64 << 10
+ALL_BUFFERS_KB, SMALLEST_BUFFER_KB = 8192, 256
+"""What all processors' buffers take together: seconds of a fast drive's requests."""
+MOST_PAGES = 4096
+"""What is taken at once from one processor's buffer."""
+
+_WHY = "without it requests to real disks are not seen one by one, and the I/O signature is an estimate from counters"
+
+
+class KernelTrace:
+    """A running trace; made by `tracing`."""
+
+    def __init__(self, instance: Path, issue: Layout, complete: Layout) -> None:
+        self.instance, self.issue, self.complete = instance, issue, complete
+        self._cpus = sorted((instance / "per_cpu").glob("cpu*"), key=lambda cpu: int(cpu.name[3:]))
+        self._pipes: list[int] = []
+
+    def open(self) -> None:
+        """Open all processors' buffers."""
+        for cpu in self._cpus:
+            self._pipes.append(os.open(cpu / "trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+
+    def take(self) -> list[bytes]:
+        """All pages of events since the last time."""
+        pages = []
+        for pipe in self._pipes:
+            for _ in range(MOST_PAGES):
+                try:
+                    page = os.read(pipe, LARGEST_PAGE_BYTES)
+                except BlockingIOError:
+                    break
+                if not page:
+                    break
+                pages.append(page)
+        return pages
+
+    def lost(self) -> int:
+        """Events that found no room."""
+        lost = 0
+        for cpu in self._cpus:
+            with suppress(OSError, ValueError):
+                for line in (cpu / "stats").read_text().splitlines():
+                    name, _, value = line.partition(":")
+                    lost += int(value) if name in {"overrun", "dropped events"} else 0
+        return lost
+
+    def close(self) -> None:
+        """Close the buffers; the instance can't be removed before."""
+        while self._pipes:
+            os.close(self._pipes.pop())
+
+
+@contextmanager
+def tracing(devices: Sequence[int], root: Path = TRACING, proc: Path = PROC) -> Iterator[KernelTrace]:
+    """Trace the requests of some devices (`device_number`) for the time of a scope.
+
+    Raises CannotMeasureError where that can't be: no root, no tracefs, no such tracepoint.
+    """
+    _mount(root)
+    try:
+        remove_left_overs(root, proc)
+        events = root / "events" / "block"
+        layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
+        instance = root / "instances" / f"{PREFIX}{os.getpid()}-{_began(os.getpid(), proc)}"
+        instance.mkdir()
+    except (OSError, ValueError) as error:
+        raise CannotMeasureError(
+            f"the kernel's block tracepoints can't be used: {error}", _WHY, "run as root"
+        ) from None
+    trace = KernelTrace(instance, *layouts)
+    try:
+        _set_up(instance, devices)
+        trace.open()
+        (instance / "tracing_on").write_text("1")
+        yield trace
+    except OSError as error:
+        raise CannotMeasureError(
+            f"the kernel's block tracepoints can't be set up: {error}", _WHY, "run as root"
+        ) from None
+    finally:
+        trace.close()
+        remove(instance)
+
+
+def device_number(device: Path) -> int:
+    """As the tracepoints write it: 12 bits of major, 20 bits of minor number. Raises OSError."""
+    number = device.stat().st_rdev
+    return os.major(number) << 20 | os.minor(number)
+
+
+def remove_left_overs(root: Path, proc: Path = PROC) -> None:
+    """Instances whose process is gone."""
+    for instance in (root / "instances").glob(f"{PREFIX}*"):
+        owner, _, began = instance.name.removeprefix(PREFIX).partition("-")
+        if owner.isdigit() and _began(int(owner), proc) != began:
+            remove(instance)
+
+
+def remove(instance: Path) -> None:
+    """Stop a trace and take its instance away; one that is gone already is fine."""
+    with suppress(OSError):
+        for name in (ISSUE, COMPLETE):
+            (instance / "events" / "block" / name / "enable").write_text("0")
+    with suppress(OSError):
+        instance.rmdir()
+
+
+def _set_up(instance: Path, devices: Iterable[int]) -> None:
+    wanted = " || ".join(f"dev == {device}" for device in devices)
+    (instance / "tracing_on").write_text("0")
+    (instance / "trace_clock").write_text("mono")
+    cpus = len(list((instance / "per_cpu").glob("cpu*")))
+    (instance / "buffer_size_kb").write_text(str(max(SMALLEST_BUFFER_KB, ALL_BUFFERS_KB // max(1, cpus))))
+    for name in (ISSUE, COMPLETE):
+        event = instance / "events" / "block" / name
+        (event / "filter").write_text(wanted)
+        (event / "enable").write_text("1")
+
+
+def _mount(root: Path) -> None:
+    """Mount tracefs at its place if nothing is there. It stays: it costs nothing, and others may use it by then."""
+    if (root / "instances").is_dir() or root != TRACING:
+        return
+    with suppress(OSError):
+        subprocess.run(
+            ["mount", "-t", "tracefs", "tracefs", str(root)], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+
+
+def _began(pid: int, proc: Path) -> str:
+    """The clock tick since the machine's start at which a process began (proc(5), field 22); empty when it is gone."""
+    try:
+        stat = (proc / str(pid) / "stat").read_text(errors="replace")
+        return stat[stat.rindex(")") + 2 :].split()[19]
+    except (OSError, ValueError, IndexError):
+        return ""

@@ -1,0 +1,125 @@
+"""Requests as they were seen: 32 bytes each, in the form of the emulator's log (emulator/fs/src/trace.rs).
+
+What the kernel's tracepoints tell is kept in the same form, so that everything after reads one kind of file.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+
+READ, WRITE, FLUSH, DISCARD = range(4)
+MAGIC, VERSION = b"ASSAYLOG", 1
+HEADER_BYTES, RECORD_BYTES = 64, 32
+FIELDS = [
+    ("arrived_ns", "<u8"), ("offset", "<u8"), ("latency_ns", "<u8"), ("bytes", "<u4"), ("kind", "u1"), ("zero", "V3"),
+]  # fmt: skip
+IN_MEMORY_BYTES = 4 << 20
+MOST_RECORDS = 1 << 24
+PATIENCE_S = 1.0
+"""How long the emulator may take to write down what it has answered; it does so ten times a second."""
+
+Records: TypeAlias = "np.ndarray[Any, Any]"
+
+
+class Header(NamedTuple):
+    """What a log says of itself; times in nanoseconds, `complete_ns` and `monotonic_ns` of CLOCK_MONOTONIC."""
+
+    realtime_ns: int
+    monotonic_ns: int
+    records: int
+    dropped: int
+    complete_ns: int
+
+
+def parse_header(content: bytes) -> Header:
+    """Raises ValueError when these are not the first bytes of a log of this version."""
+    if len(content) < HEADER_BYTES or content[:8] != MAGIC:
+        raise ValueError("it is not a log of requests")
+    version, record_bytes = (int.from_bytes(content[at : at + 4], "little") for at in (8, 12))
+    if (version, record_bytes) != (VERSION, RECORD_BYTES):
+        raise ValueError(f"it is of version {version} with records of {record_bytes} bytes; known is {VERSION}")
+    return Header(*(int.from_bytes(content[at : at + 8], "little") for at in range(16, 56, 8)))
+
+
+class EmulatorLog:
+    """The log that an emulated drive writes; it may still be growing. Raises OSError when it can't be opened."""
+
+    source = "emulator log"
+
+    def __init__(self, path: Path) -> None:
+        # Kept open: what was written stays readable when the drive's home is removed.
+        self._descriptor: int | None = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.header: Header | None = None
+
+    def read_header(self) -> Header:
+        """As it is now. Raises OSError or ValueError."""
+        if self._descriptor is None:
+            raise ValueError("it has been closed")
+        return parse_header(os.pread(self._descriptor, HEADER_BYTES, 0))
+
+    def finish(self, until_ns: int, clock: Callable[[], float] = time.monotonic, pause_s: float = 0.02) -> bool:
+        """Wait until all that was answered before `until_ns` is in the file. False when that takes too long."""
+        deadline = clock() + PATIENCE_S
+        while True:
+            self.header = self.read_header()
+            if self.header.complete_ns >= until_ns:
+                return True
+            if clock() > deadline:
+                return False
+            time.sleep(pause_s)
+
+    def records(self) -> Records:
+        """All whole records that the last known header tells of, in the order of the answers."""
+        import numpy as np
+
+        header = self.header or self.read_header()
+        assert self._descriptor is not None  # noqa: S101 - read_header would have raised
+        whole = max(0, os.fstat(self._descriptor).st_size - HEADER_BYTES) // RECORD_BYTES
+        count = min(header.records, whole)
+        with os.fdopen(os.dup(self._descriptor), "rb") as file:
+            file.seek(HEADER_BYTES)
+            return np.fromfile(file, dtype=FIELDS, count=count)
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._descriptor is not None:
+            with suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = None
+
+
+class Spool:
+    """Records of a real device, kept in memory up to 4 MiB and beyond that in a file without a name."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - lives as long as the reading
+            max_size=IN_MEMORY_BYTES, dir=str(folder) if folder.is_dir() else None
+        )
+        self.kept = self.refused = 0
+
+    def add(self, records: Records) -> None:
+        """Keep some; what is beyond the bound is counted as refused."""
+        room = max(0, MOST_RECORDS - self.kept)
+        self._file.write(records[:room].tobytes())
+        self.kept += min(room, len(records))
+        self.refused += max(0, len(records) - room)
+
+    def records(self) -> Records:
+        """All of them."""
+        import numpy as np
+
+        self._file.seek(0)
+        content = self._file.read()
+        self._file.seek(0, os.SEEK_END)
+        return np.frombuffer(content, dtype=FIELDS)
+
+    def close(self) -> None:
+        """Let them go."""
+        self._file.close()
