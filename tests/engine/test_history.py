@@ -1,47 +1,19 @@
 """Proves that job history is read as the JobHistoryServer gave it: answers captured from Hadoop 3.4.2, served again."""
 
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
 import pytest
 
-from assay.engine.history import HistoryServer, task_attempt
+from assay.engine.history import gaps, task_attempt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
+from tests.engine.captures import attempt_of, captured, history_of, serving
 
-CAPTURED = json.loads((Path(__file__).parents[1] / "fixtures/history/friend-lists.json").read_text())
-JOB = next(iter(CAPTURED))
-
-
-class Server(BaseHTTPRequestHandler):
-    """Answers from the capture, but refuses the first requests of a job, as the server does before it knows of it."""
-
-    refuse = 0
-
-    def do_GET(self):
-        path = self.path.removeprefix("/ws/v1/history/mapreduce/jobs/")
-        known = path in CAPTURED and Server.refuse <= 0
-        Server.refuse -= 1
-        body = json.dumps(CAPTURED.get(path, {})).encode()
-        self.send_response(200 if known else 404)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+CAPTURED, JOB = captured("friend-lists")
 
 
 @pytest.fixture
 def history():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    Server.refuse = 0
-    yield HistoryServer(f"http://127.0.0.1:{server.server_port}", patience_s=1.0)
-    server.shutdown()
-    server.server_close()
+    with serving(CAPTURED) as server:
+        yield server
 
 
 def test_a_job_has_the_servers_averages_and_counters(history):
@@ -59,9 +31,9 @@ def test_the_attempts_add_up_to_the_job(history):
     found = history.read(JobReference(name="friend-lists", id=JOB))
     assert [attempt.kind for attempt in found.attempts].count("map") == 2
     assert [attempt.kind for attempt in found.attempts].count("reduce") == 2
-    counters = found.job.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]
-    assert sum(attempt.local_written_bytes for attempt in found.attempts) == counters["FILE_BYTES_WRITTEN"]
-    assert sum(attempt.hdfs_read_bytes for attempt in found.attempts) == counters["HDFS_BYTES_READ"]
+    files = found.job.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]
+    assert sum(attempt.local_written_bytes for attempt in found.attempts) == files["FILE_BYTES_WRITTEN"]
+    assert sum(attempt.hdfs_read_bytes for attempt in found.attempts) == files["HDFS_BYTES_READ"]
     reduces = [attempt for attempt in found.attempts if attempt.kind == "reduce"]
     for attempt in reduces:
         assert attempt.started_ms <= attempt.shuffle_finished_ms <= attempt.merge_finished_ms <= attempt.finished_ms
@@ -69,14 +41,111 @@ def test_the_attempts_add_up_to_the_job(history):
         assert attempt.node == "localhost"
 
 
-def test_a_job_that_the_server_learns_of_late_is_waited_for(history):
-    Server.refuse = 3
-    assert history.read(JobReference(name="friend-lists", id=JOB)).job.id == JOB
+def test_the_attempts_task_counters_add_up_to_the_job(history):
+    found = history.read(JobReference(name="friend-lists", id=JOB))
+    task = found.job.counters["org.apache.hadoop.mapreduce.TaskCounter"]
+    for field, counter in {
+        "cpu_ms": "CPU_MILLISECONDS", "gc_ms": "GC_TIME_MILLIS", "physical_memory_bytes": "PHYSICAL_MEMORY_BYTES",
+        "map_output_bytes": "MAP_OUTPUT_BYTES", "map_output_materialized_bytes": "MAP_OUTPUT_MATERIALIZED_BYTES",
+        "fetched_map_outputs": "SHUFFLED_MAPS", "merged_map_outputs": "MERGED_MAP_OUTPUTS",
+        "failed_fetches": "FAILED_SHUFFLE", "spilled_records": "SPILLED_RECORDS",
+    }.items():  # fmt: skip
+        assert sum(getattr(attempt, field) for attempt in found.attempts) == task[counter], field
+    assert sum(a.input_records for a in found.attempts if a.kind == "map") == task["MAP_INPUT_RECORDS"]
+    assert sum(a.output_records for a in found.attempts if a.kind == "reduce") == task["REDUCE_OUTPUT_RECORDS"]
 
 
-def test_a_job_that_never_appears_is_an_error_with_its_address(history):
-    with pytest.raises(AssayError, match="the JobHistoryServer did not answer .*job_9_0001"):
-        history.read(JobReference(name="lost", id="job_9_0001"))
+def test_a_failed_and_a_killed_attempt_are_told_apart_from_those_that_took_their_place():
+    found = history_of("failed-and-killed")
+    assert (found.job.state, found.job.failed_maps, found.job.maps, len(found.attempts)) == ("SUCCEEDED", 1, 4, 7)
+    killed, failed = attempt_of(found, "m_000000_0"), attempt_of(found, "m_000001_0")
+    assert (killed.state, failed.state) == ("KILLED", "FAILED")
+    assert killed.reason.startswith("Kill task attempt attempt_1795242312674_0003_m_000000_0 received from")
+    assert failed.reason.startswith("Fail task attempt attempt_1795242312674_0003_m_000001_0 received from")
+    assert (killed.finished_ms - killed.started_ms, failed.finished_ms - failed.started_ms) == (5260, 4887)
+    assert (killed.input_records, killed.local_written_bytes) == (0, 0)
+    assert not killed.outrun
+    for end in ("m_000000_1", "m_000001_1"):
+        assert (attempt_of(found, end).state, attempt_of(found, end).reason) == ("SUCCEEDED", "")
+    assert attempt_of(found, "m_000000_1").task == killed.task == "task_1795242312674_0003_m_000000"
+    assert gaps(found) == ()
+
+
+def test_an_attempt_that_failed_by_itself_says_its_exception():
+    found = history_of("failed-job")
+    assert (found.job.state, found.job.failed_maps) == ("FAILED", 3)
+    assert attempt_of(found, "m_000000_1").reason == "Error: java.lang.RuntimeException: Intentional map failure"
+    assert attempt_of(found, "m_000001_1").reason == "Task KILL is received. Killing attempt!"
+    assert gaps(found) == ()
+
+
+def test_a_speculative_attempt_that_was_outrun_is_known_as_such():
+    found = history_of("speculation")
+    first, second = attempt_of(found, "m_000001_0"), attempt_of(found, "m_000001_1")
+    assert (first.state, second.state) == ("SUCCEEDED", "KILLED")
+    assert second.outrun
+    assert not first.outrun
+    assert first.started_ms < second.started_ms < first.finished_ms < second.finished_ms
+    assert second.container == "container_1795242312674_0002_01_000010"
+    assert gaps(found) == ()
+
+
+def test_of_a_reducer_that_failed_no_end_of_phases_is_believed():
+    """History gives a failed reducer's end as the end of its shuffle and of its merge, too."""
+    attempt = {
+        "id": "attempt_1_0001_r_000000_0", "type": "REDUCE", "state": "FAILED", "startTime": 5, "finishTime": 9,
+        "shuffleFinishTime": 9, "mergeFinishTime": 9,
+    }  # fmt: skip
+    found = task_attempt("job_1_0001", attempt, [])
+    assert (found.shuffle_finished_ms, found.merge_finished_ms, found.finished_ms) == (0, 0, 9)
+
+
+def test_a_job_that_the_server_learns_of_late_is_waited_for():
+    with serving(CAPTURED, refuse=3) as server:
+        assert server.read(JobReference(name="friend-lists", id=JOB)).job.id == JOB
+
+
+def test_a_job_that_never_appears_is_an_error_with_its_address():
+    with serving(CAPTURED, patience_s=0.2) as server, pytest.raises(AssayError, match="did not answer .*job_9_0001"):
+        server.read(JobReference(name="lost", id="job_9_0001"))
+
+
+@pytest.mark.parametrize(("name", "why"), [("cut-short", "Name is null"), ("cut-tiny", "Could not load history file")])
+def test_a_history_file_cut_short_is_an_error_that_says_so(name, why):
+    """Captured after the file of a finished job had been cut in the middle, and in its first line."""
+    answers, job = captured(name)
+    message = f"can't tell of {job} .*{why}.*its history file may be cut short"
+    with serving(answers, patience_s=0.0) as server, pytest.raises(AssayError, match=message):
+        server.read(JobReference(name="sort", id=job))
+
+
+def test_attempts_of_a_history_cut_short_have_no_end():
+    answers, job = captured("cut-short")
+    (attempt,) = answers[f"{job}/tasks/task_{job[4:]}_r_000000/attempts"]["taskAttempts"]["taskAttempt"]
+    found = task_attempt(job, attempt, [])
+    assert (found.state, found.finished_ms, found.shuffle_finished_ms, found.merge_finished_ms) == ("KILLED", 0, 0, 0)
+    assert "state missing from History" in found.reason
+
+
+def test_answers_that_lack_what_every_history_has_are_an_error():
+    answers = {JOB: {"job": {"id": JOB, "state": "SUCCEEDED"}}, f"{JOB}/counters": {}, f"{JOB}/tasks": {}}
+    with serving(answers) as server, pytest.raises(AssayError, match=f"the history of {JOB} is incomplete"):
+        server.read(JobReference(name="cut", id=JOB))
+
+
+def test_an_answer_that_is_cut_off_is_an_error():
+    answers = {JOB: {"HTTP": 200, "body": '{"job": {"id"'}}
+    with serving(answers, patience_s=0.0) as server, pytest.raises(AssayError, match="is no JSON"):
+        server.read(JobReference(name="cut", id=JOB))
+
+
+def test_tasks_that_a_history_does_not_tell_of_are_a_doubt():
+    answers, job = captured("speculation")
+    tasks = answers[f"{job}/tasks"]["tasks"]["task"]
+    with serving({**answers, f"{job}/tasks": {"tasks": {"task": tasks[2:]}}}) as server:
+        (doubt,) = gaps(server.read(JobReference(name="sort", id=job)))
+    assert doubt.kind == "history-incomplete"
+    assert "does not tell of 2 of its 8 tasks" in doubt.what
 
 
 def test_an_attempt_without_counters_has_zeroes():

@@ -11,6 +11,7 @@ an inference; all times are history's own. See Yang and others, "Critical path a
 programs" (1988), for the method.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from assay.model.record import JobRecord, TaskAttempt
@@ -32,20 +33,27 @@ class _Walk:
 
     def __init__(self, job: JobRecord, attempts: Sequence[TaskAttempt], phases: Mapping[str, TaskPhases]) -> None:
         self._job = job
-        self._attempts = attempts
+        self._by_end = sorted(attempts, key=_end)
+        self._maps = [one for one in self._by_end if one.kind == "map" and one.state == "SUCCEEDED"]
+        self._done = [one for one in self._by_end if one.state == "SUCCEEDED"]
+        self._by_task: dict[str, list[TaskAttempt]] = {}
+        for attempt in self._by_end:
+            self._by_task.setdefault(attempt.task, []).append(attempt)
         self._phases = phases
         self._at = job.finished_ms
         self._back: list[PathPart] = []
         self.disorder_ms = 0
 
     def parts(self) -> tuple[PathPart, ...]:
-        last = _latest([one for one in self._attempts if one.state == "SUCCEEDED"], self._job.finished_ms)
+        """All of it, oldest first."""
+        last = _latest(self._done, self._job.finished_ms)
         if last is None:
             self._part("unknown", self._job.started_ms)
         else:
             self._part("job commit", last.finished_ms)
-        attempt = last
-        while attempt is not None:
+        attempt, passed = last, set()
+        while attempt is not None and attempt.attempt not in passed:  # clocks that disagree could make it a circle
+            passed.add(attempt.attempt)
             attempt = self._through(attempt)
         self._part("master", self._job.submitted_ms)
         return tuple(reversed(self._back))
@@ -53,8 +61,7 @@ class _Walk:
     def _part(self, kind: PathKind, started_ms: int, attempt: str = "") -> None:
         """Go back to that time: never forward, and never beyond the job's submission."""
         started = max(self._job.submitted_ms, min(self._at, started_ms))
-        if kind != "job commit":
-            self.disorder_ms = max(self.disorder_ms, abs(started - started_ms))
+        self.disorder_ms = max(self.disorder_ms, abs(started - started_ms))
         if started < self._at:
             self._back.append(PathPart(kind=kind, attempt=attempt, started_ms=started, finished_ms=self._at))
         self._at = started
@@ -64,8 +71,10 @@ class _Walk:
         if attempt.state != "SUCCEEDED":
             self._part("lost", attempt.started_ms, attempt.attempt)
             return self._before(attempt)
-        cause = self._reduce(attempt) if attempt.kind == "reduce" else self._map(attempt)
-        return cause or self._before(attempt)
+        if attempt.kind == "reduce":
+            return self._reduce(attempt) or self._before(attempt)
+        self._map(attempt)
+        return self._before(attempt)
 
     def _map(self, attempt: TaskAttempt) -> None:
         name, seen = attempt.attempt, self._phases.get(attempt.attempt)
@@ -92,8 +101,7 @@ class _Walk:
         self._part("reduce", attempt.merge_finished_ms, name)
         self._part("merge", attempt.shuffle_finished_ms, name)
         begun = self._begun(attempt)
-        maps = [one for one in self._attempts if one.kind == "map" and one.state == "SUCCEEDED"]
-        waited = _latest(maps, attempt.shuffle_finished_ms)
+        waited = _latest(self._maps, min(attempt.shuffle_finished_ms, attempt.finished_ms))
         if waited is not None and waited.finished_ms > begun:
             self._part("shuffle", waited.finished_ms, name)
             return waited
@@ -108,19 +116,25 @@ class _Walk:
 
     def _before(self, attempt: TaskAttempt) -> TaskAttempt | None:
         """What it waited for: an earlier attempt of its task, or else whatever ended last before it."""
-        earlier = [one for one in self._attempts if one.started_ms < attempt.started_ms]
-        own = [one for one in earlier if one.task == attempt.task]
+        own = [one for one in self._by_task[attempt.task] if one.started_ms < attempt.started_ms]
         beside = [one for one in own if one.finished_ms > attempt.started_ms]
         if beside:  # it was started on speculation, for the other was slow
             other = min(beside, key=lambda one: one.started_ms)
             self._part("lost", other.started_ms, other.attempt)
             return self._before(other)
-        cause = _latest(own, attempt.started_ms) or _latest(earlier, attempt.started_ms)
+        # Ended before it began: those that took no time at all can't have been waited for.
+        cause = _latest(own, attempt.started_ms) or _latest(self._by_end, attempt.started_ms, attempt.started_ms - 1)
         self._part("container", self._job.started_ms if cause is None else cause.finished_ms, attempt.attempt)
         return cause
 
 
-def _latest(attempts: Sequence[TaskAttempt], until_ms: int) -> TaskAttempt | None:
-    """The one that ended last, but no later than that."""
-    ended = [one for one in attempts if one.finished_ms <= until_ms]
-    return max(ended, key=lambda one: one.finished_ms, default=None)
+def _end(attempt: TaskAttempt) -> int:
+    return attempt.finished_ms
+
+
+def _latest(by_end: Sequence[TaskAttempt], until_ms: int, begun_by_ms: int | None = None) -> TaskAttempt | None:
+    """Of attempts in the order of their ends the one that ended last, no later than that, and had begun by then."""
+    for at in range(bisect_right(by_end, until_ms, key=_end) - 1, -1, -1):
+        if begun_by_ms is None or by_end[at].started_ms <= begun_by_ms:
+            return by_end[at]
+    return None
