@@ -1,0 +1,281 @@
+"""Proves that joules come from what was measured before what is modelled, are counted once, and add up over phases."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Span
+from assay.model.placement import pure
+from assay.model.record import Amount, Sample, Step, TaskAttempt
+from assay.model.trial import MediumSpec
+from assay.stats.energy import (
+    by_phase,
+    counted,
+    efficiency,
+    energy_account,
+    node_spreads,
+    phase_efficiency,
+    power_over_time,
+)
+from assay.stats.power import binned, joules, part_spans
+from tests.builders import a_record, a_trial
+
+MODEL = PowerModel(
+    cpu_idle_watts=1.0, cpu_busy_watts=5.0, memory_watts_per_gib=0.5, hdd=DiskPower(idle_watts=6, active_watts=8)
+)
+STEPS = (
+    Step(name="stage", started_ms=100_000, seconds=9.0),
+    Step(name="cold cache", started_ms=109_000, seconds=1.0),
+    Step(name="run", started_ms=110_000, seconds=20.0),
+    Step(name="verify", started_ms=132_000, seconds=8.0),
+)
+FACTS = {
+    "host": "here", "cores": "4", "memory_bytes": str(8 * 2**30), "medium.disk.device": "/dev/sda",
+    "medium.disk.rotational": "yes",
+}  # fmt: skip
+
+
+def samples(probe, series, begin_s, end_s, value, every_s=0.5):
+    """A series at a steady value, each sample at the end of what it covers."""
+    times = [begin_s + every_s * (n + 1) for n in range(round((end_s - begin_s) / every_s))]
+    return [Sample(probe=probe, series=series, time_ms=round(one * 1000), value=value) for one in times]
+
+
+def usage(begin_s=100, end_s=140):
+    """Half of the processors at work in the run, none before and after; the disk busy for a quarter of the time."""
+    return [
+        *samples("cpu", "user_percent", begin_s, 110, 0),
+        *samples("cpu", "user_percent", 110, 130, 40),
+        *samples("cpu", "user_percent", 130, end_s, 0),
+        *samples("cpu", "system_percent", begin_s, 110, 0),
+        *samples("cpu", "system_percent", 110, 130, 10),
+        *samples("cpu", "system_percent", 130, end_s, 0),
+        *samples("disk", "disk/busy_percent", begin_s, end_s, 25),
+    ]
+
+
+def told(account, part="run"):
+    return {
+        energy.component: (energy.energy_j, energy.basis, energy.within)
+        for energy in account.energies
+        if energy.part == part
+    }
+
+
+def measured(probe, subject, part, value):
+    return Amount(probe=probe, subject=subject, series="energy_j", part=part, value=value)
+
+
+def record(**changes):
+    return a_record(facts=FACTS, steps=STEPS, **changes)
+
+
+def test_parts_follow_one_another_without_a_gap():
+    spans = part_spans(STEPS)
+    assert {part: (span.begin_ms, span.end_ms) for part, span in spans.items()} == {
+        "staging": (100_000, 110_000), "run": (110_000, 130_000), "collect": (130_000, 140_000),
+    }  # fmt: skip
+    assert part_spans(STEPS[:1]) == {}
+
+
+class TestAccount:
+    def test_nothing_measured_is_modelled_from_use_and_size(self):
+        account = energy_account(record(), usage(), MODEL)
+        assert told(account) == {
+            "cpu": (pytest.approx(20 * 4 * (1 + 4 * 0.5)), "modelled", None),
+            "memory": (pytest.approx(20 * 8 * 0.5), "modelled", None),
+            "disk": (pytest.approx(20 * (6 + 2 * 0.25)), "modelled", None),
+        }
+        assert told(account, "staging")["cpu"][0] == pytest.approx(10 * 4)
+        assert account.missing == ()
+
+    def test_rapl_comes_before_the_model(self):
+        account = energy_account(record(amounts=(measured("rapl", "cpu", "run", 500),)), usage(), MODEL)
+        assert told(account)["cpu"] == (500, "measured", None)
+        assert told(account)["memory"][1] == "modelled"
+        assert told(account, "staging")["cpu"][1] == "modelled"
+
+    def test_the_platform_holds_all_the_rest(self):
+        account = energy_account(record(amounts=(measured("rapl", "platform", "run", 900),)), usage(), MODEL)
+        assert [energy.component for energy in counted(account.energies) if energy.part == "run"] == ["platform"]
+        assert told(account)["cpu"][2] == "platform"
+
+    def test_a_node_at_the_mains_holds_what_rapl_counts_in_it(self):
+        amounts = (
+            measured("redfish", "n1", "run", 2000),
+            measured("redfish", "n2", "run", 1500),
+            measured("rapl", "cpu", "run", 500),
+        )
+        account = energy_account(record(amounts=amounts), usage(), MODEL)
+        own = [energy for energy in counted(account.energies) if energy.part == "run"]
+        assert [(energy.node, energy.component, energy.energy_j) for energy in own] == [
+            ("n1", "node", 2000),
+            ("n2", "node", 1500),
+        ]
+        assert told(account)["cpu"] == (500, "measured", "node")
+        assert efficiency(account).basis == "measured"
+
+    def test_emulated_drives_are_added_to_whatever_was_measured(self):
+        trial = a_trial().model_copy(
+            update={"media": (MediumSpec(name="hdd", kind="emulated", profile="wd10ezex"),), "placement": pure("hdd")}
+        )
+        report = {
+            "elapsed_seconds": 20.0,
+            "joules": {"idle": 60.0, "seek": 30.0, "read": 20.0, "write": 10.0, "total": 120.0},
+        }
+        late = {
+            "elapsed_seconds": 30.0,
+            "joules": {"idle": 180.0, "seek": 0.0, "read": 0.0, "write": 5.0, "total": 185.0},
+        }
+        devices = {"hdd": {"staging": late, "run": report}}
+        account = energy_account(
+            record(trial=trial, devices=devices, amounts=(measured("redfish", "n1", "run", 2000),)), usage(), MODEL
+        )
+        assert told(account)["hdd"] == (pytest.approx(120), "modelled", None)
+        assert told(account, "staging")["hdd"][0] == pytest.approx(180 / 3 + 5)
+        assert efficiency(account).energy_j == pytest.approx(2120)
+        assert efficiency(account).basis == "modelled"
+
+    def test_a_series_that_breaks_off_gives_no_joules_and_is_missing(self):
+        account = energy_account(record(), usage(end_s=132), MODEL)
+        assert account.missing == ("cpu in collect", "disk in collect")
+        assert "cpu" in told(account)
+
+    def test_two_media_on_one_drive_are_one_drive(self):
+        media = (
+            MediumSpec(name="disk", kind="directory"),
+            MediumSpec(name="again", kind="directory"),
+            MediumSpec(name="ram", kind="memory"),
+        )
+        facts = {**FACTS, "medium.again.device": "/dev/sda"}
+        trial = a_trial().model_copy(update={"media": media})
+        account = energy_account(a_record(facts=facts, steps=STEPS, trial=trial), usage(), MODEL)
+        assert set(told(account)) == {"cpu", "memory", "disk"}
+        assert account.missing == ()
+
+    def test_nothing_at_all_is_known_without_steps(self):
+        account = energy_account(a_record(steps=()), [], MODEL)
+        assert account == EnergyAccount()
+        assert efficiency(account) is None
+        assert by_phase(account, []) == ()
+
+
+def test_edp_and_ed2p_are_energy_times_delay_and_delay_squared():
+    found = efficiency(energy_account(record(amounts=(measured("redfish", "n1", "run", 3000),)), [], MODEL))
+    assert (found.energy_j, found.seconds, found.edp_js, found.ed2p_js2) == (3000, 20, 60_000, 1_200_000)
+
+
+def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SUCCEEDED"):
+    times = {
+        "started_ms": started_s,
+        "finished_ms": finished_s,
+        "shuffle_finished_ms": shuffled_s,
+        "merge_finished_ms": merged_s,
+    }
+    return TaskAttempt(
+        job="j", attempt="a", kind=kind, node="n", state=state, hdfs_read_bytes=0, hdfs_written_bytes=0, local_read_bytes=0,
+        local_written_bytes=0, shuffled_bytes=0, spilled_records=0, **{name: round(value * 1000) for name, value in times.items()},
+    )  # fmt: skip
+
+
+class TestPhases:
+    ACCOUNT = energy_account(
+        record(amounts=(measured("rapl", "cpu", "run", 800),)), samples("rapl", "cpu/power_w", 100, 140, 40), MODEL
+    )
+
+    def phases(self, *attempts):
+        rows = by_phase(self.ACCOUNT, attempts)
+        return {row.phase: pytest.approx(row.energy_j) for row in rows if row.component == "cpu" and row.part == "run"}
+
+    def test_without_tasks_all_is_outside(self):
+        assert self.phases() == {"outside": 800}
+
+    def test_each_phase_has_what_was_taken_while_it_ran(self):
+        assert self.phases(attempt("map", 112, 117), attempt("reduce", 117, 127, 121, 122)) == {
+            "map": 200, "shuffle": 160, "merge": 40, "reduce": 200, "outside": 200,
+        }  # fmt: skip
+
+    def test_phases_that_overlap_share_by_their_tasks(self):
+        assert self.phases(attempt("map", 110, 130), attempt("map", 110, 130), attempt("reduce", 110, 130)) == {
+            "map": pytest.approx(800 * 2 / 3), "shuffle": pytest.approx(800 / 3)
+        }  # fmt: skip
+
+    def test_a_reducer_that_failed_in_its_merge_was_merging_until_its_end(self):
+        assert self.phases(attempt("reduce", 110, 130, shuffled_s=120, state="FAILED")) == {
+            "shuffle": 400,
+            "merge": 400,
+        }
+
+    def test_tasks_of_another_part_do_not_count(self):
+        assert self.phases(attempt("map", 101, 109)) == {"outside": 800}
+
+    def test_a_phase_is_set_against_the_time_in_which_it_ran(self):
+        found = phase_efficiency(by_phase(self.ACCOUNT, [attempt("map", 110, 115), attempt("map", 112, 120)]))
+        assert found["map"].seconds == 10
+        assert found["map"].basis == "modelled"  # memory is
+        assert sum(one.energy_j for one in found.values()) == pytest.approx(efficiency(self.ACCOUNT).energy_j)
+
+    def test_power_that_is_not_known_over_time_is_shared_by_time(self):
+        span = Span(begin_ms=0, end_ms=10_000)
+        energy = Energy(node="n", component="cpu", part="run", energy_j=100, basis="measured")
+        rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), [attempt("map", 0, 3)])
+        assert {row.phase: row.energy_j for row in rows} == pytest.approx({"map": 30, "outside": 70})
+
+
+times = st.integers(0, 30_000)
+some_attempts = st.lists(
+    st.tuples(st.sampled_from(["map", "reduce"]), st.lists(times, min_size=4, max_size=4).map(sorted)), max_size=12
+)
+
+
+@given(some_attempts, st.lists(st.floats(0, 500), min_size=1, max_size=40))
+def test_phases_add_up_to_the_part_whatever_ran(drawn, watts):
+    """In any order and overlap, each component's joules over the phases are its own."""
+    series = PowerSeries(
+        node="n", component="cpu", basis="measured", edges_ms=tuple(range(0, 500 * len(watts) + 1, 500)), watts=tuple(watts)
+    )  # fmt: skip
+    span = Span(begin_ms=1000, end_ms=20_000)
+    energy = Energy(node="n", component="cpu", part="run", energy_j=1234.5, basis="measured", power=series)
+    attempts = [attempt(kind, at[0] / 1000, at[3] / 1000, at[1] / 1000, at[2] / 1000) for kind, at in drawn]
+    rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), attempts)
+    assert sum(row.energy_j for row in rows) == pytest.approx(1234.5)
+    assert all(row.energy_j >= 0 for row in rows)
+
+
+class TestOverTime:
+    def test_bins_keep_the_mean_and_the_extremes(self):
+        series = PowerSeries(
+            node="n", component="cpu", basis="measured", edges_ms=(0, 1000, 2000, 4000), watts=(10, 30, 20)
+        )
+        first, second = binned(series, Span(begin_ms=0, end_ms=4000), 2)
+        assert (first.mean_watts, first.least_watts, first.greatest_watts) == (20, 10, 30)
+        assert (second.mean_watts, second.least_watts, second.greatest_watts) == (20, 20, 20)
+        assert binned(series, Span(begin_ms=5000, end_ms=6000), 2) == ()
+
+    def test_each_component_is_told_over_all_parts(self):
+        found = power_over_time(energy_account(record(), usage(), MODEL), bins=40)
+        assert set(found) == {("here", "cpu"), ("here", "memory"), ("here", "disk")}
+        assert len(found["here", "cpu"]) == 40
+        assert [one.mean_watts for one in found["here", "cpu"]][9:12] == pytest.approx([4, 12, 12])
+
+    def test_readings_of_a_moment_give_the_joules_of_straight_lines(self):
+        readings = [
+            Sample(probe="redfish", series="n1/power_w", time_ms=at, value=watts)
+            for at, watts in ((110_000, 100), (112_000, 200), (116_000, 100))
+        ]
+        account = energy_account(record(amounts=(measured("redfish", "n1", "run", 950),)), readings, MODEL)
+        (power,) = [energy.power for energy in account.energies if energy.component == "node"]
+        assert power.watts == (100, 200, 100)
+        assert joules(power, Span(begin_ms=110_000, end_ms=116_000)) == 2 * 150 + 4 * 150
+
+    def test_the_spread_between_nodes_is_of_their_readings_in_the_run(self):
+        readings = [
+            Sample(probe="redfish", series=f"{node}/power_w", time_ms=108_000 + 2000 * n, value=base + n)
+            for node, base in (("n1", 100), ("n2", 200))
+            for n in range(13)
+        ]
+        amounts = tuple(measured("redfish", node, "run", 2000) for node in ("n1", "n2"))
+        first, second = node_spreads(energy_account(record(amounts=amounts), readings, MODEL))
+        assert (first.node, second.node) == ("n1", "n2")
+        assert (first.least_watts, first.median_watts, first.greatest_watts) == (101, 106, 111)
+        assert (second.first_quartile_watts, second.third_quartile_watts) == (203.5, 208.5)
