@@ -92,12 +92,13 @@ def test_a_speculative_attempt_that_was_outrun_is_known_as_such():
 
 def test_of_a_reducer_that_failed_no_end_of_phases_is_believed():
     """History gives a failed reducer's end as the end of its shuffle and of its merge, too."""
-    attempt = {
-        "id": "attempt_1_0001_r_000000_0", "type": "REDUCE", "state": "FAILED", "startTime": 5, "finishTime": 9,
-        "shuffleFinishTime": 9, "mergeFinishTime": 9,
-    }  # fmt: skip
-    found = task_attempt("job_1_0001", attempt, [])
-    assert (found.shuffle_finished_ms, found.merge_finished_ms, found.finished_ms) == (0, 0, 9)
+    found = history_of("lost-output")
+    failed, done = attempt_of(found, "r_000000_0"), attempt_of(found, "r_000000_3")
+    assert (failed.state, failed.shuffle_finished_ms, failed.merge_finished_ms) == ("FAILED", 0, 0)
+    assert failed.reason.startswith("Error: org.apache.hadoop.mapreduce.task.reduce.Shuffle$ShuffleError")
+    assert (done.merge_finished_ms - done.shuffle_finished_ms, done.finished_ms - done.merge_finished_ms) == (22, 344)
+    assert attempt_of(found, "m_000001_0").reason.startswith("Too many fetch failures.")
+    assert gaps(found) == ()
 
 
 def test_a_job_that_the_server_learns_of_late_is_waited_for():

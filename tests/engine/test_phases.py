@@ -76,6 +76,14 @@ def test_what_a_reducer_kept_in_memory_is_spilled_once_at_its_end():
     assert (found.shuffle_s, found.fetch_s) == (79.181, 0.052)
 
 
+def test_map_outputs_that_could_not_be_fetched_are_counted_where_the_counter_is_lost():
+    """An attempt that fails over them never reports its counters."""
+    for end, lost in {"r_000000_0": 3, "r_000000_1": 2, "r_000000_3": 0}.items():
+        attempt, found = phases("lost-output", end)
+        assert (found.failed_fetches, attempt.failed_fetches) == (lost, 0)
+    assert found.shuffle_s > 1 > found.fetch_s
+
+
 def test_phases_of_a_reducer_whose_history_lacks_them_come_from_its_log():
     attempt, whole = phases("speculation", "r_000000_0")
     bare = attempt.model_copy(update={"shuffle_finished_ms": 0, "merge_finished_ms": 0})

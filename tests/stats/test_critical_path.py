@@ -158,6 +158,19 @@ def test_a_real_job_with_a_stopped_process_waited_for_it():
     assert (longest.kind, longest.attempt[-10:], longest.seconds) == ("map", "m_000002_0", 94.57)
 
 
+def test_a_real_job_that_lost_a_maps_output_spent_its_time_on_reducers_that_failed():
+    """The map ran again after the third reducer had failed to fetch, not after its own first end."""
+    history = history_of("lost-output")
+    path = critical_path(history.job, history.attempts)
+    check_whole(history.job, path)
+    assert [(part.kind, part.attempt[-10:]) for part in path.parts if part.kind != "container"] == [
+        ("master", ""), ("lost", "m_000001_0"), ("lost", "r_000000_0"), ("lost", "r_000000_1"),
+        ("lost", "r_000000_2"), ("map", "m_000001_1"), ("shuffle", "r_000000_3"), ("merge", "r_000000_3"),
+        ("reduce", "r_000000_3"), ("job commit", ""),
+    ]  # fmt: skip
+    assert max(part.seconds for part in path.parts if part.kind == "container") < 0.5
+
+
 def test_a_job_inside_its_master_runs_its_tasks_in_turn():
     history = history_of("uber")
     path = critical_path(history.job, history.attempts)

@@ -27,7 +27,7 @@ class TaskPhases(Frozen):
     `spills` counts sorted runs written: by a map from its buffer, by a reducer from the map outputs in its memory.
     `merge_passes` counts, as Hadoop's Merger does, a map's passes over the partition that needed most, and a reducer's
     over files on disk, the last one, which feeds the reduce function, included. `failed_fetches` counts map outputs
-    that a reducer could not fetch, each time it tried.
+    that a reducer could not fetch, each time it tried (the counter of an attempt that failed over it stays 0).
     """
 
     job: str

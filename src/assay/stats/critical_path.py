@@ -4,11 +4,12 @@ It is followed backwards. Before the job's end lies its commit, before that the 
 shuffle ends when the last map's output is fetched: if that map ended after the reducer was ready to fetch, the path
 goes on with the map, else with the reducer's own start. Before an attempt's start lies the end of what it waited for:
 the attempt of its own task that failed or was killed, or else the attempt that ended last before it, whose container
-it may have got. What lies between is the wait for a container, and before the first attempt the wait for the master.
+it may have got, or whose failed fetches it makes good. What lies between is the wait for a container, and before the
+first attempt the wait for the master.
 
 History does not say which container became free for which attempt, so the step from one attempt to the one before is
-an inference; all times are history's own. See Yang and others, "Critical path analysis for the execution of parallel
-programs" (1988), for the method.
+an inference; all times are history's own. The method is that of Yang and Miller, "Critical path
+analysis for the execution of parallel and distributed programs" (1988).
 """
 
 from bisect import bisect_right
@@ -26,6 +27,10 @@ def critical_path(job: JobRecord, attempts: Sequence[TaskAttempt], phases: Seque
     own = [one for one in attempts if one.job == job.id and one.started_ms and one.finished_ms >= one.started_ms]
     walk = _Walk(job, own, {one.attempt: one for one in phases})
     return CriticalPath(job=job.id, parts=walk.parts(), disorder_ms=walk.disorder_ms)
+
+
+# A map that had ended well, and whose output could not be had later: its own end is not why it ran again.
+_OUTPUT_LOST = ("Too many fetch failures", "TaskAttempt killed because it ran on unusable node")
 
 
 class _Walk:
@@ -123,7 +128,8 @@ class _Walk:
             self._part("lost", other.started_ms, other.attempt)
             return self._before(other)
         # Ended before it began: those that took no time at all can't have been waited for.
-        cause = _latest(own, attempt.started_ms) or _latest(self._by_end, attempt.started_ms, attempt.started_ms - 1)
+        retried = _latest([one for one in own if not one.reason.startswith(_OUTPUT_LOST)], attempt.started_ms)
+        cause = retried or _latest(self._by_end, attempt.started_ms, attempt.started_ms - 1)
         self._part("container", self._job.started_ms if cause is None else cause.finished_ms, attempt.attempt)
         return cause
 
