@@ -7,7 +7,8 @@ import pytest
 
 from assay.model.cluster import Layout
 from assay.model.probe import Scene
-from assay.probe.network import Interface, Names, Network, interfaces
+from assay.probe.interfaces import Interface, interfaces
+from assay.probe.network import Names, Network
 from assay.probe.nftables import Count, Flow, NftError
 from assay.probe.ticking import Moment, Ticking
 

@@ -13,7 +13,6 @@ sends its first copy away too.
 """
 
 import os
-import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
@@ -23,6 +22,7 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
 from assay.model.record import Basis
+from assay.probe.interfaces import Interface, interfaces, rates, read_whole
 from assay.probe.listeners import listening_groups, own_addresses
 from assay.probe.nftables import Count, CountingTable, Flow, NftError
 from assay.probe.ticking import Moment, Quantity
@@ -31,18 +31,6 @@ FLOWS_EVERY_S = 5.0
 """Reading the counting table starts a process: seldom."""
 
 HDFS_DATA = "hdfs data"
-
-_TOLD = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
-"""Interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry the same once more."""
-
-
-class Interface(NamedTuple):
-    """An interface's counters since it came up."""
-
-    received_bytes: int
-    received_packets: int
-    sent_bytes: int
-    sent_packets: int
 
 
 def _addresses_of(name: str) -> Sequence[str]:
@@ -80,7 +68,7 @@ class Network:
     def begin(self, scene: Scene) -> None:
         """Open the interfaces' counters and make the table. Raises OSError when there is no /proc/net/dev."""
         self._file = os.open(self._proc / "net" / "dev", os.O_RDONLY)
-        self._interfaces = interfaces(_whole(self._file))
+        self._interfaces = interfaces(read_whole(self._file))
         nodes = self._nodes(scene)
         purposes = {port: purpose for purpose, ports in scene.ports.items() for port in ports}
         self._names = Names(nodes, purposes, listening_groups(scene.processes, self._proc), frozenset(scene.nodes))
@@ -93,11 +81,11 @@ class Network:
     def tick(self, now: Moment) -> Mapping[str, float]:
         """Rates of the interfaces; every few seconds those of each purpose too."""
         before, last = self._interfaces, self._last
-        self._interfaces, self._last = interfaces(_whole(self._file)), now
+        self._interfaces, self._last = interfaces(read_whole(self._file)), now
         if last is None or now.clock_s <= last.clock_s:
             self._flows_at_s = now.clock_s
             return {}
-        values = dict(_rates(before, self._interfaces, now.clock_s - last.clock_s))
+        values = dict(rates(before, self._interfaces, now.clock_s - last.clock_s))
         if self._table is not None and now.clock_s - self._flows_at_s >= FLOWS_EVERY_S:
             values |= self._flow_rates(now.clock_s)
         return values
@@ -169,14 +157,14 @@ class Network:
             key = (self._names.purposes[flow.port], flow.to_server)
             sums[key] = sums.get(key, 0) + count.bytes
         gone_s = now_s - self._flows_at_s
-        rates = {
-            f"{purpose}/{_direction(to_server=to_server)}_bytes_per_s": (
+        told: dict[str, float] = {
+            f"{purpose}/{_direction(to_server=to_server)}_bytes_per_s": round(
                 (value - self._flows.get((purpose, to_server), 0)) / gone_s
             )
             for (purpose, to_server), value in sums.items()
         }
         self._flows, self._flows_at_s = sums, now_s
-        return rates
+        return told
 
     def _give_up(self, reason: str) -> None:
         self._doubts.append(
@@ -220,35 +208,3 @@ class Names(NamedTuple):
 
 def _direction(*, to_server: bool) -> str:
     return "to_server" if to_server else "from_server"
-
-
-def interfaces(dev: str) -> dict[str, Interface]:
-    """The interfaces in /proc/net/dev that traffic enters or leaves the host by, and loopback."""
-    found = {}
-    for line in dev.splitlines():
-        name, _, numbers = line.partition(":")
-        fields = numbers.split()
-        if len(fields) >= 16 and _TOLD.fullmatch(name.strip()):
-            found[name.strip()] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
-    return found
-
-
-def _rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s: float) -> Iterator[tuple[str, float]]:
-    """Bytes a second of interfaces that were there before and did not begin anew."""
-    for name, interface in now.items():
-        old = before.get(name)
-        if (
-            old is not None
-            and interface.received_bytes >= old.received_bytes
-            and interface.sent_bytes >= old.sent_bytes
-        ):
-            yield f"{name}/received_bytes_per_s", (interface.received_bytes - old.received_bytes) / gone_s
-            yield f"{name}/sent_bytes_per_s", (interface.sent_bytes - old.sent_bytes) / gone_s
-
-
-def _whole(file: int) -> str:
-    """All of a file of /proc, which gives about a page at a time."""
-    pieces: list[bytes] = []
-    while piece := os.pread(file, 65536, sum(map(len, pieces))):
-        pieces.append(piece)
-    return b"".join(pieces).decode()

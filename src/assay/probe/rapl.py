@@ -83,7 +83,7 @@ class Rapl:
         gone_s = now.clock_s - before
         if any(counter.may_have_wrapped_twice(gone_s) for counter in self._counters):
             self._doubts.append(_unsure(gone_s))
-        return {f"{component}/power_w": value / gone_s for component, value in joules.items()}
+        return {f"{component}/power_w": round(value / gone_s, 3) for component, value in joules.items()}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Joules of each component since the beginning."""
