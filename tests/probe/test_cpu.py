@@ -4,38 +4,64 @@ import time
 
 import pytest
 
-from assay.probe.cpu import CpuProbe, read_ticks, shares
+from assay.probe.cpu import CpuProbe, busy_ticks, differences, read_ticks, shares
+from assay.probe.ticking import Ticking
+from tests.probe.faking import a_scene, at, named
 
 BEFORE = "cpu  1000 10 500 8000 300 5 15 0 0 0\ncpu0 500 5 250 4000 150 2 8 0 0 0\n"
 AFTER = "cpu  1040 10 510 8030 310 5 15 10 0 0\ncpu0 520 5 255 4015 155 2 8 5 0 0\n"
 
 
 def test_shares_are_differences_in_percent():
-    found = {sample.series: sample.value for sample in shares(read_ticks(BEFORE), read_ticks(AFTER), 7)}
-    assert found == {
+    gone = differences(read_ticks(BEFORE), read_ticks(AFTER))
+    assert shares(gone) == {
         "user_percent": 40.0, "system_percent": 10.0, "iowait_percent": 10.0, "steal_percent": 10.0, "idle_percent": 30.0
     }  # fmt: skip
+    assert busy_ticks(gone) == 50
 
 
 def test_counters_that_stand_still_give_no_sample():
-    assert shares(read_ticks(BEFORE), read_ticks(BEFORE), 7) == []
+    assert shares(differences(read_ticks(BEFORE), read_ticks(BEFORE))) == {}
 
 
-def test_a_kernel_without_the_counters_is_refused():
-    with pytest.raises(ValueError, match="/proc/stat begins with 'cpu 1 2'"):
-        read_ticks("cpu 1 2\n")
+def test_a_counter_that_goes_back_counts_as_none():
+    gone = differences(read_ticks(AFTER), read_ticks(BEFORE))
+    assert set(gone.values()) == {0}
+
+
+@pytest.mark.parametrize("text", ["cpu 1 2\n", "", "intr 1 2 3 4 5 6 7 8 9\n"])
+def test_a_kernel_without_the_counters_is_refused(text):
+    with pytest.raises(ValueError, match="/proc/stat begins with"):
+        read_ticks(text)
+
+
+def test_totals_are_seconds_of_all_cores(tmp_path):
+    stat = tmp_path / "stat"
+    stat.write_text(BEFORE)
+    probe = CpuProbe(stat)
+    probe.begin(a_scene())
+    assert set(named(probe.totals()).values()) == {0.0}
+    stat.write_text(AFTER)
+    assert probe.tick(at(0.5))["user_percent"] == 40.0
+    totals = named(probe.totals())
+    assert totals["machine", "user_s"] == 0.4
+    assert totals["machine", "iowait_s"] == 0.1
+    assert totals["machine", "steal_s"] == 0.1
+    assert len(totals) == 7
+    probe.end()
 
 
 def test_a_live_probe_samples_this_machine():
-    with CpuProbe(interval_s=0.05).attached() as reading:
-        time.sleep(0.4)
+    with Ticking([CpuProbe()], interval_s=0.02).attached(a_scene()) as reading:
+        time.sleep(0.15)
     assert reading.samples()
     assert all(0 <= sample.value <= 100 for sample in reading.samples())
     assert reading.doubts() == ()
 
 
-def test_a_source_that_disappears_leaves_a_doubt_and_no_samples(tmp_path):
-    with CpuProbe(stat=tmp_path / "absent", interval_s=0.01).attached() as reading:
-        time.sleep(0.1)
+def test_a_source_that_is_not_there_leaves_a_doubt_and_no_samples(tmp_path):
+    with Ticking([CpuProbe(tmp_path / "absent")]).attached(a_scene()) as reading:
+        reading.mark("run")
     assert reading.samples() == ()
+    assert reading.amounts() == ()
     assert [doubt.kind for doubt in reading.doubts()] == ["probe-cpu-missing"]

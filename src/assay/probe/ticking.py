@@ -127,31 +127,37 @@ def _sample(reading: TickingReading, scene: Scene, interval_s: float, begun: thr
 
 def _keep_ticking(reading: TickingReading, interval_s: float) -> None:
     """Tick at each interval and at each mark until told to stop."""
-    first = last = now()
+    started_s = time.monotonic()
+    last = now()
     longest_s = stepped_s = 0.0
-    due = first.clock_s + interval_s
-    while True:
+    while not reading.lost:  # one that hung was given up: what is read now belongs to no part that anybody knows
+        # A late tick is not made up for: the next one comes at the next multiple of the interval.
+        gone_s = time.monotonic() - started_s
         try:
-            order = reading.orders.get(timeout=max(0.0, due - time.monotonic()))
+            order = reading.orders.get(timeout=interval_s - gone_s % interval_s)
             if order is None:
                 break
         except Empty:
             order = None
-        if reading.lost:  # it hung, and was given up: what is read now belongs to no part that anybody knows
-            return
         moment = now()
-        for member in reading.members:
-            member.tick(moment, reading.kept)
-        if order is not None:
-            for member in reading.members:
-                reading.amounts_so_far += member.mark(order.part)
-            order.done.set()
+        _tick(reading, moment, order)
         longest_s = max(longest_s, moment.clock_s - last.clock_s)
         stepped_s = max(stepped_s, abs((moment.time_ms - last.time_ms) / 1000 - (moment.clock_s - last.clock_s)))
         last = moment
-        # A late tick is not made up for: the next one comes at the next multiple of the interval.
-        due = first.clock_s + interval_s * ((time.monotonic() - first.clock_s) // interval_s + 1)
     reading.own_doubts += [*_gap(longest_s), *_clock_step(stepped_s)]
+
+
+def _tick(reading: TickingReading, moment: Moment, order: "_Mark | None") -> None:
+    """Tick all instruments; a mark that came is answered, whatever happens."""
+    try:
+        for member in reading.members:
+            member.tick(moment, reading.kept)
+        if order is not None and not reading.lost:
+            for member in reading.members:
+                reading.amounts_so_far += member.mark(order.part)
+    finally:
+        if order is not None:
+            order.done.set()
 
 
 def _refuse(orders: "SimpleQueue[_Mark | None]") -> None:

@@ -1,0 +1,193 @@
+"""Proves that instruments tick together, that each one's failure is its own, and that totals belong to their part."""
+
+import threading
+import time
+
+import pytest
+
+from assay.probe import member, ticking
+from assay.probe.instrument import CannotMeasureError, Moment, Quantity
+from assay.probe.samples import Samples
+from assay.probe.ticking import Ticking
+from tests.probe.faking import a_scene
+
+
+class Counting:
+    """Counts its ticks; a test makes any of its methods do something else."""
+
+    def __init__(self, name="counting", **instead):
+        self.name = name
+        self.ticks = 0
+        self.threads = set()
+        self.ended = 0
+        self.instead = instead
+
+    def do(self, method, otherwise):
+        return self.instead[method](self) if method in self.instead else otherwise
+
+    def begin(self, scene):
+        self.do("begin", None)
+
+    def tick(self, now):
+        self.ticks += 1
+        self.threads.add(threading.current_thread().name)
+        return self.do("tick", {"ticks_count": self.ticks})
+
+    def totals(self):
+        return self.do("totals", {Quantity("machine", "ticks_count"): self.ticks})
+
+    def doubts(self):
+        return self.do("doubts", ())
+
+    def end(self):
+        self.ended += 1
+
+
+def fail(error):
+    def raising(_instrument):
+        raise error
+
+    return raising
+
+
+def watched(*instruments, marks=("staging", "run"), interval_s=60.0):
+    with Ticking(instruments, interval_s).attached(a_scene()) as reading:
+        for part in marks:
+            reading.mark(part)
+    return reading
+
+
+def test_each_mark_ticks_once_more_and_counters_are_differences():
+    one, two = Counting("one"), Counting("two")
+    reading = watched(one, two)
+    assert [(sample.probe, sample.series, sample.value) for sample in reading.samples()] == [
+        ("one", "ticks_count", 1), ("one", "ticks_count", 2), ("two", "ticks_count", 1), ("two", "ticks_count", 2),
+    ]  # fmt: skip
+    assert [(amount.probe, amount.part, amount.value, amount.basis) for amount in reading.amounts()] == [
+        ("one", "staging", 1, "measured"), ("two", "staging", 1, "measured"), ("one", "run", 1, "measured"),
+        ("two", "run", 1, "measured"),
+    ]  # fmt: skip
+    assert one.threads == two.threads == {"probe-ticking"}
+    assert one.ended == two.ended == 1
+    assert reading.doubts() == ()
+
+
+def test_it_ticks_by_itself():
+    one = Counting()
+    with Ticking([one], 0.01).attached(a_scene()):
+        time.sleep(0.1)
+    assert 3 <= one.ticks <= 11
+
+
+def test_a_level_is_told_as_it_is_and_a_counter_that_appears_late_counts_from_nothing():
+    def totals(one):
+        told = {Quantity("disk", "peak_bytes", "estimated", level=True): 7.0 - one.ticks}
+        return told if one.ticks < 2 else {**told, Quantity("late", "read_bytes"): 40.0}
+
+    amounts = watched(Counting(totals=totals)).amounts()
+    assert [(amount.subject, amount.part, amount.value, amount.basis) for amount in amounts] == [
+        ("disk", "staging", 6.0, "estimated"), ("disk", "run", 5.0, "estimated"), ("late", "run", 40.0, "measured"),
+    ]  # fmt: skip
+
+
+def test_a_counter_that_goes_back_is_left_out_and_doubted():
+    def totals(one):
+        return {Quantity("disk", "read_bytes"): 100.0 - one.ticks, Quantity("disk", "written_bytes"): 1.0 * one.ticks}
+
+    reading = watched(Counting(totals=totals), marks=("run",))
+    assert [(amount.series, amount.value) for amount in reading.amounts()] == [("written_bytes", 1.0)]
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-counting-counter-went-back"]
+
+
+@pytest.mark.parametrize("method", ["begin", "totals"])
+def test_one_that_can_not_begin_measures_nothing_and_the_others_go_on(method):
+    broken, sound = Counting("broken", **{method: fail(OSError("no such counter"))}), Counting("sound")
+    reading = watched(broken, sound)
+    assert {amount.probe for amount in reading.amounts()} == {"sound"}
+    assert {sample.probe for sample in reading.samples()} == {"sound"}
+    (doubt,) = reading.doubts()
+    assert (doubt.kind, doubt.what) == (
+        "probe-broken-missing", "the probe broken measured nothing: no such counter"
+    )  # fmt: skip
+    assert broken.ended == 1
+
+
+def test_what_an_instrument_knows_about_its_lack_is_passed_on():
+    lack = CannotMeasureError("there is no RAPL here", "energy is modelled", "run on bare metal")
+    (doubt,) = watched(Counting("rapl", begin=fail(lack))).doubts()
+    assert (doubt.why, doubt.cure) == ("energy is modelled", "run on bare metal")
+
+
+def test_one_that_fails_in_mid_trial_keeps_its_whole_parts_and_stops():
+    def tick(one):
+        if one.ticks == 2:
+            raise KeyError("sda")
+        return {"ticks_count": one.ticks}
+
+    dying, sound = Counting("dying", tick=tick), Counting("sound")
+    reading = watched(dying, sound, marks=("staging", "run", "collect"))
+    assert [(amount.probe, amount.part) for amount in reading.amounts()] == [
+        ("dying", "staging"), ("sound", "staging"), ("sound", "run"), ("sound", "collect"),
+    ]  # fmt: skip
+    assert dying.ticks == 2
+    (doubt,) = reading.doubts()
+    assert doubt.kind == "probe-dying-stopped"
+    assert "KeyError: 'sda'" in doubt.what
+
+
+def test_one_that_fails_at_its_end_does_not_keep_the_others_from_theirs():
+    broken, sound = Counting("broken", doubts=fail(ValueError("odd"))), Counting("sound")
+    reading = watched(broken, sound)
+    assert sound.ended == 1
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-broken-stopped"]
+
+
+def test_the_death_of_the_sampling_thread_is_told_and_nobody_waits_for_it():
+    dying, sound = Counting("dying", tick=fail(SystemExit(3))), Counting("sound")
+    started = time.monotonic()
+    reading = watched(dying, sound)
+    assert time.monotonic() - started < 2
+    assert reading.amounts() == ()
+    assert [doubt.kind for doubt in reading.doubts()] == ["probes-lost"]
+    assert dying.ended == sound.ended == 1
+
+
+def test_a_sampling_thread_that_hangs_holds_up_a_mark_only_for_a_while(monkeypatch):
+    monkeypatch.setattr(ticking, "PATIENCE_S", 0.05)
+    release = threading.Event()
+    hanging = Counting(tick=lambda _one: release.wait(5) and {})
+    with Ticking([hanging], 60.0).attached(a_scene()) as reading:
+        reading.mark("staging")
+        reading.mark("run")
+        release.set()
+        time.sleep(0.05)
+    assert hanging.ticks == 1
+    assert reading.amounts() == ()
+    assert [doubt.kind for doubt in reading.doubts()] == ["probes-lost"]
+
+
+def test_a_step_of_the_clock_and_a_long_gap_are_doubted(monkeypatch):
+    moments = iter([Moment(0, 100.0), Moment(500, 100.5), Moment(3_607_000, 107.0), Moment(3_607_500, 107.5)])
+    monkeypatch.setattr(ticking, "now", lambda: next(moments))
+    reading = watched(Counting(), marks=("staging", "run", "collect"))
+    assert [doubt.kind for doubt in reading.doubts()] == ["samples-sparse", "clock-stepped"]
+    assert "6.5 s" in reading.doubts()[0].what
+    assert "3600.0 s" in reading.doubts()[1].what
+    assert [sample.time_ms for sample in reading.samples()] == [500, 3_607_000, 3_607_500]
+
+
+def test_the_time_of_a_stop_is_told(monkeypatch):
+    monkeypatch.setattr(member.time, "strftime", lambda _form: "12:00:00")
+    reading = watched(Counting(tick=fail(ValueError("cut short"))), marks=("run",))
+    assert reading.doubts()[0].what == "the probe counting stopped at 12:00:00: cut short"
+
+
+def test_samples_are_kept_small_and_come_back_as_they_were():
+    samples = Samples()
+    for time_ms in range(0, 3_600_000, 500):
+        samples.add("cpu", time_ms, {"user_percent": 1.5, "idle_percent": 98.5})
+    assert len(samples) == 14_400
+    assert samples.bytes < 14_400 * 20
+    assert samples[0].model_dump() == {"probe": "cpu", "series": "user_percent", "time_ms": 0, "value": 1.5}
+    assert samples[-1].time_ms == 3_599_500
+    assert len(samples[:3]) == 3
