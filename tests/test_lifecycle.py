@@ -225,3 +225,13 @@ def test_too_little_seen_is_doubted_or_fails_a_strict_trial():
     strict = a_trial().model_copy(update={"strict_placement": True})
     record, _, _ = run_trial(strict, FakeParts(script, strict), Silent())
     assert "of input 5 of 104857600 bytes were found (staged)" in (record.error or "")
+
+
+def test_what_probes_saw_is_kept_by_part_also_when_the_trial_fails_half_way():
+    record, _, _ = run_trial(a_trial(), FakeParts(Script(device=True), a_trial()), Silent())
+    assert [amount.part for amount in record.amounts] == ["staging", "run", "write out", "collect"]
+    script = Script(fail_at="run answer")
+    record, _, samples = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.status is Status.FAILED
+    assert [amount.part for amount in record.amounts] == ["staging"]
+    assert len(samples) == 1

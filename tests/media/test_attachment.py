@@ -280,3 +280,26 @@ def test_a_lease_is_needed_for_nothing_else(attach, installation):
         with attach(FakeSystem()).attached():
             assert {lease.id for lease in leases(installation.state)} > {other.id}
         assert [lease.id for lease in leases(installation.state)] == [other.id]
+
+
+def test_probes_are_told_of_the_device_the_emulator_and_its_log_of_requests(attach):
+    system = FakeSystem()
+    medium = attach(system)
+    assert medium.watched_processes() == ()
+    with pytest.raises(AssayError, match="hdd is not attached"):
+        medium.watched_disk()
+    with medium.attached() as directory:
+        disk = medium.watched_disk()
+        assert medium.watched_disk() == disk
+        assert (disk.medium, disk.kind, disk.device) == ("hdd", "emulated", Path("/dev/loop7"))
+        assert (disk.place, disk.rotational, disk.shared) == (directory.parent, True, False)
+        assert disk.log is not None
+        assert (disk.log.name, disk.log.parent) == ("requests.log", directory.parents[1])
+        assert [(one.group, one.pid) for one in medium.watched_processes()] == [("emulator", system.process.pid)]
+    assert system.log.count("ask trace") == 1
+
+
+def test_an_emulator_that_refuses_to_log_is_watched_without(attach):
+    medium = attach(FakeSystem(fail_at="ask trace"))
+    with medium.attached():
+        assert medium.watched_disk().log is None

@@ -6,7 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from assay.model.errors import BadInputError
-from assay.model.record import Sample
+from assay.model.record import Amount, Sample
 from assay.record.folder import RunFolder
 from assay.testing.fakes import FakeEngine
 from tests.builders import a_plan, a_record, a_trial
@@ -79,3 +79,25 @@ def test_a_folder_that_is_not_empty_is_refused(tmp_path):
 def test_a_folder_without_a_plan_is_no_run(tmp_path):
     with pytest.raises(BadInputError, match=r"is not a run folder: it has no plan\.json"):
         RunFolder(tmp_path).plan()
+
+
+def test_samples_of_several_writes_come_back_in_order_and_small(folder, monkeypatch):
+    monkeypatch.setattr("assay.record.folder.ROWS_AT_ONCE", 1000)
+    samples = [
+        Sample(probe="cpu", series=series, time_ms=at * 500 + at % 3, value=(at * 37 % 1000) / 10)
+        for series in ("user_percent", "system_percent")
+        for at in range(2500)
+    ]
+    folder.write(a_record(), [], samples)
+    file = folder.path / "trials" / a_trial().id / "samples.parquet"
+    assert parquet.read_table(file).to_pylist() == [sample.model_dump() for sample in samples]
+    assert file.stat().st_size < 6 * len(samples)
+
+
+def test_a_probes_totals_are_in_the_record(folder):
+    amounts = tuple(
+        Amount(probe="cpu", subject="machine", series="user_s", part=part, value=1.5, basis="estimated")
+        for part in ("staging", "run")
+    )
+    folder.write(a_record(amounts=amounts), [], [])
+    assert folder.records()[0][0].amounts == amounts

@@ -51,6 +51,7 @@ class Drive:
         self.log = home / "emulator.log"
         self.process: Running | None = None
         self.seen: Mapping[str, Any] = {}
+        self._request_log: Path | None = None
         self._silent_since = 0.0
         self._silent_looks = 0
 
@@ -86,11 +87,11 @@ class Drive:
 
     def request_log(self) -> Path | None:
         """The file that it writes its log of requests to, from now on; None when the emulator refuses."""
-        log = self.home / REQUEST_LOG
-        if not log.exists():
+        if self._request_log is None:
             with suppress(AssayError):
-                self.ask(f"trace {log.name}")
-        return log if log.exists() else None
+                self.ask(f"trace {REQUEST_LOG}")
+                self._request_log = self.home / REQUEST_LOG
+        return self._request_log
 
     def failure(self) -> str | None:
         """Why its emulator can't be used: it is gone, or hangs; None while it answers (what it reports is `seen`)."""

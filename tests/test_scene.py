@@ -1,0 +1,85 @@
+"""Proves that probes are told of the daemons, the media's devices and Assay itself."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.model.cluster import DaemonFacts, DataDirectory, Layout, LocalDirectory, Node, RunningCluster
+from assay.model.medium import Watchable
+from assay.model.probe import WatchedDisk, WatchedProcess
+from assay.model.trial import MediumSpec
+from assay.mounts import Mount
+from assay.scene import block_device, build_scene
+from assay.testing.fakes import FakeMedium, Script
+
+
+class WatchedMedium(FakeMedium):
+    def watched_disk(self):
+        return WatchedDisk(medium=self.spec.name, kind="emulated", place=Path("/m"), device=Path("/dev/loop7"))
+
+    def watched_processes(self):
+        return (WatchedProcess(group="emulator", pid=77),)
+
+
+def medium(kind, name, of=FakeMedium):
+    return of(Script(), MediumSpec(name=name, kind=kind))
+
+
+@pytest.fixture
+def layout(tmp_path):
+    (tmp_path / "trial").mkdir()
+    return Layout(
+        neutral=tmp_path,
+        data=(DataDirectory(path=tmp_path / "trial" / "data", medium="disk"),),
+        local=(LocalDirectory(path=tmp_path / "trial" / "local", medium="ram"),),
+    )
+
+
+@pytest.fixture
+def running(tmp_path):
+    daemons = (
+        DaemonFacts(role="nodemanager", pid=11, log=tmp_path / "absent"),
+        DaemonFacts(role="datanode", pid=12, log=tmp_path / "absent"),
+    )
+    return RunningCluster(
+        hadoop=tmp_path, conf_dir=tmp_path, namenode_url="", history_url="", hadoop_version="3.4.2",
+        nodes=(Node(name="127.0.0.1", daemons=daemons),),
+    )  # fmt: skip
+
+
+def test_daemons_the_emulator_and_assay_are_watched(running, layout):
+    scene = build_scene(running, layout, (medium("emulated", "hdd", WatchedMedium),))
+    assert [(one.group, one.pid) for one in scene.processes] == [
+        ("nodemanager", 11), ("datanode", 12), ("emulator", 77), ("assay", os.getpid()),
+    ]  # fmt: skip
+    assert scene.node_manager == 11
+    assert scene.nodes == ("127.0.0.1",)
+    assert scene.ports == {}
+    assert scene.disks[0].device == Path("/dev/loop7")
+
+
+def test_a_directory_has_its_mounts_device_and_memory_has_none(running, layout, tmp_path):
+    scene = build_scene(running, layout, (medium("directory", "disk"), medium("memory", "ram")))
+    disk, ram = scene.disks
+    assert (disk.medium, disk.kind, disk.shared, disk.place) == ("disk", "directory", True, tmp_path / "trial")
+    assert disk.device is None or disk.device.is_block_device()
+    assert (ram.kind, ram.device, ram.shared) == ("memory", None, False)
+
+
+def test_a_medium_that_nothing_lies_on_is_no_disk(running, layout):
+    assert build_scene(running, layout, (medium("directory", "idle"),)).disks == ()
+
+
+def test_a_device_is_found_by_its_number_or_by_the_mounts_source(tmp_path):
+    device = tmp_path / "dev" / "block" / "259:2"
+    device.mkdir(parents=True)
+    (device / "uevent").write_text("MAJOR=259\nMINOR=2\nDEVNAME=nvme0n1p2\nDEVTYPE=partition\n")
+    assert block_device(Mount("259:2", "/", "ext4", "/dev/root", "rw"), tmp_path) == Path("/dev/nvme0n1p2")
+    assert block_device(Mount("0:40", "/", "overlay", "overlay", "rw"), tmp_path) is None
+    assert block_device(Mount("0:41", "/b", "btrfs", "/dev/null", "rw"), tmp_path) is None
+
+
+def test_only_media_that_can_be_watched_are_asked():
+    assert isinstance(medium("emulated", "hdd", WatchedMedium), Watchable)
+    assert not isinstance(medium("directory", "disk"), Watchable)
