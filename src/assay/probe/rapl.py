@@ -61,7 +61,8 @@ class Rapl:
         found = tuple(zones(self._root))
         if not found:
             raise _cannot(
-                f"there are no RAPL zones in {self._root}", "virtual machines and many ARM machines have none"
+                f"there are no RAPL zones in {self._root}",
+                "run on a machine that is not virtual, and load the module intel_rapl_msr",
             )
         try:
             for zone in found:
