@@ -36,12 +36,18 @@ from assay.model.store import Placer, Store
 from assay.model.trial import MediumSpec, Trial
 from assay.model.workload import Workload
 from assay.plan.load import Vocabulary
+from assay.probe.controllers import VARIABLE, read_controllers
 from assay.probe.cpu import CpuProbe
+from assay.probe.disk import DiskInstrument
+from assay.probe.disk_processes import DiskProcessesInstrument
 from assay.probe.memory import MemoryProbe
+from assay.probe.network import Network
 from assay.probe.own_cost import OwnCost
 from assay.probe.pressure import PressureProbe
 from assay.probe.process_stat import OpenProcess
 from assay.probe.processes import ProcessProbe
+from assay.probe.rapl import Rapl
+from assay.probe.redfish import Redfish
 from assay.probe.samples import Samples
 from assay.probe.ticking import Instrument, Ticking
 from assay.scene import build_scene
@@ -180,17 +186,26 @@ class TrialParts:
         if self._trial.cluster.kind == "existing":
             return ()
         samples = Samples()
-        return (Ticking(instruments(samples), samples=samples),)
+        return (Ticking(instruments(samples, self._environment), samples=samples),)
 
 
-def instruments(samples: Samples) -> tuple[Instrument, ...]:
-    """What is read twice a second, in this order; the first tells what all of them cost."""
+def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instrument, ...]:
+    """What is read twice a second, in this order; the first tells what all of them cost.
+
+    Management controllers are asked only where the environment names some: most machines have none to ask.
+    """
+    redfish = (Redfish(lambda: read_controllers(environment)),) if environment.get(VARIABLE) else ()
     return (
         OwnCost(lambda: samples.bytes, OpenProcess(os.getpid())),
         CpuProbe(),
         ProcessProbe(os.cpu_count() or 1),
         MemoryProbe(),
         PressureProbe(),
+        DiskInstrument(),
+        DiskProcessesInstrument(),
+        Network(),
+        Rapl(),
+        *redfish,
     )
 
 
