@@ -1,5 +1,6 @@
 """Proves that a group's processor time is neither lost nor counted twice, whoever ends when, and adds up to all."""
 
+import json
 import os
 import subprocess
 import sys
@@ -127,6 +128,44 @@ def test_what_assay_starts_besides_is_a_client_also_after_its_end(proc):
     proc.process(ASSAY, 1, user=50, system=10, reaped=(210, 20))
     found.look()
     assert told(found)["clients"] == (210, 20)
+
+
+def replay(proc, frame, containers):
+    """One captured moment of a real cluster's processes."""
+    there = {path.name for path in proc.home.iterdir() if path.name.isdigit()}
+    for pid in there - frame.keys():
+        proc.end(pid)
+    for pid, stat in frame.items():
+        proc.process(int(pid), 1, command=containers.get(pid, ""))
+        (proc.home / pid / "stat").write_text(stat + "\n")
+
+
+def test_a_real_clusters_containers_are_counted_whole_when_all_are_killed(tmp_path):
+    capture = json.loads((FIXTURES / "processes" / "killed-cluster.json").read_text())
+    proc, manager = FakeProc(tmp_path / "proc"), capture["node_manager"]
+    sums, alive = [], []
+    replay(proc, capture["frames"][0], capture["containers"])
+    found = Families(a_scene(node_manager=manager, nodemanager=manager), proc.home)
+    for frame in capture["frames"]:
+        replay(proc, frame, capture["containers"])
+        found.look()
+        sums.append(sum(told(found)["containers"]))
+        alive.append(len({member.container for member in found.members.values() if member.container}))
+    assert sums == sorted(sums)
+    # What the NodeManager had waited for when it was killed, and what init then found of the others.
+    assert sums[-1] == (213 + 19) + (212 + 19) + (186 + 15) + (198 + 12) + 1 + 1
+    assert told(found)["nodemanager"] == (467, 20)
+    assert max(alive) == 4
+
+
+def test_between_fork_and_exec_a_process_has_no_memory_of_its_own(proc):
+    found = families(proc)
+    proc.process(220, MANAGER, resident_pages=65324, command="java NodeManager")
+    found.look()
+    assert found.members[220].resident_bytes == 0
+    proc.process(220, MANAGER, resident_pages=700, command=JAVA)
+    found.look()
+    assert found.members[220].resident_bytes == 700 * PAGE_BYTES
 
 
 def test_samples_are_shares_of_all_cores_and_the_rest_is_other(proc):

@@ -35,6 +35,12 @@ class Member:
         self.looks_for_name = 0
 
     @property
+    def resident_bytes(self) -> int:
+        """Its memory; none for what may still be between fork and exec, where it shows its parent's as its own."""
+        unsure = self.group == CONTAINERS and self.container is None and self.looks_for_name < _LOOKS_FOR_NAME
+        return 0 if unsure else self.stat.resident_bytes
+
+    @property
     def ticks(self) -> int:
         """All of its time, with that of the children it has waited for."""
         return sum(self.stat.own) + sum(self.stat.reaped)

@@ -126,9 +126,9 @@ class Resident:
         bytes_of: dict[str, int] = dict.fromkeys(families.accounts, 0)
         containers: dict[str, int] = defaultdict(int)
         for member in families.members.values():
-            bytes_of[member.group] += member.stat.resident_bytes
+            bytes_of[member.group] += member.resident_bytes
             if member.container is not None:
-                containers[member.container] += member.stat.resident_bytes
+                containers[member.container] += member.resident_bytes
         for group, count in bytes_of.items():
             self._peaks[group] = max(self._peaks.get(group, 0), count)
         values = {f"{name}/resident_mib": float(round(count / MIB)) for name, count in (bytes_of | containers).items()}

@@ -9,6 +9,8 @@ from typing import overload
 
 from assay.model.record import Sample
 
+_FIELDS = set(Sample.model_fields)
+
 
 class Samples(Sequence[Sample]):
     """All samples of a trial, series by series, each oldest first; a Sample is made when it is asked for."""
@@ -41,7 +43,8 @@ class Samples(Sequence[Sample]):
         """Series by series."""
         for (probe, series), (times, values) in self._series.items():
             for time_ms, value in zip(times, values, strict=True):
-                yield Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)
+                # One set of names for all: pydantic would keep one for each.
+                yield Sample.model_construct(_FIELDS, probe=probe, series=series, time_ms=time_ms, value=value)
 
     @overload
     def __getitem__(self, index: int) -> Sample: ...
