@@ -14,30 +14,28 @@ def continued(offset: Array, length: Array) -> tuple[Array, Array]:
     """
     import numpy as np
 
-    ends = [-1] * REMEMBERED_ENDS
-    run_at = [0] * REMEMBERED_ENDS
+    ends, run_at = [-1] * REMEMBERED_ENDS, [0] * REMEMBERED_ENDS
+    # The places at which each end is held, as bits: two runs may end alike, and then the first place is taken.
     held: dict[int, int] = {}
     sequential, runs = bytearray(len(offset)), [0] * len(offset)
-    oldest = begun = 0
+    begun = 0
     for number, (begin, end) in enumerate(zip(offset.tolist(), (offset + length).tolist(), strict=True)):
-        if begin in held:
-            place = ends.index(begin)
+        places = held.pop(begin, 0)
+        if places:
+            bit = places & -places
+            place = bit.bit_length() - 1
+            if places != bit:
+                held[begin] = places ^ bit
             sequential[number] = 1
         else:
-            place, oldest = oldest, (oldest + 1) % REMEMBERED_ENDS
+            place = begun % REMEMBERED_ENDS
+            bit = 1 << place
+            left = held.pop(ends[place], 0) & ~bit
+            if left:
+                held[ends[place]] = left
             run_at[place] = begun
             begun += 1
-        _replace(held, ends[place], end)
         ends[place] = end
+        held[end] = held.get(end, 0) | bit
         runs[number] = run_at[place]
     return np.frombuffer(sequential, bool), np.array(runs, np.int64)
-
-
-def _replace(held: dict[int, int], old: int, new: int) -> None:
-    """How often each end is held: two runs may end at the same place."""
-    left = held.get(old, 0) - 1
-    if left > 0:
-        held[old] = left
-    else:
-        held.pop(old, None)
-    held[new] = held.get(new, 0) + 1

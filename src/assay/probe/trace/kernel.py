@@ -77,26 +77,25 @@ def tracing(devices: Sequence[int], root: Path = TRACING, proc: Path = PROC) -> 
     Raises CannotMeasureError where that can't be: no root, no tracefs, no such tracepoint.
     """
     _mount(root)
+    instance = None
     try:
         remove_left_overs(root, proc)
         events = root / "events" / "block"
         layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
         instance = root / "instances" / f"{PREFIX}{os.getpid()}-{_began(os.getpid(), proc)}"
         instance.mkdir()
-    except (OSError, ValueError) as error:
-        raise CannotMeasureError(
-            f"the kernel's block tracepoints can't be used: {error}", _WHY, "run as root"
-        ) from None
-    trace = KernelTrace(instance, *layouts)
-    try:
+        trace = KernelTrace(instance, *layouts)
         _set_up(instance, devices)
         trace.open()
         (instance / "tracing_on").write_text("1")
-        yield trace
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        if instance is not None:
+            remove(instance)
         raise CannotMeasureError(
-            f"the kernel's block tracepoints can't be set up: {error}", _WHY, "run as root"
+            f"the kernel's block tracepoints can't be used: {error}", _WHY, "run as root"
         ) from None
+    try:
+        yield trace
     finally:
         trace.close()
         remove(instance)

@@ -79,7 +79,7 @@ class EmulatorLog:
         """All whole records that the last known header tells of, in the order of the answers."""
         import numpy as np
 
-        header = self.header or self.read_header()
+        self.header = header = self.header or self.read_header()
         assert self._descriptor is not None  # noqa: S101 - read_header would have raised
         whole = max(0, os.fstat(self._descriptor).st_size - HEADER_BYTES) // RECORD_BYTES
         count = min(header.records, whole)

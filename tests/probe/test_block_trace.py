@@ -1,0 +1,273 @@
+"""Proves the block trace from end to end without a disk: an emulator's log, captured tracepoints, and counters."""
+
+import struct
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.model.cluster import DataDirectory, Layout, LocalDirectory
+from assay.model.probe import Scene, WatchedDisk
+from assay.model.signature import ACCESS_ROLES, READ_KIND
+from assay.probe.block_trace import BlockTraceProbe
+from assay.probe.extents import Placed
+from assay.probe.file_map import FileMap
+from assay.probe.instrument import CannotMeasureError
+from assay.probe.trace import devices, sources, watched
+from assay.probe.trace.devices import place_of, roots_of, single_role, unmapped
+from assay.probe.trace.kernel import KernelTrace
+from assay.probe.trace.pages import parse_format
+from tests.probe.test_disk import BEFORE
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "trace"
+
+
+def refuse(numbers):
+    raise CannotMeasureError("the kernel's block tracepoints can't be used: not here", "", "run as root")
+
+
+class Log:
+    """What an emulator writes, as far as told; complete for ever."""
+
+    def __init__(self, path):
+        self.path, self.records = path, b""
+        self.write()
+
+    def add(self, offset, size, kind, latency_ns=1000):
+        self.records += struct.pack("<QQQIB3x", time.monotonic_ns(), offset, latency_ns, size, kind)
+        self.write()
+
+    def write(self, dropped=0, complete_ns=1 << 62):
+        head = struct.pack("<8sIIQQQQQQ", b"ASSAYLOG", 1, 32, 1, 1, len(self.records) // 32, dropped, complete_ns, 0)
+        self.path.write_bytes(head + self.records)
+
+
+@pytest.fixture
+def layout(tmp_path):
+    for name in ("data", "local"):
+        (tmp_path / name).mkdir()
+    return Layout(
+        neutral=tmp_path / "neutral",
+        data=(DataDirectory(path=tmp_path / "data", medium="hdd"),),
+        local=(LocalDirectory(path=tmp_path / "local", medium="hdd"),),
+    )
+
+
+@pytest.fixture
+def placing(monkeypatch):
+    """Places by file name, as if the files lay on the device."""
+    places = {}
+    monkeypatch.setattr(watched, "unmapped", lambda disk, roots: None)
+    monkeypatch.setattr(
+        watched, "FileMap", lambda roots: FileMap(roots, lambda path: Placed(places.get(path.name, ()), False))
+    )
+    return places
+
+
+def disk(tmp_path, **changes):
+    given = {"medium": "hdd", "kind": "emulated", "place": tmp_path, "device": Path("/dev/loop9"), **changes}
+    return WatchedDisk(**given)
+
+
+def told(reading):
+    return {(one.subject, one.series, one.part): one.value for one in reading.amounts()}
+
+
+def test_requests_of_an_emulated_drive_by_role_and_part(tmp_path, layout, placing):
+    log = Log(tmp_path / "log")
+    placing |= {"block": ((0, 1000),), "spill": ((5000, 6000),), "result": ((9000, 9900),)}
+    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+        (tmp_path / "data" / "block").touch()
+        log.add(0, 1000, 1)
+        reading.mark("staging")
+        (tmp_path / "local" / "spill").touch()
+        (tmp_path / "data" / "result").touch()
+        log.add(0, 600, 0)
+        log.add(5000, 500, 1)
+        log.add(9000, 100, 1)
+        log.add(20_000, 50, 1)
+        log.add(0, 0, 2)
+        reading.mark("run")
+        log.add(5000, 1, 1)
+    assert told(reading) == {
+        ("hdd/input", "written_bytes", "staging"): 1000, ("hdd/input", "write_requests", "staging"): 1,
+        ("hdd/input", "read_bytes", "run"): 600, ("hdd/input", "read_requests", "run"): 1,
+        ("hdd/intermediate", "written_bytes", "run"): 500, ("hdd/intermediate", "write_requests", "run"): 1,
+        ("hdd/output", "written_bytes", "run"): 100, ("hdd/output", "write_requests", "run"): 1,
+        ("hdd/other", "written_bytes", "run"): 50, ("hdd/other", "write_requests", "run"): 1,
+    }  # fmt: skip
+    assert {one.basis for one in reading.amounts()} == {"measured"}
+    (requests,) = reading.requests()
+    assert (requests.source, requests.medium, len(requests.kind)) == ("emulator log", "hdd", 7)
+    assert abs(int(requests.arrived_ns[0]) - time.time_ns()) < 60 * 10**9
+    series = {one.series for one in reading.samples()}
+    assert {"hdd/input/read_mb_s", "hdd/intermediate/write_mb_s"} <= series
+    assert sum(one.value for one in reading.samples()) == pytest.approx(2251 / 1e6)
+    assert reading.doubts() == ()
+
+
+def test_what_the_log_lacks_is_told(tmp_path, layout, placing):
+    log = Log(tmp_path / "log")
+    log.add(20_000, 50, 1)
+    log.write(dropped=3, complete_ns=5)
+    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+        reading.media[0]._log.finish = lambda until: False
+    assert [doubt.kind for doubt in reading.doubts()] == ["trace-incomplete", "trace-dropped"]
+    assert "3 of 4 requests" in reading.doubts()[1].what
+
+
+def test_a_large_share_of_no_known_file_is_doubted(tmp_path, layout, placing):
+    log = Log(tmp_path / "log")
+    placing["block"] = ((0, 1000),)
+    (tmp_path / "data" / "block").touch()
+    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+        reading.mark("staging")
+        log.add(0, 100, 0)
+        log.add(5000, 300, 0)
+    (doubt,) = reading.doubts()
+    assert (doubt.kind, "75 % of the bytes" in doubt.what) == ("trace-roles-unknown", True)
+
+
+class Capture(KernelTrace):
+    """The captured pages, told as if they had just come."""
+
+    def __init__(self):
+        layouts = [parse_format((FIXTURES / f"block_rq_{name}.format").read_text()) for name in ("issue", "complete")]
+        super().__init__(FIXTURES, *layouts)
+        content = (FIXTURES / "pages.bin").read_bytes()
+        self.pages = [content[at : at + 4096] for at in range(0, len(content), 4096)]
+
+    def take(self):
+        pages, self.pages = self.pages, []
+        return pages
+
+
+@pytest.fixture
+def sys(tmp_path, monkeypatch):
+    """A partition of 40 MiB that begins at 8 MiB of loop0."""
+    parent = tmp_path / "sys" / "loop0"
+    (parent / "loop0p1").mkdir(parents=True)
+    for file, text in {"dev": "7:0", "size": "102400"}.items():
+        (parent / file).write_text(text)
+    for file, text in {"dev": "259:0", "size": "81920", "start": "16384", "partition": "1", "stat": BEFORE}.items():
+        (parent / "loop0p1" / file).write_text(text)
+    (tmp_path / "sys" / "loop0p1").symlink_to("loop0/loop0p1")
+    monkeypatch.setattr(devices, "CLASS", tmp_path / "sys")
+    monkeypatch.setattr(place_of, "__defaults__", (tmp_path / "sys",))
+    monkeypatch.setattr(sources.CounterLog.__init__, "__defaults__", (tmp_path / "sys",))
+    return tmp_path / "sys"
+
+
+def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
+    """`direct` was 2 MiB at byte 8717312 of the disk; the file system here begins at byte 8 MiB of it."""
+    asked = []
+
+    @contextmanager
+    def capture(numbers):
+        asked.append(list(numbers))
+        yield Capture()
+
+    placing["direct"] = ((8717312 - (8 << 20), 8717312 - (8 << 20) + (2 << 20)),)
+    (tmp_path / "data" / "direct").touch()
+    scene = Scene(layout=layout, disks=(disk(tmp_path, kind="directory", device=Path("/dev/loop0p1")),))
+    with BlockTraceProbe(interval_s=0.01, tracing=capture).attached(scene) as reading:
+        reading.mark("staging")
+    assert asked == [[7 << 20]]
+    (requests,) = reading.requests()
+    assert requests.source == "block tracepoints"
+    assert requests.offset.min() >= 0
+    reads = (requests.kind == READ_KIND) & (requests.bytes == 16384)
+    assert reads.sum() == 16
+    assert set(requests.role[reads].tolist()) == {ACCESS_ROLES.index("input")}
+
+
+def test_without_the_right_to_trace_there_is_an_estimate(tmp_path, layout, sys):
+    only_local = layout.model_copy(update={"data": ()})
+    scene = Scene(layout=only_local, disks=(disk(tmp_path, kind="directory", device=Path("/dev/loop0p1")),))
+    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+        (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
+        time.sleep(0.05)
+        reading.mark("run")
+    assert told(reading) == {
+        ("hdd/intermediate", "read_bytes", "run"): 8192 * 512, ("hdd/intermediate", "read_requests", "run"): 200,
+        ("hdd/intermediate", "written_bytes", "run"): 16000 * 512, ("hdd/intermediate", "write_requests", "run"): 10,
+    }  # fmt: skip
+    assert {one.basis for one in reading.amounts()} == {"estimated"}
+    (counted,) = reading.counted()
+    assert counted.latency_s["write"].sum() == pytest.approx(0.1)
+    assert [doubt.kind for doubt in reading.doubts()] == ["trace-estimated"]
+    assert "run as root" in reading.doubts()[0].cure
+
+
+def test_memory_has_no_requests_and_a_medium_without_a_device_is_doubted(tmp_path, layout):
+    memory = disk(tmp_path, kind="memory", device=None)
+    overlay = disk(tmp_path, medium="overlay", kind="directory", device=None)
+    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(
+        Scene(layout=layout, disks=(memory, overlay))
+    ) as reading:
+        reading.mark("staging")
+    assert (reading.amounts(), reading.samples(), reading.requests(), reading.counted()) == ((), (), [], [])
+    (doubt,) = reading.doubts()
+    assert "overlay" in doubt.what
+
+
+def test_a_thread_that_dies_is_told(tmp_path, layout, placing, monkeypatch):
+    log = Log(tmp_path / "log")
+
+    def fail(self, now_ns, wall_ns):
+        raise RuntimeError("no more")
+
+    monkeypatch.setattr(FileMap, "poll", fail)
+    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+        time.sleep(0.05)
+        reading.mark("staging")
+    doubt = reading.doubts()[0]
+    assert "the file map stopped: RuntimeError: no more" in doubt.what
+
+
+def test_a_failure_of_the_trial_passes_through(tmp_path, layout):
+    scene = Scene(layout=layout, disks=())
+    with (
+        pytest.raises(OSError, match="the trial's own"),
+        BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene),
+    ):
+        raise OSError("the trial's own")
+
+
+def test_places_of_disks_and_partitions(sys):
+    assert place_of(Path("/dev/loop0p1"), sys) == (7 << 20, 8 << 20, 48 << 20)
+    assert place_of(Path("/dev/loop0"), sys) == (7 << 20, 0, 50 << 20)
+
+
+def test_roles_that_a_medium_serves(tmp_path):
+    def data(name, medium, storage="DISK"):
+        return DataDirectory(path=tmp_path / name, medium=medium, storage=storage)
+
+    local = (LocalDirectory(path=tmp_path / "l", medium="ssd"),)
+    apart = Layout(
+        neutral=tmp_path, data=(data("i", "hdd"), data("o", "nvme", "SSD"), data("s", "ssd", "ARCHIVE")), local=local
+    )
+    assert [single_role(apart, name) for name in ("hdd", "nvme", "ssd", "none")] == [
+        "input",
+        "output",
+        "intermediate",
+        None,
+    ]
+    together = Layout(neutral=tmp_path, data=(data("d", "hdd"),), local=local)
+    assert [single_role(together, name) for name in ("hdd", "ssd")] == [None, "intermediate"]
+    assert [root.role for root in roots_of(apart, "ssd")] == ["intermediate"]
+
+
+def test_where_places_of_files_say_nothing(tmp_path):
+    assert "no block device" in unmapped(disk(tmp_path, device=None), ())
+    assert "none of the cluster's directories" in unmapped(disk(tmp_path), ())
+    roots = roots_of(Layout.below(tmp_path), "home")
+    assert "does not lie on /dev/null directly" in unmapped(disk(tmp_path, device=Path("/dev/null")), roots)
+    assert "No such file" in unmapped(disk(tmp_path, device=Path("/dev/none")), roots)
+    assert np.uint8(len(roots)) == 2

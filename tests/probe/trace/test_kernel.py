@@ -1,0 +1,161 @@
+"""Proves that the kernel's binary trace is read exactly, against the kernel's own text of the same events.
+
+The fixtures are of a real loop device with ext4: 32 direct writes of 64 KiB, 16 direct reads of 16 KiB, a buffered write
+of 4 MiB and its fsync, with the file system's own requests among them.
+"""
+
+import os
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.probe.instrument import CannotMeasureError
+from assay.probe.trace import kernel
+from assay.probe.trace.kernel import remove_left_overs, tracing
+from assay.probe.trace.matching import Matcher
+from assay.probe.trace.pages import Events, decode, parse_format, positions
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "probe" / "trace"
+LINE = re.compile(r"\s(\d+\.\d+): block_rq_(issue|complete): (\d+),(\d+) (\w+) .*?\(\) (\d+) \+ (\d+) ")
+LETTERS = {"R": 0, "W": 1, "F": 2, "D": 3}
+LOOP0 = 7 << 20
+FIRST_DIRECT_BYTE = 17026 * 512
+
+
+def captured():
+    content = (FIXTURES / "pages.bin").read_bytes()
+    pages = [content[at : at + 4096] for at in range(0, len(content), 4096)]
+    return decode(
+        pages, *(parse_format((FIXTURES / f"block_rq_{name}.format").read_text()) for name in ("issue", "complete"))
+    )
+
+
+def test_every_event_is_as_the_kernel_prints_it():
+    lines = LINE.findall((FIXTURES / "trace.txt").read_text())
+    expected = sorted(
+        (round(float(time) * 1e6), int(kind == "complete"), int(major) << 20 | int(minor), LETTERS[letters[0]],
+         0 if letters[0] == "F" else int(sector), int(sectors))
+        for time, kind, major, minor, letters, sector, sectors in lines
+    )  # fmt: skip
+    assert len(expected) == 125
+    told = captured()
+    columns = (told.time_ns // 1000, told.ended, told.device, told.kind, told.sector, told.sectors)
+    found = sorted(zip(*(column.tolist() for column in columns), strict=True))
+    # The kernel rounds to microseconds; the order of two events of the same one is of no meaning.
+    assert [one[1:] for one in sorted(found, key=lambda one: one[1:])] == [
+        one[1:] for one in sorted(expected, key=lambda one: one[1:])
+    ]
+    assert all(abs(one[0] - other[0]) <= 1 for one, other in zip(found, expected, strict=True))
+
+
+def test_known_requests_are_found_with_their_latencies():
+    (records,) = Matcher().add(captured(), 1 << 62).values()
+    direct = records[(records["offset"] >= FIRST_DIRECT_BYTE) & (records["offset"] < FIRST_DIRECT_BYTE + (2 << 20))]
+    writes, reads = direct[direct["kind"] == 1], direct[direct["kind"] == 0]
+    assert writes["bytes"].tolist() == [65536] * 32
+    assert writes["offset"].tolist() == [FIRST_DIRECT_BYTE + 65536 * number for number in range(32)]
+    assert reads["bytes"].tolist() == [16384] * 16
+    assert (records["kind"] == 2).sum() == 2
+    assert writes["latency_ns"][0] == pytest.approx((23875.560151 - 23875.554269) * 1e9, abs=2000)
+    assert records["bytes"][records["kind"] == 1].sum() == (2 << 20) + (4 << 20) + 1024 + 9216 + 1024
+
+
+def test_portions_give_the_same_requests_as_the_whole():
+    events = captured()
+    whole = Matcher().add(events, 1 << 62)[LOOP0]
+    matcher, parts = Matcher(), []
+    for begin in range(0, 125, 7):
+        portion = Events(*(column[begin : begin + 7] for column in events))
+        parts += matcher.add(portion, int(portion.time_ns[-1]) - 5000).values()
+    parts += matcher.add(Events(*(column[:0] for column in events)), 1 << 62).values()
+    together = np.concatenate(parts)
+    assert sorted(together.tolist()) == sorted(whole.tolist())
+
+
+def test_a_completion_that_was_read_before_its_issue_waits_for_it():
+    def events(*rows):
+        return Events(*(np.array(column, np.int64) for column in zip(*rows, strict=True)))
+
+    matcher = Matcher()
+    assert matcher.add(events((1_900, 1, LOOP0, 8, 8, 1)), 1_500) == {}
+    (records,) = matcher.add(events((1_400, 0, LOOP0, 8, 8, 1), (1_450, 0, LOOP0, 8, 8, 1)), 9_000).values()
+    assert records.tolist() == [(1_450, 4096, 450, 4096, 1, bytes(3))], "once, from its last issue"
+
+
+def page(*events, stamp=1000, commit=None):
+    content = b"".join(events)
+    return struct.pack("<QQ", stamp, len(content) if commit is None else commit) + content
+
+
+def event(delta, words):
+    return struct.pack("<I", len(words) | delta << 5) + struct.pack(f"<{len(words)}I", *words)
+
+
+def test_event_headers_of_every_kind():
+    long = struct.pack("<II", 5 << 5, 4 + 8) + bytes(8)
+    padding = struct.pack("<II", 29 | 3 << 5, 4 + 4) + bytes(4)
+    extend, stamp = struct.pack("<II", 30 | 7 << 5, 2), struct.pack("<II", 31 | 9 << 5, 1)
+    end = struct.pack("<I", 29)
+    content = page(event(1, [7]), long, padding, extend, event(2, [8, 8]), stamp, event(1, [9]), end, event(1, [1]))
+    places, stamps = positions(content)
+    assert stamps == [1001, 1006, 1006 + 3 + (2 << 27) + 7 + 2, (1 << 27) + 9 + 1]
+    assert places == [20, 32, 64, 84]
+    assert positions(page(event(1, [7]), event(1, [8]), commit=8 | 1 << 31))[1] == [1001], "a mark of lost events"
+    assert positions(page()) == ([], [])
+
+
+def test_a_form_that_is_not_understood_is_refused():
+    text = (FIXTURES / "block_rq_issue.format").read_text()
+    for wrong in (
+        text.replace("ID: ", "No: "),
+        text.replace("sector_t sector;\toffset:16", "sector_t sector;\toffset:18"),
+        "",
+    ):
+        with pytest.raises(ValueError, match="another form"):
+            parse_format(wrong)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A tracefs of plain files; instances are made as the kernel makes them, whole."""
+    for name in ("issue", "complete"):
+        folder = tmp_path / "events" / "block" / f"block_rq_{name}"
+        folder.mkdir(parents=True)
+        (folder / "format").write_text((FIXTURES / f"block_rq_{name}.format").read_text())
+    (tmp_path / "instances").mkdir()
+    return tmp_path
+
+
+def test_where_there_is_no_tracefs_the_reason_is_told(root, tmp_path):
+    with pytest.raises(CannotMeasureError, match="can't be used"), tracing([1], tmp_path / "nowhere"):
+        pass
+    with pytest.raises(CannotMeasureError, match="tracing_on|trace_clock|No such file"), tracing([1], root):
+        pass
+
+
+def test_left_overs_of_ended_processes_are_removed_and_others_stay(root, tmp_path):
+    proc = tmp_path / "proc"
+    (proc / "10").mkdir(parents=True)
+    (proc / "10" / "stat").write_text("10 (a b) S " + "0 " * 18 + "777 0 0")
+    for name in ("assay-10-777", "assay-10-5", "assay-11-5", "theirs"):
+        (root / "instances" / name).mkdir()
+    remove_left_overs(root, proc)
+    assert sorted(one.name for one in (root / "instances").iterdir()) == ["assay-10-777", "theirs"]
+
+
+def test_an_instance_on_the_real_kernel_goes_with_its_scope():
+    if os.geteuid() != 0:
+        pytest.skip("tracing needs root")
+    try:
+        with tracing([LOOP0]) as trace:
+            assert trace.instance.is_dir()
+            assert (trace.instance / "events/block/block_rq_issue/filter").read_text().strip() == f"dev == {LOOP0}"
+            assert (trace.lost(), isinstance(trace.take(), list)) == (0, True)
+            instance = trace.instance
+    except CannotMeasureError as error:
+        pytest.skip(str(error))
+    assert not instance.exists()
+    assert kernel.TRACING in instance.parents

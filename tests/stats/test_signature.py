@@ -1,0 +1,263 @@
+"""Proves the signature's figures exactly on small cases, its sums for any case, and its speed on millions of requests."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.model.record import TaskAttempt
+from assay.model.signature import ACCESS_ROLES, Counted, PhaseUse, Requests, Signature
+from assay.stats.runs import REMEMBERED_ENDS, continued
+from assay.stats.signature import signature
+from assay.stats.timeline import Timeline, phase_uses
+
+MS = 1_000_000
+READ, WRITE, FLUSH, DISCARD = range(4)
+INPUT, INTERMEDIATE, OUTPUT, OTHER = range(4)
+
+
+def attempt(kind="map", start=1000, end=2000, shuffle=0, merge=0, job="job_1", **changes):
+    counted = dict.fromkeys(
+        (
+            "hdfs_read_bytes",
+            "hdfs_written_bytes",
+            "local_read_bytes",
+            "local_written_bytes",
+            "shuffled_bytes",
+            "spilled_records",
+        ),
+        0,
+    )
+    return TaskAttempt(
+        job=job, attempt=f"{job}_{kind}_{start}", kind=kind, node="node", state="SUCCEEDED", started_ms=start,
+        shuffle_finished_ms=shuffle, merge_finished_ms=merge, finished_ms=end, **counted, **changes,
+    )  # fmt: skip
+
+
+def requests(*rows, dropped=0):
+    """Rows of (arrived ms, offset, bytes, latency ms, kind, role)."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 6
+    arrived, offset, size, latency, kind, role = (np.array(column) for column in columns)
+    return Requests(
+        medium="hdd", source="test", arrived_ns=(arrived * MS).astype(np.int64), offset=offset.astype(np.int64),
+        bytes=size.astype(np.int64), latency_ns=(latency * MS).astype(np.int64), kind=kind.astype(np.uint8),
+        role=role.astype(np.uint8), dropped=dropped,
+    )  # fmt: skip
+
+
+def lines(told):
+    return {(one.job, one.phase, one.role, one.direction): one for one in told.accesses}
+
+
+def test_one_line_to_the_last_figure():
+    """Four reads of a map, three in a row, the second of them while the first is under way."""
+    rows = [(1000, 0, 100, 20, READ, INPUT), (1010, 100, 300, 20, READ, INPUT),
+            (1100, 400, 100, 10, READ, INPUT), (1500, 9000, 500, 50, READ, INPUT)]  # fmt: skip
+    told = signature([requests(*rows)], [], [attempt(cpu_ms=2500)])
+    (line,) = told.accesses
+    assert (line.job, line.phase, line.medium, line.role, line.direction) == ("job_1", "map", "hdd", "input", "read")
+    assert (line.bytes, line.requests, line.mean_request_bytes) == (1000, 4, 250)
+    assert line.sequential_share == pytest.approx(0.4)
+    assert (line.median_request_bytes, line.typical_request_bytes) == (100, 300)
+    assert (line.streams, line.active_s) == (1, 1)
+    assert line.depth == pytest.approx((1 + 2 + 1 + 1) / 4)
+    assert (line.latency_ms_mean, line.latency_ms_p99) == (25, 50)
+    assert (line.gap_ms_mean, line.gap_ms_median) == (pytest.approx(500 / 3), 90)
+    (use,) = told.phases
+    assert (use.cpu_s, use.attempt_s, use.elapsed_s, use.bytes, use.cpu_s_per_byte) == (2.5, 1.0, 1.0, 1000, 0.0025)
+    assert (told.media[0].bytes, told.media[0].other_share) == (1000, 0)
+
+
+def test_requests_are_shared_between_phases_by_their_attempts():
+    attempts = [attempt(), attempt(), attempt("reduce", 1500, 4000, shuffle=2500, merge=2600)]
+    rows = [
+        (1200, 0, 300, 1, READ, OTHER),
+        (1700, 0, 300, 1, READ, OTHER),
+        (2550, 0, 300, 1, WRITE, OTHER),
+        (5000, 0, 300, 1, WRITE, OTHER),
+    ]
+    told = lines(signature([requests(*rows)], [], attempts))
+    sums = {(phase, direction): one.bytes for (_, phase, _, direction), one in told.items()}
+    assert sums == {
+        ("map", "read"): pytest.approx(500), ("shuffle", "read"): pytest.approx(100),
+        ("merge", "write"): 300, ("outside", "write"): 300,
+    }  # fmt: skip
+    assert told["job_1", "map", "other", "read"].requests == pytest.approx(5 / 3)
+
+
+def test_only_phases_that_can_have_caused_a_request_get_it():
+    attempts = [attempt(), attempt("reduce", 1000, 2000, shuffle=1000, merge=1000), attempt("reduce", 1000, 2000)]
+    rows = [(1500, 0, 1, 1, kind, role) for kind in (READ, WRITE) for role in (INPUT, INTERMEDIATE, OUTPUT)]
+    told = lines(signature([requests(*rows)], [], attempts))
+    where = {}
+    for (_, phase, role, direction), one in told.items():
+        where.setdefault((role, direction), {})[phase] = pytest.approx(one.bytes)
+    third = {"map": 1 / 3, "reduce": 1 / 3, "shuffle": 1 / 3}
+    assert where == {
+        ("input", "read"): {"map": 1}, ("output", "read"): {"map": 1}, ("output", "write"): {"reduce": 1},
+        ("intermediate", "write"): {"map": 0.5, "shuffle": 0.5}, ("intermediate", "read"): third,
+        ("input", "write"): third,
+    }  # fmt: skip
+
+
+def test_a_job_without_reduces_writes_its_output_in_maps():
+    attempts = [attempt(), attempt(job="job_2"), attempt("reduce", 1000, 2000, job="job_2", shuffle=1100, merge=1200)]
+    told = lines(signature([requests((1500, 0, 10, 1, WRITE, OUTPUT))], [], attempts))
+    assert {(job, phase): one.bytes for (job, phase, _, _), one in told.items()} == {
+        ("job_1", "map"): 5,
+        ("job_2", "reduce"): 5,
+    }
+
+
+def test_phases_of_attempts_that_did_not_end_well():
+    failed_in_shuffle = attempt("reduce", 1000, 1500)
+    killed_in_merge = attempt("reduce", 1000, 1500, shuffle=1200)
+    never_started = attempt(start=0, end=0)
+    uses = {use.phase: use for use in phase_uses([failed_in_shuffle, killed_in_merge, never_started])}
+    assert {phase: use.attempt_s for phase, use in uses.items()} == {"shuffle": 0.7, "merge": 0.3}
+    assert uses["shuffle"].cpu_s is None
+    assert uses["shuffle"].elapsed_s == 0.5
+
+
+def test_a_reduces_processor_time_is_shared_out_by_time():
+    uses = {use.phase: use for use in phase_uses([attempt("reduce", 1000, 2000, shuffle=1500, merge=1750, cpu_ms=400)])}
+    assert {phase: (use.cpu_s, use.cpu_basis) for phase, use in uses.items()} == {
+        "shuffle": (pytest.approx(0.2), "estimated"), "merge": (pytest.approx(0.1), "estimated"),
+        "reduce": (pytest.approx(0.1), "estimated"),
+    }  # fmt: skip
+    assert PhaseUse(job="j", phase="map", attempts=1, attempt_s=1, elapsed_s=1, cpu_s=1.0).cpu_s_per_byte is None
+
+
+def test_interleaved_streams_are_counted():
+    """Three readers in turn, each sequential, and single requests far off, which are no stream."""
+    rows = [
+        (1000 + 10 * turn + reader, reader * 10**9 + 100 * turn, 100, 1, READ, INPUT)
+        for turn in range(50)
+        for reader in range(3)
+    ]
+    rows += [(1000 + 20 * number, 5 * 10**9 + 10**6 * number, 100, 1, READ, INPUT) for number in range(10)]
+    (line,) = signature([requests(*rows)], [], [attempt()]).accesses
+    assert line.streams == 3
+    assert line.sequential_share == pytest.approx(147 / 160)
+
+
+def test_flushes_and_discards_count_apart():
+    rows = [(1000, 0, 0, 9, FLUSH, OTHER), (1001, 0, 10**6, 9, DISCARD, OTHER), (1002, 0, 4096, 9, WRITE, OTHER)]
+    told = signature([requests(*rows, dropped=7)], [], [attempt()])
+    (medium,) = told.media
+    assert (medium.requests, medium.bytes, medium.flushes, medium.discards, medium.dropped) == (1, 4096, 1, 1, 7)
+    assert medium.other_share == 1
+    assert told.accesses[0].depth == 3
+
+
+def test_counters_give_an_estimate():
+    counted = Counted(
+        medium="hdd", time_ns=np.array([1500 * MS, 2500 * MS]),
+        requests={"read": np.array([4.0, 0.0]), "write": np.array([0.0, 2.0])},
+        bytes={"read": np.array([400.0, 0.0]), "write": np.array([0.0, 20.0])},
+        latency_s={"read": np.array([0.2, 0.0]), "write": np.array([0.0, 0.1])}, role="intermediate",
+    )  # fmt: skip
+    told = signature([], [counted], [attempt()])
+    read, write = told.accesses
+    assert (read.phase, read.basis, read.bytes, read.latency_ms_mean, read.sequential_share) == (
+        "map",
+        "estimated",
+        400,
+        50,
+        None,
+    )
+    assert (write.phase, write.bytes) == ("outside", 20)
+    assert (told.media[0].basis, told.media[0].other_share) == ("estimated", 0)
+
+
+def test_nothing_at_all():
+    assert signature([], [], []) == Signature(accesses=(), phases=(), media=())
+    told = signature([requests()], [], [])
+    assert (told.accesses, told.media[0].bytes) == ((), 0)
+    assert signature([requests((1, 0, 5, 1, READ, INPUT))], [], []).accesses[0].phase == "outside"
+
+
+def remembered(offsets, lengths):
+    """The rule as the emulator has it: a ring of ends."""
+    ends, following, told = [None] * REMEMBERED_ENDS, 0, []
+    for begin, length in zip(offsets, lengths, strict=True):
+        told.append(begin in ends)
+        if begin in ends:
+            ends[ends.index(begin)] = begin + length
+        else:
+            ends[following] = begin + length
+            following = (following + 1) % REMEMBERED_ENDS
+    return told
+
+
+few = st.integers(0, 90)
+
+
+@given(st.lists(st.tuples(few, st.integers(0, 4)), max_size=400))
+def test_sequential_is_what_the_emulator_calls_sequential(pairs):
+    offsets, lengths = (np.array(column, np.int64) for column in (zip(*pairs, strict=True) if pairs else ((), ())))
+    sequential, runs = continued(offsets, lengths)
+    assert sequential.tolist() == remembered(offsets.tolist(), lengths.tolist())
+    assert len(set(runs.tolist())) == (~sequential).sum()
+
+
+times = st.integers(0, 3000)
+row = st.tuples(times, st.integers(0, 50), st.integers(0, 9), st.integers(0, 100), st.integers(0, 3), st.integers(0, 3))
+an_attempt = st.tuples(
+    st.sampled_from(["map", "reduce"]), st.lists(times, min_size=4, max_size=4), st.sampled_from(["a", "b"])
+)
+
+
+@settings(max_examples=150)
+@given(st.lists(row, max_size=40), st.lists(an_attempt, max_size=8))
+def test_nothing_is_lost_or_counted_twice(rows, drawn):
+    attempts = [
+        attempt(kind, edges[0], edges[3], edges[1], edges[2], job)
+        for kind, edges, job in ((k, sorted(e), j) for k, e, j in drawn)
+    ]
+    seen = requests(*rows)
+    told = signature([seen], [], attempts)
+    for number, role in enumerate(ACCESS_ROLES):
+        for kind, direction in enumerate(("read", "write")):
+            chosen = (seen.role == number) & (seen.kind == kind)
+            mine = [one for one in told.accesses if (one.role, one.direction) == (role, direction)]
+            assert sum(one.bytes for one in mine) == pytest.approx(int(seen.bytes[chosen].sum()))
+            assert sum(one.requests for one in mine) == pytest.approx(int(chosen.sum()))
+    for one in told.accesses:
+        assert 0 <= one.sequential_share <= 1
+        assert one.depth >= 1
+    assert Signature.model_validate_json(told.model_dump_json()) == told
+
+
+def test_weights_of_every_moment_add_to_one():
+    timeline = Timeline(
+        [attempt(), attempt("reduce", 1500, 4000, shuffle=2500, merge=2600), attempt(job="b", start=3000, end=3500)]
+    )
+    for role in ACCESS_ROLES:
+        for direction in ("read", "write"):
+            weights = timeline.weights(role, direction)
+            assert weights.sum(axis=1) == pytest.approx(1)
+            assert (weights >= 0).all()
+
+
+def test_two_million_requests_take_less_than_five_seconds():
+    count, chance = 2_000_000, np.random.default_rng(7)
+    stream = chance.integers(0, 6, count)
+    offset = stream * 10**12 + np.arange(count) * 0
+    size = np.full(count, 131072)
+    for number in range(6):
+        mine = stream == number
+        offset[mine] += np.arange(mine.sum()) * 131072
+    offset[::10] = chance.integers(0, 10**12, len(offset[::10]))
+    seen = Requests(
+        medium="hdd", source="test", arrived_ns=np.sort(chance.integers(0, 3600 * 10**9, count)), offset=offset, bytes=size,
+        latency_ns=chance.integers(10**5, 10**8, count), kind=(stream % 2).astype(np.uint8), role=(stream % 4).astype(np.uint8),
+    )  # fmt: skip
+    attempts = [attempt(start=n * 10_000 + 1, end=n * 10_000 + 30_000) for n in range(200)]
+    attempts += [attempt("reduce", 500_000, 3_600_000, shuffle=2_500_000, merge=2_600_000) for _ in range(4)]
+    began = time.process_time()
+    told = signature([seen], [], attempts)
+    assert time.process_time() - began < 5
+    assert sum(one.requests for one in told.accesses) == pytest.approx(count)
