@@ -1,0 +1,134 @@
+"""Proves on a real emulated drive that all who count its bytes agree: dd, the kernel's counters, log, tracepoints, emulator.
+
+Needs root, FUSE, loop devices and a built emulator; skipped with the reason where one is missing.
+"""
+
+import os
+import subprocess
+import time
+
+import pytest
+
+from assay.media.emulated import EmulatedMedium
+from assay.media.requirements import missing
+from assay.model.cluster import DataDirectory, Layout, LocalDirectory
+from assay.model.probe import Scene
+from assay.model.trial import MediumSpec
+from assay.mounts import below
+from assay.probe.block_trace import BlockTraceProbe
+from assay.probe.disk import DiskInstrument
+from assay.probe.ticking import Ticking
+from assay.stats.signature import signature
+from tests.it.driving import Place
+from tests.stats.test_signature import attempt
+
+pytestmark = pytest.mark.it
+
+MIB = 1 << 20
+BLOCK, SPILL, RESULT = 96 * MIB, 48 * MIB, 24 * MIB
+TOLERANCE = 0.02
+
+
+@pytest.fixture
+def place(tmp_path):
+    own = Place(tmp_path)
+    lacking = missing(own.installation, "ext4")
+    if lacking:
+        pytest.skip("; ".join(lacking))
+    try:
+        yield own
+    finally:
+        own.clean_up()
+        assert below([tmp_path]) == ([], [])
+
+
+def copied(source, target, size, *forced):
+    subprocess.run(
+        ["dd", f"if={source}", f"of={target}", "bs=1M", f"count={size // MIB}", *forced],
+        check=True,
+        capture_output=True,
+    )
+
+
+def written(target, size):
+    copied("/dev/urandom", target, size, "conv=fsync")
+
+
+def amounts(reading):
+    return {(one.subject, one.series, one.part): one.value for one in reading.amounts()}
+
+
+def both_parts(told, subject, series):
+    return sum(told.get((subject, series, part), 0) for part in ("staging", "run"))
+
+
+ROLES = ("input", "intermediate", "output", "other")
+
+
+def test_all_who_count_a_drives_bytes_agree(place):
+    drive = EmulatedMedium(
+        MediumSpec(name="hdd", kind="emulated", profile="samsung-870-evo-250gb", size_bytes=2 << 30), place.installation
+    )
+    with drive.attached() as directory:
+        data, local = directory / "data", directory / "local"
+        layout = Layout(
+            neutral=place.disk,
+            data=(DataDirectory(path=data, medium="hdd"),),
+            local=(LocalDirectory(path=local, medium="hdd"),),
+        )
+        data.mkdir()
+        local.mkdir()
+        os.sync()
+        disk = drive.watched_disk()
+        assert disk.log is not None
+        drive.reset_report()
+        by_log = BlockTraceProbe().attached(Scene(layout=layout, disks=(disk,)))
+        by_kernel = BlockTraceProbe().attached(Scene(layout=layout, disks=(disk.model_copy(update={"log": None}),)))
+        counters = Ticking([DiskInstrument()]).attached(Scene(layout=layout, disks=(disk,)))
+        with by_log as log, by_kernel as kernel, counters as counted:
+            written(data / "block", BLOCK)
+            drive.make_cold()
+            for reading in (log, kernel, counted):
+                reading.mark("staging")
+            began_ms = int(time.time() * 1000)
+            copied(data / "block", "/dev/null", BLOCK)
+            written(local / "spill", SPILL)
+            written(data / "result", RESULT)
+            time.sleep(1.2)  # a file that is gone before the places of files are looked at belongs to no role
+            (local / "spill").unlink()
+            ended_ms = int(time.time() * 1000)
+            os.sync()
+            for reading in (log, kernel, counted):
+                reading.mark("run")
+            report = drive.device_report()
+        by_log, by_kernel, by_counters = amounts(log), amounts(kernel), amounts(counted)
+        requests = [*log.requests(), *kernel.requests()]
+
+    # What was copied, by role and part.
+    known = {
+        ("input", "written_bytes", "staging"): BLOCK, ("input", "read_bytes", "run"): BLOCK,
+        ("intermediate", "written_bytes", "run"): SPILL, ("output", "written_bytes", "run"): RESULT,
+    }  # fmt: skip
+    for (role, series, part), expected in known.items():
+        for told in (by_log, by_kernel):
+            assert told[f"hdd/{role}", series, part] == pytest.approx(expected, rel=TOLERANCE), (role, series, part)
+    # The sums, the file system's own requests among them, against the emulator's report.
+    for series, direction in (("read_bytes", "reads"), ("written_bytes", "writes")):
+        expected = report[direction]["bytes"]
+        assert both_parts(by_counters, "hdd", series) == pytest.approx(expected, rel=TOLERANCE)
+        for told in (by_log, by_kernel):
+            assert sum(both_parts(told, f"hdd/{role}", series) for role in ROLES) == pytest.approx(
+                expected, rel=TOLERANCE
+            )
+    assert log.doubts() == ()
+    assert kernel.doubts() == ()
+    assert [one.source for one in requests] == ["emulator log", "block tracepoints"]
+
+    told = signature(requests[:1], [], [attempt(start=began_ms, end=ended_ms)])
+    lines = {(one.phase, one.role, one.direction): one for one in told.accesses}
+    reads = lines["map", "input", "read"]
+    assert reads.bytes == pytest.approx(BLOCK, rel=TOLERANCE)
+    assert reads.sequential_share > 0.95
+    assert reads.streams == pytest.approx(1, abs=0.5)
+    assert told.media[0].other_share < 0.05
+    assert told.media[0].dropped == 0
