@@ -47,7 +47,10 @@ def _disk(medium: Medium, layout: Layout) -> WatchedDisk | None:
         return None
     if medium.spec.kind == "memory":
         return WatchedDisk(medium=name, kind="memory", place=place)
-    mount = mount_of(place)
+    try:
+        mount = mount_of(place)
+    except (OSError, ValueError):
+        return WatchedDisk(medium=name, kind="directory", place=place, shared=True)
     return WatchedDisk(
         medium=name, kind="directory", place=place, device=block_device(mount), shared=True,
         rotational=disk_facts(mount.device_number)["rotational"] == "yes",

@@ -11,7 +11,7 @@ import pytest
 from assay.probe.balance import Cluster
 from assay.probe.control_group import ControlGroup, busy_s, group_of
 from assay.probe.families import Families
-from assay.probe.process_stat import PAGE_BYTES, OpenProcess, Ticks, kernel_threads, parse_stat
+from assay.probe.process_stat import PAGE_BYTES, OpenProcess, Ticks, parse_stat, survey
 from assay.probe.processes import ProcessProbe
 from tests.probe.faking import FIXTURES, FakeProc, a_scene, at, named
 
@@ -194,6 +194,7 @@ def test_totals_of_groups_and_the_rest_add_up_to_the_machines(proc):
     before = named(probe.totals())
     proc.process(TASK, SHELL, user=370, system=57, command=JAVA, resident_pages=5000, share_kib=800)
     proc.process(30, 2, system=130, name="kworker/0:1-events")
+    proc.process(1, 0, user=520, system=10, reaped=(40, 5), name="init")
     proc.machine(user=350, system=110)
     probe.tick(at(1.0))
     proc.process(TASK, SHELL, user=370, system=57, command=JAVA, resident_pages=10, share_kib=800)
@@ -203,21 +204,23 @@ def test_totals_of_groups_and_the_rest_add_up_to_the_machines(proc):
     assert after["containers", "system_s"] - before["containers", "system_s"] == pytest.approx(0.5)
     assert after["kernel", "system_s"] - before["kernel", "system_s"] == pytest.approx(0.3)
     assert after["other", "busy_s"] == pytest.approx(4.6 - 3.5 - 0.3)
+    assert after["other", "seen_s"] == pytest.approx(0.75)
     assert after["containers", "resident_peak_bytes"] == 5000 * PAGE_BYTES
     assert after["containers", "proportional_bytes"] == 800 * 1024
     assert probe.doubts() == ()
     probe.end()
 
 
-def test_groups_that_take_more_than_the_machine_are_doubted(proc):
+@pytest.mark.parametrize(("machine", "doubts"), [(800, ["cpu-not-added-up"]), (1050, []), (1200, ["cpu-not-added-up"])])
+def test_processes_that_take_more_or_less_than_the_machine_are_doubted(proc, machine, doubts):
     probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
     probe.begin(scene())
     probe.totals()
     proc.process(TASK, SHELL, user=1070, command=JAVA)
-    proc.machine(user=800, system=0)
+    proc.machine(user=machine, system=0)
     probe.tick(at(1.0))
-    assert named(probe.totals())["other", "busy_s"] == pytest.approx(-2.0 + 0.07, abs=0.1)
-    assert [doubt.kind for doubt in probe.doubts()] == ["cpu-groups-exceed-machine"]
+    assert named(probe.totals())["other", "busy_s"] == pytest.approx(machine / 100 - 10)
+    assert [doubt.kind for doubt in probe.doubts()] == doubts
     probe.end()
 
 
@@ -272,7 +275,9 @@ def test_a_group_that_assay_is_in_too_is_not_the_clusters_own():
 def test_kernel_threads_are_the_children_of_kthreadd(proc):
     proc.process(2, 0, system=3, name="kthreadd")
     proc.process(8, 2, system=5, name="loop7")
-    assert kernel_threads(proc.home) == {2: Ticks(0, 3), 8: Ticks(0, 5)}
+    found = survey(proc.home)
+    assert found.kernel == {2: Ticks(0, 3), 8: Ticks(0, 5)}
+    assert found.others[MANAGER] == Ticks(1400, 140)
 
 
 def test_on_this_kernel_the_time_of_short_lived_grandchildren_is_found_whole():

@@ -1,6 +1,6 @@
 """Whether processor time by group adds up: to the machine's, and to that of the cluster's control group."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from assay.model.doubt import Doubt
@@ -8,7 +8,7 @@ from assay.model.probe import Scene
 from assay.probe.control_group import ControlGroup, busy_s, group_of
 from assay.probe.cpu import TICKS_PER_S, MachineTicks, busy_ticks, differences
 from assay.probe.families import CONTAINERS
-from assay.probe.process_stat import Ticks, kernel_threads
+from assay.probe.process_stat import Ticks, survey
 from assay.probe.ticking import Quantity
 
 DOUBTED_SHARE, DOUBTED_S = 0.05, 1.0
@@ -18,17 +18,20 @@ DOUBTED_SHARE, DOUBTED_S = 0.05, 1.0
 class Balance:
     """What the machine was busy with besides the groups, which took `groups` ticks so far.
 
-    Raises OSError or ValueError when the machine's ticks can't be read.
+    `other` is told twice: as what is left of the machine's time (`busy_s`), which adds up by its making, and as the
+    time of all other processes by their own clocks (`seen_s`), at marks. The two prove each other. Raises OSError or
+    ValueError when the machine's ticks can't be read.
     """
 
-    def __init__(self, stat: Path, proc: Path, groups: int) -> None:
+    def __init__(self, stat: Path, proc: Path, groups: int, members: Collection[int]) -> None:
         self._machine = MachineTicks(stat)
         self._proc = proc
         self._before = self._machine.read()
-        self._threads = kernel_threads(proc)
-        self._kernel = 0
         self._groups = groups
         self._left_ticks = self._busy_ticks = 0
+        self._seen = survey(proc)
+        self._others = _without(self._seen.others, members)
+        self._kernel_ticks = 0
 
     def look(self, groups: int) -> int:
         """The machine's busy ticks since the last look; `groups` are those of all groups so far."""
@@ -40,20 +43,27 @@ class Balance:
         self._groups = groups
         return busy
 
-    def totals(self, doubts: list[Doubt]) -> dict[Quantity, float]:
-        """Since the last time: what the kernel's own threads took (of those that live), and what is left of it all."""
-        now = kernel_threads(self._proc)
-        gone = sum(sum(ticks) - sum(self._threads.get(pid, Ticks())) for pid, ticks in now.items())
-        self._threads = now
-        self._kernel += max(0, gone)
-        left_s = (self._left_ticks - max(0, gone)) / TICKS_PER_S
-        busy = self._busy_ticks / TICKS_PER_S
-        if left_s < -max(DOUBTED_SHARE * busy, DOUBTED_S):
-            doubts.append(_too_much(busy - left_s, busy))
+    def totals(self, members: Collection[int], doubts: list[Doubt]) -> dict[Quantity, float]:
+        """Since the last time: what the kernel's own threads took (of those that live), and everything else.
+
+        `members` are the processes of the groups. A Doubt when what was seen differs from what the machine tells.
+        """
+        now = survey(self._proc)
+        kernel = sum(sum(ticks) - sum(self._seen.kernel.get(pid, Ticks())) for pid, ticks in now.kernel.items())
+        others = _without(now.others, members)
+        # A process that ended has left its time with the one that waited for it.
+        seen = max(0, sum(map(sum, others.values())) - sum(map(sum, self._others.values())))
+        self._seen, self._others = now, others
+        self._kernel_ticks += max(0, kernel)
+        left = self._left_ticks - max(0, kernel)
+        busy_s, missing_s = self._busy_ticks / TICKS_PER_S, (left - seen) / TICKS_PER_S
+        if abs(missing_s) > max(DOUBTED_SHARE * busy_s, DOUBTED_S):
+            doubts.append(_not_added_up(busy_s - missing_s, busy_s))
         self._left_ticks = self._busy_ticks = 0
         return {
-            Quantity("kernel", "system_s"): self._kernel / TICKS_PER_S,
-            Quantity("other", "busy_s", basis="estimated", level=True): left_s,
+            Quantity("kernel", "system_s"): self._kernel_ticks / TICKS_PER_S,
+            Quantity("other", "busy_s", basis="estimated", level=True): left / TICKS_PER_S,
+            Quantity("other", "seen_s", level=True): seen / TICKS_PER_S,
         }
 
     def close(self) -> None:
@@ -88,10 +98,14 @@ class Cluster:
         return {Quantity("cluster", "control_group_s"): exact_s}
 
 
-def _too_much(groups_s: float, busy_s_: float) -> Doubt:
+def _without(ticks: Mapping[int, Ticks], members: Collection[int]) -> dict[int, Ticks]:
+    return {pid: one for pid, one in ticks.items() if pid not in members}
+
+
+def _not_added_up(seen_s: float, machine_s: float) -> Doubt:
     return Doubt(
-        kind="cpu-groups-exceed-machine",
-        what=f"groups of processes took {groups_s:.1f} s of processor time, the machine {busy_s_:.1f} s",
+        kind="cpu-not-added-up",
+        what=f"all processes took {seen_s:.1f} s of processor time in a part, the machine {machine_s:.1f} s",
         why="time by group does not add up to the machine's, so shares of either are off by as much",
         cure="none: the kernel counts one by its clock and the other by samples; take longer trials",
     )

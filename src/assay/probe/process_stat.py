@@ -89,12 +89,21 @@ def all_pids(proc: Path = PROC) -> list[int]:
     return [int(name) for name in os.listdir(proc) if name.isdigit()]
 
 
-def kernel_threads(proc: Path = PROC) -> dict[int, Ticks]:
-    """The time of each of the kernel's own threads so far: kthreadd (2) is the parent of all others."""
-    found = {}
+class Survey(NamedTuple):
+    """The time of all processes by number: the kernel's own threads, and all others with their reaped children."""
+
+    kernel: dict[int, Ticks]
+    others: dict[int, Ticks]
+
+
+def survey(proc: Path = PROC) -> Survey:
+    """Look at every process once: a file each, so not for every tick. kthreadd (2) has all of the kernel's threads."""
+    found = Survey({}, {})
     for pid in all_pids(proc):
         with suppress(OSError, ValueError):
             seen = parse_stat((proc / str(pid) / "stat").read_text(errors="replace"))
             if _KTHREADD in (pid, seen.parent):
-                found[pid] = seen.own
+                found.kernel[pid] = seen.own
+            else:
+                found.others[pid] = seen.own.plus(seen.reaped)
     return found

@@ -2,9 +2,9 @@
 
 Groups are the daemons, `emulator`, `assay`, the NodeManager's `containers` together, Assay's `clients`, and, at marks
 only, the kernel's own threads. A process' time is exact (the scheduler's clock) where the machine's is told by ticks.
-What the machine was busy with besides, `other`, is the machine's total without the groups: everything else that runs on
-it, and the errors of both. Resident memory counts what processes share once for each; at marks `proportional_bytes`
-divides it among them.
+What the machine was busy with besides is `other`: as the machine's total without the groups, which holds the errors of
+both, and at marks by the clocks of the processes themselves. Resident memory counts what processes share once for each;
+at marks `proportional_bytes` divides it among them.
 """
 
 from collections import defaultdict
@@ -41,7 +41,7 @@ class ProcessProbe:
         self._families = Families(scene, self._proc)
         self._cluster = Cluster(scene, self._proc)
         groups, _ = self._look(self._families)
-        self._balance = Balance(self._stat, self._proc, _sum(groups))
+        self._balance = Balance(self._stat, self._proc, _sum(groups), self._families.members)
 
     def tick(self, now: Moment) -> Mapping[str, float]:
         """Time in percent of all cores, and resident MiB, by group and by container."""
@@ -67,7 +67,7 @@ class ProcessProbe:
         for group, ticks in groups.items():
             found[Quantity(group, "user_s")] = ticks.user / TICKS_PER_S
             found[Quantity(group, "system_s")] = ticks.system / TICKS_PER_S
-        found |= self._balance.totals(self._doubts)
+        found |= self._balance.totals(self._families.members, self._doubts)
         return found | self._cluster.totals(groups, self._doubts)
 
     def doubts(self) -> tuple[Doubt, ...]:
