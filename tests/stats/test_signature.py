@@ -1,6 +1,7 @@
 """Proves the signature's figures exactly on small cases, its sums for any case, and its speed on millions of requests."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.model.record import TaskAttempt
-from assay.model.signature import ACCESS_ROLES, Counted, PhaseUse, Requests, Signature
+from assay.model.signature import ACCESS_ROLES, Access, Counted, PhaseUse, Requests, Signature, TracedMedium
 from assay.stats.runs import REMEMBERED_ENDS, continued
 from assay.stats.signature import signature
 from assay.stats.timeline import Timeline, phase_uses
@@ -261,3 +262,10 @@ def test_two_million_requests_take_less_than_five_seconds():
     told = signature([seen], [], attempts)
     assert time.process_time() - began < 5
     assert sum(one.requests for one in told.accesses) == pytest.approx(count)
+
+
+@pytest.mark.parametrize("kind", [Signature, Access, PhaseUse, TracedMedium])
+def test_the_reference_describes_every_field(kind):
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "signature.md").read_text()
+    assert not [name for name in kind.model_fields if f"`{name}`" not in page]
+    assert kind.model_json_schema()["properties"].keys() == kind.model_fields.keys()
