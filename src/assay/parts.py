@@ -36,6 +36,7 @@ from assay.model.store import Placer, Store
 from assay.model.trial import MediumSpec, Trial
 from assay.model.workload import Workload
 from assay.plan.load import Vocabulary
+from assay.probe.block_trace import BlockTraceProbe
 from assay.probe.controllers import VARIABLE, read_controllers
 from assay.probe.cpu import CpuProbe
 from assay.probe.disk import DiskInstrument
@@ -186,7 +187,7 @@ class TrialParts:
         if self._trial.cluster.kind == "existing":
             return ()
         samples = Samples()
-        return (Ticking(instruments(samples, self._environment), samples=samples),)
+        return (Ticking(instruments(samples, self._environment), samples=samples), BlockTraceProbe())
 
 
 def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instrument, ...]:
