@@ -133,6 +133,7 @@ class BlockTraceProbe:
                 "probe-file-map": lambda: self._map(reading, stop),
             }
             threads = [threading.Thread(target=one, name=name, daemon=True) for name, one in work.items()]
+            threads = threads if media else []
             for thread in threads:
                 thread.start()
             try:
