@@ -32,6 +32,7 @@ WHOLE_LIFE = [
     "run answer",
     "mark run",
     "history",
+    "task logs",
     "verify",
     "mark collect",
     "detach probe",
@@ -64,7 +65,7 @@ def scripted(script):
 
 def test_the_steps_of_a_life_come_in_order():
     script = Script()
-    record, attempts, samples = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record, attempts, samples, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
     assert script.log == WHOLE_LIFE
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
@@ -87,7 +88,7 @@ def test_a_warm_trial_is_not_made_cold():
 @pytest.mark.parametrize("step", [step for step in WHOLE_LIFE if step not in {"stop cluster", "detach medium"}])
 def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
     script = Script(fail_at=step)
-    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     if step == "verify":
         assert [verdict.outcome for verdict in record.verdicts] == [Outcome.FAIL]
     else:
@@ -104,12 +105,12 @@ def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
 
 def test_a_crashed_check_is_unknown_and_never_passes():
     script = Script(fail_at="verify", fail_with=ZeroDivisionError("oops"))
-    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.UNKNOWN
 
 
 def test_a_wrong_answer_fails():
-    record, _, _ = run_trial(a_trial(), FakeParts(Script(answer=2), a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(Script(answer=2), a_trial()), Silent()).record
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.FAIL
 
@@ -182,28 +183,28 @@ def test_fractions_that_directories_can_not_meet_are_refused():
 
 def test_bytes_that_landed_elsewhere_are_doubted_or_fail_a_strict_trial():
     script = Script(landing={"disk": 0.9, "other": 0.1})
-    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.PASS
     assert [doubt.kind for doubt in record.doubts].count("placement-missed") == 3
     assert {(landed.role, landed.when) for landed in record.landed} == {
         ("input", "staged"), ("input", "run"), ("intermediate", "run"), ("output", "run"),
     }  # fmt: skip
     strict = a_trial().model_copy(update={"strict_placement": True})
-    record, _, _ = run_trial(strict, FakeParts(script, strict), Silent())
+    record = run_trial(strict, FakeParts(script, strict), Silent()).record
     assert record.outcome is Outcome.FAIL
     assert "of input 90% on disk, 10% on other landed where 100% on disk was wanted (staged)" in (record.error or "")
 
 
 def test_what_was_used_of_a_limit_is_recorded_and_processes_that_it_ended_are_doubted():
     script = Script(limit_use=LimitUse(memory_limit_bytes=1 << 32, memory_peak_bytes=1 << 31, out_of_memory_kills=2))
-    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     assert record.limits == script.limit_use
     assert "out-of-memory" in [doubt.kind for doubt in record.doubts]
 
 
 def test_what_an_emulated_drive_saw_is_kept_by_step_with_its_doubts():
     script = Script(device=True)
-    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.PASS
     assert list(record.devices["disk"]) == ["staging", "run", "write out"]
     assert [step.name for step in record.steps][5:7] == ["run", "write out"]
@@ -213,25 +214,25 @@ def test_what_an_emulated_drive_saw_is_kept_by_step_with_its_doubts():
 
 def test_a_drive_that_dies_is_the_reason_that_the_record_gives():
     script = Script(device=True, fail_at="run answer")
-    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     assert record.status is Status.FAILED
     assert record.error == "the drive died"
 
 
 def test_too_little_seen_is_doubted_or_fails_a_strict_trial():
     script = Script(found_bytes=5)
-    record, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     assert [doubt.kind for doubt in record.doubts].count("landing-not-seen") == 3
     strict = a_trial().model_copy(update={"strict_placement": True})
-    record, _, _ = run_trial(strict, FakeParts(script, strict), Silent())
+    record = run_trial(strict, FakeParts(script, strict), Silent()).record
     assert "of input 5 of 104857600 bytes were found (staged)" in (record.error or "")
 
 
 def test_what_probes_saw_is_kept_by_part_also_when_the_trial_fails_half_way():
-    record, _, _ = run_trial(a_trial(), FakeParts(Script(device=True), a_trial()), Silent())
+    record = run_trial(a_trial(), FakeParts(Script(device=True), a_trial()), Silent()).record
     assert [amount.part for amount in record.amounts] == ["staging", "run", "write out", "collect"]
     script = Script(fail_at="run answer")
-    record, _, samples = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record, _, samples, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
     assert record.status is Status.FAILED
     assert [amount.part for amount in record.amounts] == ["staging"]
     assert len(samples) == 1

@@ -36,13 +36,13 @@ def execute(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Displ
             continue
         display.trial_begins(trial, number, len(plan.trials))
         with interruptible(), make_parts(trial) as parts:
-            record, attempts, samples = run_trial(trial, parts, display)
+            result = run_trial(trial, parts, display)
             try:
-                folder.write(record, attempts, samples)
+                folder.write(result)
             except OSError as error:
                 reason = f"the record of trial {trial.id} could not be written: {error}"
                 raise AssayError(f"{reason}; make room and go on with --resume") from error
-        display.trial_ends(record)
+        display.trial_ends(result.record)
 
 
 @contextmanager

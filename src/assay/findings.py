@@ -1,7 +1,7 @@
 """What a trial has found so far."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -11,6 +11,8 @@ from assay.model.limits import LimitUse
 from assay.model.placement import Landed
 from assay.model.progress import Progress
 from assay.model.record import Amount, JobRecord, Output, Sample, Step, TaskAttempt
+from assay.model.signature import Signature
+from assay.model.task import TaskPhases
 
 
 @dataclass
@@ -24,7 +26,9 @@ class Findings:
     staging_jobs: list[JobRecord] = field(default_factory=list)
     jobs: list[JobRecord] = field(default_factory=list)
     attempts: list[TaskAttempt] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
+    phases: list[TaskPhases] = field(default_factory=list)
+    samples: list[Sequence[Sample]] = field(default_factory=list)
+    signature: Signature | None = None
     amounts: list[Amount] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     landed: list[Landed] = field(default_factory=list)

@@ -20,12 +20,15 @@ from assay.model.parts import Parts
 from assay.model.placement import Role
 from assay.model.probe import Probe, Reading, Scene
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, Output, Part, Record, Sample, Status, TaskAttempt, totals
+from assay.model.record import JobRecord, Output, Part, Record, Status, totals
+from assay.model.result import Joined, TrialResult
+from assay.model.signature import Traced
 from assay.model.store import Placer, Store
 from assay.model.trial import Trial
+from assay.stats.signature import signature
 
 
-def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, list[TaskAttempt], list[Sample]]:
+def run_trial(trial: Trial, parts: Parts, progress: Progress) -> TrialResult:
     """Run one trial from facts to verdicts; a failure is a record too, with its reason. Interrupts pass through."""
     findings = Findings(facts=dict(parts.facts()))
     error = None
@@ -54,7 +57,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> tuple[Record, l
         verdicts=tuple(findings.verdicts),
         doubts=tuple(findings.doubts),
     )
-    return record, findings.attempts, findings.samples
+    return TrialResult(record, findings.attempts, Joined(findings.samples), findings.phases, findings.signature)
 
 
 def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) -> None:
@@ -99,6 +102,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
             findings.settings |= report.settings
             findings.staging_jobs += _histories(engine, staged.jobs, findings)
             findings.jobs += _histories(engine, report.jobs, findings)
+            _see_phases(engine, findings)
             _found(placer, (("input", workload.input), ("output", workload.output)), "run", findings)
             findings.landed = counted(findings.landed, findings.jobs)
             findings.doubts += _doubts(trial, cluster, media, findings)
@@ -127,9 +131,11 @@ def _measured(probes: Sequence[Probe], scene: Scene, findings: Findings) -> Iter
             yield mark
     finally:
         for reading in readings:
-            findings.samples += reading.samples()
+            findings.samples.append(reading.samples())
             findings.amounts += reading.amounts()
             findings.doubts += reading.doubts()
+            if isinstance(reading, Traced) and findings.attempts:
+                findings.signature = signature(reading.requests(), reading.counted(), findings.attempts)
 
 
 def _run(
@@ -229,6 +235,12 @@ def _histories(engine: Engine, jobs: tuple[JobReference, ...], findings: Finding
     histories = [engine.history(job) for job in jobs]
     findings.attempts += [attempt for history in histories for attempt in history.attempts]
     return [history.job for history in histories]
+
+
+def _see_phases(engine: Engine, findings: Findings) -> None:
+    seen = engine.phases(findings.attempts)
+    findings.phases += seen.phases
+    findings.doubts += seen.doubts
 
 
 def _found(

@@ -7,6 +7,7 @@ from pyarrow import parquet
 
 from assay.model.errors import BadInputError
 from assay.model.record import Amount, Sample
+from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
 from assay.testing.fakes import FakeEngine
 from tests.builders import a_plan, a_record, a_trial
@@ -22,7 +23,7 @@ def folder(tmp_path):
 def test_what_is_written_reads_back(folder):
     record = a_record()
     attempt = FakeEngine._attempt("job_1_0001", 5)
-    folder.write(record, [attempt], [Sample(probe="cpu", series="user_percent", time_ms=3, value=2.5)])
+    folder.write(TrialResult(record, [attempt], [Sample(probe="cpu", series="user_percent", time_ms=3, value=2.5)]))
     assert folder.records() == ([record], [])
     assert folder.plan() == a_plan(a_trial(1), a_trial(2, medium="memory"))
     place = folder.path / "trials" / record.trial.id
@@ -31,7 +32,7 @@ def test_what_is_written_reads_back(folder):
 
 
 def test_no_samples_make_an_empty_table_with_its_columns(folder):
-    folder.write(a_record(), [], [])
+    folder.write(TrialResult(a_record(), [], []))
     table = parquet.read_table(folder.path / "trials" / a_trial().id / "samples.parquet")
     assert table.num_rows == 0
     assert table.column_names == list(Sample.model_fields)
@@ -60,7 +61,7 @@ def test_a_half_written_trial_is_not_seen_and_goes_away(folder):
     ],
 )
 def test_a_record_cut_short_or_altered_is_named_and_left_out(folder, change, reason):
-    folder.write(a_record(), [], [])
+    folder.write(TrialResult(a_record(), [], []))
     file = folder.path / "trials" / a_trial().id / "record.json"
     file.write_text(change(file.read_text()))
     records, damaged = folder.records()
@@ -88,7 +89,7 @@ def test_samples_of_several_writes_come_back_in_order_and_small(folder, monkeypa
         for series in ("user_percent", "system_percent")
         for at in range(2500)
     ]
-    folder.write(a_record(), [], samples)
+    folder.write(TrialResult(a_record(), [], samples))
     file = folder.path / "trials" / a_trial().id / "samples.parquet"
     assert parquet.read_table(file).to_pylist() == [sample.model_dump() for sample in samples]
     assert file.stat().st_size < 6 * len(samples)
@@ -99,5 +100,5 @@ def test_a_probes_totals_are_in_the_record(folder):
         Amount(probe="cpu", subject="machine", series="user_s", part=part, value=1.5, basis="estimated")
         for part in ("staging", "run")
     )
-    folder.write(a_record(amounts=amounts), [], [])
+    folder.write(TrialResult(a_record(amounts=amounts), [], []))
     assert folder.records()[0][0].amounts == amounts

@@ -2,18 +2,21 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from assay.engine.client import last_words, run_client
+from assay.engine.container_logs import read_phases
 from assay.engine.history import HistoryServer
 from assay.engine.program import Told, environment_of, find_jar, program_command, texts_in
 from assay.model.cluster import RunningCluster
 from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
+from assay.model.record import TaskAttempt
+from assay.model.task import TaskHistory
 
 REPORT_SCHEMA = 1
 _NEWS = "assay: "
@@ -86,6 +89,11 @@ class MapReduce:
     def history(self, job: JobReference) -> History:
         """From the JobHistoryServer."""
         return self._history.read(job)
+
+    def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
+        """By the containers' logs, which are out of reach on a shared cluster."""
+        logs = None if self._shared else self._cluster.conf_dir.parent / "logs" / "containers"
+        return read_phases(logs, attempts)
 
     def _next_name(self) -> str:
         self._launches += 1

@@ -1,11 +1,12 @@
 """Engines: what executes the jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from assay.model.base import Frozen
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, TaskAttempt
+from assay.model.task import TaskHistory
 
 
 class Launch(Frozen):
@@ -73,4 +74,8 @@ class Engine(Protocol):
 
     def history(self, job: JobReference) -> History:
         """The history of a finished job. Raises AssayError when it can't be had within a bounded time."""
+        ...
+
+    def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
+        """The finer phases of task attempts, as far as their logs can be read; never raises for a log."""
         ...

@@ -5,7 +5,7 @@ A probe watches a Scene from before staging until after the result is collected.
 apart for each.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, Protocol
@@ -61,8 +61,8 @@ class Reading(Protocol):
         """All that was seen since the last mark, or the beginning, belongs to this part of the trial."""
         ...
 
-    def samples(self) -> tuple[Sample, ...]:
-        """All samples, oldest first."""
+    def samples(self) -> Sequence[Sample]:
+        """All samples; each series' oldest first."""
         ...
 
     def amounts(self) -> tuple[Amount, ...]:

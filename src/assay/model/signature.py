@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.record import Basis
@@ -65,6 +65,7 @@ class Counted:
     role: AccessRole = "other"
 
 
+@runtime_checkable
 class Traced(Protocol):
     """The extra ability of a reading that saw requests."""
 

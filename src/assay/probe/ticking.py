@@ -60,9 +60,9 @@ class TickingReading:
             self.lost = True
             self.own_doubts.append(_lost(reason))
 
-    def samples(self) -> tuple[Sample, ...]:
+    def samples(self) -> Sequence[Sample]:
         """Series by series, each oldest first."""
-        return tuple(self.kept)
+        return self.kept
 
     def amounts(self) -> tuple[Amount, ...]:
         """Of all parts that were marked."""

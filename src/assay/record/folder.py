@@ -3,6 +3,8 @@
 RUN/plan.json                      the plan, written first
 RUN/trials/<id>/record.json        the record (schema-versioned), with the probes' amounts
 RUN/trials/<id>/tasks.parquet      one row per task attempt
+RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases
+RUN/trials/<id>/signature.json     the jobs' I/O signature, where a probe saw requests
 RUN/trials/<id>/samples.parquet    one row per probe, series and time
 RUN/damaged/                       record folders that could not be read when their trial was run again
 
@@ -13,14 +15,18 @@ import os
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from assay.model.errors import BadInputError
 from assay.model.record import Record, Sample, TaskAttempt
+from assay.model.result import TrialResult
+from assay.model.signature import Signature
+from assay.model.task import TaskPhases
 from assay.model.trial import Plan
 
 ROWS_AT_ONCE = 1 << 17
@@ -31,6 +37,16 @@ _SAMPLES = {
     "use_dictionary": ["probe", "series", "value"],
     "column_encoding": {"time_ms": "DELTA_BINARY_PACKED"},
 }
+
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+class Series(NamedTuple):
+    """One series of samples: milliseconds since the epoch, rising, and the value at each."""
+
+    times_ms: list[int]
+    values: list[float]
 
 
 class Damaged(NamedTuple):
@@ -96,18 +112,49 @@ class RunFolder:
                 damaged.append(Damaged(folder, str(error)))
         return records, damaged
 
-    def write(self, record: Record, attempts: Sequence[TaskAttempt], samples: Sequence[Sample]) -> None:
+    def write(self, result: TrialResult) -> None:
         """Add a finished trial: all files are on disk before the folder gets its name."""
+        record = result.record
         draft = self._trials / f".{record.trial.id}-{uuid.uuid4().hex[:8]}"
         draft.mkdir(parents=True)
         (draft / "record.json").write_text(record.model_dump_json(indent=1))
-        _write_rows(draft / "tasks.parquet", TaskAttempt, attempts)
-        _write_rows(draft / "samples.parquet", Sample, samples, _SAMPLES)
+        _write_rows(draft / "tasks.parquet", TaskAttempt, result.attempts)
+        _write_rows(draft / "phases.parquet", TaskPhases, result.phases)
+        _write_rows(draft / "samples.parquet", Sample, result.samples, _SAMPLES)
+        if result.signature is not None:
+            (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
         for file in draft.iterdir():
             _flush(file)
         self._put_aside(record.trial.id)
         draft.rename(self._trials / record.trial.id)
         _flush(self._trials)
+
+    def attempts(self, trial: str) -> list[TaskAttempt]:
+        """A trial's task attempts; none where the file is missing."""
+        return _read_rows(self._trials / trial / "tasks.parquet", TaskAttempt)
+
+    def phases(self, trial: str) -> list[TaskPhases]:
+        """The finer phases of a trial's task attempts; none where there are none."""
+        return _read_rows(self._trials / trial / "phases.parquet", TaskPhases)
+
+    def series(self, trial: str) -> "dict[tuple[str, str], Series]":
+        """A trial's samples: times and values of each probe's series; empty where the file is missing."""
+        return _read_series(self._trials / trial / "samples.parquet")
+
+    def samples_bytes(self, trial: str) -> int:
+        """What a trial's samples take on disk."""
+        file = self._trials / trial / "samples.parquet"
+        return file.stat().st_size if file.exists() else 0
+
+    def signature(self, trial: str) -> Signature | None:
+        """A trial's I/O signature. Raises BadInputError when its file is damaged."""
+        file = self._trials / trial / "signature.json"
+        if not file.exists():
+            return None
+        try:
+            return Signature.model_validate_json(file.read_text())
+        except ValidationError as error:
+            raise BadInputError(f"{file} can't be read: {_first(error)}") from None
 
     def _put_aside(self, trial: str) -> None:
         """Keep an unreadable record folder of the same trial, in RUN/damaged, where nobody takes it for a record."""
@@ -128,13 +175,51 @@ def _write_rows(
     import pyarrow
     from pyarrow import parquet
 
-    types = {"int": pyarrow.int64(), "float": pyarrow.float64()}
-    columns = {name: getattr(field.annotation, "__name__", "str") for name, field in kind.model_fields.items()}
-    schema = pyarrow.schema([(name, types.get(type_, pyarrow.string())) for name, type_ in columns.items()])
+    columns = {name: _column_type(field.annotation) for name, field in kind.model_fields.items()}
+    schema = pyarrow.schema(list(columns.items()))
     with parquet.ParquetWriter(file, schema, **encoding) as writer:
-        for at in range(0, max(1, len(rows)), ROWS_AT_ONCE):
-            some = [{name: getattr(row, name) for name in columns} for row in rows[at : at + ROWS_AT_ONCE]]
+        left = iter(rows)
+        for _ in range(0, max(1, len(rows)), ROWS_AT_ONCE):
+            some = [{name: getattr(row, name) for name in columns} for row in islice(left, ROWS_AT_ONCE)]
             writer.write_table(pyarrow.Table.from_pylist(some, schema=schema))
+
+
+def _column_type(annotation: object) -> Any:
+    """Parquet's type for a field's: whole numbers, numbers, texts; each may be missing."""
+    import pyarrow
+
+    kinds = [one for one in get_args(annotation) if one is not NoneType] if isinstance(annotation, UnionType) else []
+    (kind,) = kinds or [annotation]
+    return {int: pyarrow.int64(), float: pyarrow.float64()}.get(kind, pyarrow.string())
+
+
+def _read_rows(file: Path, kind: type[Row]) -> list[Row]:
+    """The rows of a table that `_write_rows` wrote. Raises BadInputError when the file is damaged."""
+    import pyarrow
+    from pyarrow import parquet
+
+    if not file.exists():
+        return []
+    try:
+        return [kind.model_validate(row) for row in parquet.read_table(file).to_pylist()]
+    except (pyarrow.ArrowException, ValidationError) as error:
+        raise BadInputError(f"{file} can't be read: {error}") from None
+
+
+def _read_series(file: Path) -> "dict[tuple[str, str], Series]":
+    import pyarrow
+    from pyarrow import parquet
+
+    if not file.exists():
+        return {}
+    try:
+        table = parquet.read_table(file)
+    except pyarrow.ArrowException as error:
+        raise BadInputError(f"{file} can't be read: {error}") from None
+    grouped = table.group_by(["probe", "series"], use_threads=False).aggregate([("time_ms", "list"), ("value", "list")])
+    return {
+        (row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in grouped.to_pylist()
+    }
 
 
 def _flush(path: Path) -> None:

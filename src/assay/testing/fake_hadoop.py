@@ -1,6 +1,6 @@
 """Fakes of what a trial runs on: a cluster, its store, and an engine that runs nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from assay.model.placement import Landed, Role
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, Phases, TaskAttempt
 from assay.model.store import StoredFile
+from assay.model.task import TaskHistory, TaskPhases
 from assay.model.trial import Trial
 from assay.testing.script import Script
 
@@ -146,6 +147,16 @@ class FakeEngine:
             maps=1, reduces=1, phases=phases, counters=self._script.counters,
         )  # fmt: skip
         return History(job=record, attempts=(self._attempt(job.id, end),))
+
+    def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
+        """All of an attempt's time is its map phase."""
+        self._script.note("task logs")
+        return TaskHistory(
+            phases=tuple(
+                TaskPhases(job=one.job, attempt=one.attempt, kind=one.kind, map_s=one.finished_ms / 1000)
+                for one in attempts
+            )
+        )
 
     @staticmethod
     def _attempt(job: str, end: int) -> TaskAttempt:
