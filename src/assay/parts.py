@@ -47,7 +47,7 @@ from assay.probe.own_cost import OwnCost
 from assay.probe.pressure import PressureProbe
 from assay.probe.process_stat import OpenProcess
 from assay.probe.processes import ProcessProbe
-from assay.probe.rapl import Rapl
+from assay.probe.rapl import Rapl, has_zones
 from assay.probe.redfish import Redfish
 from assay.probe.samples import Samples
 from assay.probe.ticking import Instrument, Ticking
@@ -176,15 +176,20 @@ class TrialParts:
             self._trial.workload, f"/user/{getpass.getuser()}/assay/{self._lease.id}"
         )
 
+    @property
+    def _measures(self) -> bool:
+        """On an existing cluster this machine's use tells nothing of the nodes'."""
+        return self._trial.cluster.kind != "existing" and self._trial.probes != "none"
+
     def scene(self, running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
         """The cluster's daemons, disks and ports on this machine."""
-        if self._trial.cluster.kind == "existing":
+        if not self._measures:
             return Scene(layout=layout)
         return build_scene(running, layout, media)
 
     def probes(self) -> tuple[Probe, ...]:
-        """All that is measured by default; on an existing cluster this machine's use tells nothing of the nodes'."""
-        if self._trial.cluster.kind == "existing":
+        """All that is measured by default, or nothing."""
+        if not self._measures:
             return ()
         samples = Samples()
         return (Ticking(instruments(samples, self._environment), samples=samples), BlockTraceProbe())
@@ -193,8 +198,10 @@ class TrialParts:
 def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instrument, ...]:
     """What is read twice a second, in this order; the first tells what all of them cost.
 
-    Management controllers are asked only where the environment names some: most machines have none to ask.
+    Power is measured where the machine can: most virtual ones have no counters of it, and management controllers are
+    asked only where the environment names some.
     """
+    rapl = (Rapl(),) if has_zones() else ()
     redfish = (Redfish(lambda: read_controllers(environment)),) if environment.get(VARIABLE) else ()
     return (
         OwnCost(lambda: samples.bytes, OpenProcess(os.getpid())),
@@ -205,7 +212,7 @@ def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instr
         DiskInstrument(),
         DiskProcessesInstrument(),
         Network(),
-        Rapl(),
+        *rapl,
         *redfish,
     )
 

@@ -76,6 +76,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
         store, engine = parts.store(running), parts.engine(running, neutral, _any_failure(cluster, media))
         placer = parts.placer(running, layout)
         scopes.enter_context(_tidied(store, workload.base, findings, progress))
+        _count_anew(media)
         mark = scopes.enter_context(_measured(parts.probes(), parts.scene(running, layout, media), findings))
         with findings.step("stage", progress):
             if placer is not None:
@@ -184,6 +185,12 @@ def _write_out(media: Sequence[Medium]) -> None:
     for medium in media:
         if isinstance(medium, Device):
             medium.write_out()
+
+
+def _count_anew(media: Sequence[Medium]) -> None:
+    for medium in media:
+        if isinstance(medium, Device):
+            medium.reset_report()
 
 
 def _take_reports(media: Sequence[Medium], when: Literal["staging", "run", "write out"], findings: Findings) -> None:

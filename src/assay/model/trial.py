@@ -66,6 +66,7 @@ class Trial(Frozen):
     settings: SettingsSpec
     cluster: ClusterSpec
     cache: Literal["cold", "warm"]
+    probes: Literal["default", "none"] = "default"
     repetition: int
 
     @property
@@ -81,6 +82,7 @@ class Trial(Frozen):
             "memory": "all" if self.cluster.limit_memory_bytes is None else _size(self.cluster.limit_memory_bytes),
             "cpus": "all" if self.cluster.limit_cpus is None else f"{self.cluster.limit_cpus:g}",
             "cache": self.cache,
+            "probes": self.probes,
         }
 
 

@@ -42,12 +42,13 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
         ("memory", [str(size) for size in experiment.memory]),
         ("cpus", [str(count) for count in experiment.cpus]),
         ("cache", list(experiment.cache)),
+        ("probes", list(experiment.probes)),
     ):
         _refuse_doubles(path, line_of(tree, [what]), what, names)
     cluster = _cluster(experiment, path.parent)
     trials: list[Trial] = []
     for combination in _in_order(experiment, _inputs(workloads, datasets, vocabulary), settings, placements):
-        repetition, (workload, dataset), setting, memory, cpus, cache, placement = combination
+        repetition, (workload, dataset), setting, memory, cpus, cache, probes, placement = combination
         number = len(trials) + 1
         limits = {"limit_memory_bytes": memory, "limit_cpus": cpus}
         trials.append(
@@ -61,6 +62,7 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
                 settings=setting,
                 cluster=cluster.model_copy(update=limits),
                 cache=cache,
+                probes=probes,
                 repetition=repetition,
             )
         )
@@ -99,7 +101,7 @@ def _in_order(experiment: ExperimentFile, *factors: Sequence[Any]) -> list[tuple
     source = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
     order = []
     for repetition in range(1, experiment.repetitions + 1):
-        groups = list(product(inputs, settings, memories, cpus, experiment.cache))
+        groups = list(product(inputs, settings, memories, cpus, experiment.cache, experiment.probes))
         source.shuffle(groups)
         for group in groups:
             turns = list(placements)

@@ -42,7 +42,7 @@ class LocalWrites:
         with INotify() as kernel:
             for directory, medium in self._roots.items():
                 self._watch(kernel, directory, medium)
-            thread = threading.Thread(target=self._follow, args=(kernel, done), name="local-writes", daemon=True)
+            thread = threading.Thread(target=self._follow, args=(kernel, done), name="probe-local-writes", daemon=True)
             thread.start()
             try:
                 yield self

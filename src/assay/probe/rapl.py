@@ -44,6 +44,11 @@ class Zone(NamedTuple):
     range_uj: int
 
 
+def has_zones(powercap: Path = POWERCAP) -> bool:
+    """Whether this machine has such counters at all: virtual machines mostly have none."""
+    return any(_ZONE.fullmatch(zone.name) for zone in powercap.glob("intel-rapl*"))
+
+
 class Rapl:
     """An instrument: energy of the processor packages and their memory, or of the whole platform."""
 

@@ -23,6 +23,7 @@ class Group(Frozen):
     memory: str
     cpus: str
     cache: str
+    probes: str
 
 
 class Row(Frozen):
@@ -62,7 +63,7 @@ def summarise(records: Sequence[Record]) -> list[Row]:
 
 def varying(rows: Sequence[Row]) -> list[str]:
     """The factors besides workload and placement that tell rows of one workload apart."""
-    names = ("variant", "options", "dataset", "settings", "memory", "cpus", "cache")
+    names = ("variant", "options", "dataset", "settings", "memory", "cpus", "cache", "probes")
     workloads = {row.group.workload for row in rows}
     return [
         name

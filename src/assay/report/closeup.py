@@ -1,0 +1,78 @@
+"""Which trials a report looks at closely, and all that it reads of one."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.model.energy import Span
+from assay.model.errors import BadInputError
+from assay.model.record import Record, Status, TaskAttempt
+from assay.model.signature import Signature
+from assay.model.task import TaskPhases
+from assay.record.folder import RunFolder, Series
+from assay.stats.power import part_spans
+
+MOST_TRIALS = 12
+"""More would make a page that nobody reads to its end, and that a phone opens slowly."""
+
+
+class Closeup(NamedTuple):
+    """One trial with its tables; `unreadable` says which of them could not be read, and why."""
+
+    record: Record
+    attempts: Sequence[TaskAttempt] = ()
+    phases: Sequence[TaskPhases] = ()
+    series: Mapping[tuple[str, str], Series] = {}
+    signature: Signature | None = None
+    samples_bytes: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def placement(self) -> str:
+        """Its placement's name."""
+        return self.record.trial.placement.name
+
+    @property
+    def run(self) -> Span | None:
+        """The run part with the writing out of what the kernel held back; None when the trial had none."""
+        spans = part_spans(self.record.steps)
+        if "run" not in spans:
+            return None
+        return Span(begin_ms=spans["run"].begin_ms, end_ms=spans.get("write out", spans["run"]).end_ms)
+
+    def reason(self, *kinds: str) -> str:
+        """Why something is missing, in the words of the trial's first doubt of such a kind (or that begins so)."""
+        doubts = [doubt for kind in (*kinds, "probes-lost") for doubt in self.record.doubts if _is(doubt.kind, kind)]
+        told = [doubt.what for doubt in doubts] + list(self.unreadable)
+        return told[0] if told else "the record has nothing of it"
+
+
+def _is(kind: str, begin: str) -> bool:
+    return kind == begin or kind.startswith(f"{begin}-")
+
+
+def chosen(records: Sequence[Record]) -> list[Record]:
+    """At most so many finished trials: the first of each combination of factors, then their repetitions."""
+    firsts, others = [], []
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    for record in records:
+        if record.status is not Status.FINISHED:
+            continue
+        factors = tuple(sorted(record.trial.factors.items()))
+        (others if factors in seen else firsts).append(record)
+        seen.add(factors)
+    return [*firsts, *others][:MOST_TRIALS]
+
+
+def look(run: RunFolder, record: Record) -> Closeup:
+    """Read a trial's tables; one that is damaged is named and left out."""
+    trial, unreadable = record.trial.id, []
+    seen = Closeup(record)
+    for name, read in (
+        ("attempts", run.attempts), ("phases", run.phases), ("series", run.series), ("signature", run.signature),
+        ("samples_bytes", run.samples_bytes),
+    ):  # fmt: skip
+        try:
+            seen = seen._replace(**{name: read(trial)})
+        except BadInputError as error:
+            unreadable.append(str(error))
+    return seen._replace(unreadable=tuple(unreadable))

@@ -1,0 +1,170 @@
+"""Figures of time as SVG text: axes, lines and areas over bins.
+
+Written by hand because hundreds of bins in many panels that share an axis take a plotting library seconds, and most of
+a page's bytes. Text is in the page's own font; widths are estimated from it.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.stats.binning import Bins
+
+if TYPE_CHECKING:
+    import numpy as np
+
+WIDTH, LEFT, RIGHT = 960, 52, 14
+TEXT_PX, LETTER_PX = 13, 6.9
+INK, FAINT = "#1b1f24", "#d7dce1"
+STEPS_S = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 36000, 86400)
+UNITS, FROM_UNITS = ((3600, "hours"), (60, "minutes"), (0, "seconds")), 5
+"""A longer unit is used from so many of it on."""
+
+
+class Panel(NamedTuple):
+    """A stretch of a figure with a vertical axis from 0 to `greatest`, and time from left to right."""
+
+    top: float
+    height: float
+    begin_ms: int
+    length_ms: int
+    greatest: float
+
+    def x(self, time_ms: float) -> float:
+        """Where a time lies."""
+        return LEFT + (time_ms - self.begin_ms) / self.length_ms * (WIDTH - LEFT - RIGHT)
+
+    def y(self, value: float) -> float:
+        """Where a value lies; what is beyond the axis is drawn at its end."""
+        return self.top + self.height * (1 - min(max(value, 0.0), self.greatest) / self.greatest)
+
+
+def line(panel: Panel, bins: Bins, colour: str, width: float = 1.4) -> str:
+    """The means, as steps with gaps where nothing is told."""
+    data = "".join(_steps(panel, bins, run, bins.mean) for run in _runs(bins))
+    return f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+
+
+def area(panel: Panel, bins: Bins, low: "np.ndarray", high: "np.ndarray", fill: str, opacity: float = 1) -> str:
+    """What lies between two rows of values."""
+    data = "".join(
+        f"{_steps(panel, bins, run, high)}{_back(panel, bins, run, low)}Z" for run in _runs(bins)
+    )
+    return f'<path d="{data}" fill="{fill}"{_opacity(opacity)}/>'
+
+
+def band(panel: Panel, bins: Bins, colour: str) -> str:
+    """From the least to the greatest, faint; nothing where each bin is a single piece."""
+    if bins.whole:
+        return ""
+    return area(panel, bins, bins.least, bins.greatest, colour, 0.28)
+
+
+def text(x: float, y: float, words: str, extra: str = "") -> str:
+    """Words at a place."""
+    return f'<text x="{_n(x)}" y="{_n(y)}"{f" {extra}" if extra else ""}>{escape(words)}</text>'
+
+
+def rect(x: float, y: float, width: float, height: float, fill: str, opacity: float = 1, edge: str = "") -> str:
+    """A filled rectangle, with an edge of a colour or none."""
+    stroke = f' stroke="{edge}"' if edge else ""
+    size = f'x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"'
+    return f'<rect {size} fill="{fill}"{_opacity(opacity)}{stroke}/>'
+
+
+def title(top: float, words: str, legend: Sequence[tuple[str, str]] = ()) -> str:
+    """A panel's name above it, and after it what its colours mean."""
+    parts = [text(LEFT, top - 7, words, 'font-weight="600"')]
+    x = LEFT + (len(words) + 3) * LETTER_PX
+    for name, colour in legend:
+        parts += [rect(x, top - 17, 11, 11, colour), text(x + 16, top - 7, name)]
+        x += 16 + (len(name) + 2) * LETTER_PX
+    return "".join(parts)
+
+
+def value_axis(panel: Panel, values: Sequence[float]) -> str:
+    """Lines across, and their values at the left."""
+    return "".join(
+        f'<path d="M{LEFT},{_n(panel.y(value))}H{WIDTH - RIGHT}" stroke="{FAINT}"/>'
+        + text(LEFT - 6, panel.y(value) + 4, f"{value:,.10g}", 'text-anchor="end"')
+        for value in values
+    )
+
+
+def time_axis(panel: Panel, since: str) -> str:
+    """Times below a panel, in words that fit their length."""
+    seconds = panel.length_ms / 1000
+    step = next((one for one in STEPS_S if seconds / one <= 11), math.ceil(seconds / 11))
+    unit, name = next(one for one in UNITS if seconds >= one[0] * FROM_UNITS)
+    bottom = panel.top + panel.height
+    parts = [f'<path d="M{LEFT},{_n(bottom)}H{WIDTH - RIGHT}" stroke="{INK}"/>']
+    for number in range(math.floor(seconds / step + 1e-9) + 1):
+        x = panel.x(panel.begin_ms + number * step * 1000)
+        parts += [
+            f'<path d="M{_n(x)},{_n(bottom)}v5" stroke="{INK}"/>',
+            text(x, bottom + 18, f"{number * step / (unit or 1):g}", 'text-anchor="middle"'),
+        ]
+    parts.append(text(WIDTH - RIGHT, bottom + 36, f"{name} since {since}", 'text-anchor="end"'))
+    return "".join(parts)
+
+
+def figure(height: float, parts: Sequence[str], label: str, name: str = "wide") -> str:
+    """The whole figure; `label` is what it shows, for those who can't see it."""
+    return (
+        f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {_n(height)}" role="img" '
+        f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{TEXT_PX}" fill="{INK}">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def round_up(value: float) -> float:
+    """The next number that reads well on an axis: 1, 2, 4, 5, 6, 8 or 10 times a power of ten."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 4, 5, 6, 8, 10, 20) if step * power >= value * (1 - 1e-9))
+
+
+def _runs(bins: Bins) -> Iterator[slice]:
+    """Bins that follow one another without a gap."""
+    first = 0
+    for place in range(1, len(bins.mean) + 1):
+        if place == len(bins.mean) or bins.begin_ms[place] != bins.end_ms[place - 1]:
+            yield slice(first, place)
+            first = place
+
+
+def _steps(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
+    """Along the values from left to right."""
+    ends = [_n(panel.x(time_ms)) for time_ms in bins.end_ms[run].tolist()]
+    heights = [_n(panel.y(value)) for value in values[run].tolist()]
+    parts = [f"M{_n(panel.x(int(bins.begin_ms[run.start])))},{heights[0]}"]
+    for place, end in enumerate(ends):
+        if place + 1 == len(ends):
+            parts.append(f"H{end}")
+        elif heights[place + 1] != heights[place]:
+            parts.append(f"H{end}V{heights[place + 1]}")
+    return "".join(parts)
+
+
+def _back(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
+    """Along the values from right to left, from the end of `_steps`."""
+    begins = [_n(panel.x(time_ms)) for time_ms in bins.begin_ms[run].tolist()]
+    heights = [_n(panel.y(value)) for value in values[run].tolist()]
+    parts = [f"V{heights[-1]}"]
+    for place in range(len(begins) - 1, -1, -1):
+        if place == 0:
+            parts.append(f"H{begins[0]}")
+        elif heights[place - 1] != heights[place]:
+            parts.append(f"H{begins[place]}V{heights[place - 1]}")
+    return "".join(parts)
+
+
+def _n(value: float) -> str:
+    """A tenth of a pixel is as fine as anybody sees."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _opacity(opacity: float) -> str:
+    return "" if opacity == 1 else f' fill-opacity="{opacity:g}"'

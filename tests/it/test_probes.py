@@ -1,0 +1,147 @@
+"""Proves on a real TeraSort over an emulated drive that what different instruments saw of it agrees."""
+
+import pytest
+
+from assay.media.requirements import missing
+from assay.model.doubt import Outcome
+from assay.model.energy import PowerModel
+from assay.model.record import Sample
+from assay.record.folder import RunFolder
+from assay.stats.critical_path import critical_path
+from assay.stats.energy import by_phase, energy_account
+
+pytestmark = pytest.mark.it
+
+EXPERIMENT = """
+experiment: probed
+workloads: {name: terasort, options: {size: 200MB}}
+media: {ssd: samsung-840-evo-120gb}
+memory: 1600MiB
+settings: small
+hadoop: {mapreduce.job.reduces: 2, dfs.replication: 1}
+"""
+FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
+TASK = "org.apache.hadoop.mapreduce.TaskCounter"
+PARTS = ("staging", "run", "write out")
+MB = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from tests.it.driving import a_place
+
+    with a_place(tmp_path_factory.mktemp("probed")) as place:
+        lacking = missing(place.installation)
+        if lacking:
+            pytest.skip("; ".join(lacking))
+        place.assay("run", place.experiment(EXPERIMENT), "--out", "run")
+        yield RunFolder(place.home / "run")
+
+
+@pytest.fixture(scope="module")
+def record(folder):
+    (found,), damaged = folder.records()
+    assert not damaged
+    assert found.outcome is Outcome.PASS, found.error
+    return found
+
+
+@pytest.fixture(scope="module")
+def amount(record):
+    values = {(one.probe, one.subject, one.series, one.part): one.value for one in record.amounts}
+    return lambda probe, subject, series, part="run": values.get((probe, subject, series, part), 0.0)
+
+
+def test_the_disk_probe_agrees_with_the_emulator(record, amount):
+    for part in PARTS:
+        report = record.devices["ssd"][part]
+        for series, kind in (("read_bytes", "reads"), ("written_bytes", "writes")):
+            seen, told = amount("disk", "ssd", series, part), report[kind]["bytes"]
+            assert seen == pytest.approx(told, rel=0.02, abs=MB), (part, series)
+    assert amount("disk", "ssd", "written_bytes", "staging") > 200 * MB
+
+
+def test_the_trace_agrees_with_the_disk_probe(amount):
+    roles = ("input", "intermediate", "output", "other")
+    for series in ("read_bytes", "written_bytes"):
+        traced = sum(amount("block-trace", f"ssd/{role}", series) for role in roles)
+        assert traced == pytest.approx(amount("disk", "ssd", series), rel=0.02, abs=MB)
+
+
+def test_hdfs_bytes_by_role_agree_with_counters_and_block_locations(record, amount):
+    counters = record.totals.counters[FILE_SYSTEM]
+    # HDFS keeps 4 bytes of checksum for each 512; the kernel reads ahead and in whole pages.
+    read = amount("block-trace", "ssd/input", "read_bytes")
+    assert read == pytest.approx(counters["HDFS_BYTES_READ"] * (1 + 4 / 512), rel=0.05)
+    landed = {(one.role, one.when): one for one in record.landed}
+    assert landed["output", "run"].bytes == pytest.approx(counters["HDFS_BYTES_WRITTEN"], rel=0.01)
+    written = sum(amount("block-trace", "ssd/output", "written_bytes", part) for part in ("run", "write out", "collect"))
+    assert written == pytest.approx(counters["HDFS_BYTES_WRITTEN"] * (1 + 4 / 512), rel=0.05)
+
+
+def test_shuffled_bytes_agree_with_the_counter(record, amount):
+    pairs = {one.subject for one in record.amounts if one.series == "shuffle_from_server_bytes"}
+    assert pairs
+    shuffled = sum(amount("network", pair, "shuffle_from_server_bytes") for pair in pairs)
+    assert shuffled == pytest.approx(record.totals.counters[TASK]["REDUCE_SHUFFLE_BYTES"], rel=0.05)
+
+
+def test_processor_time_by_group_adds_up_to_the_machines(record, amount):
+    machine = sum(
+        amount("cpu", "machine", f"{state}_s") for state in ("user", "system", "irq", "softirq")
+    )  # fmt: skip
+    own = [one for one in record.amounts if one.probe == "processes" and one.part == "run"]
+    groups = sum(one.value for one in own if one.series in {"user_s", "system_s"} and one.subject != "other")
+    # Of all other programs only what was seen in their own clocks: never the remainder, which would always add up.
+    groups += amount("processes", "other", "seen_s") + amount("cpu", "machine", "irq_s")
+    groups += amount("cpu", "machine", "softirq_s")
+    assert groups == pytest.approx(machine, rel=0.05)
+
+
+def test_energy_by_phase_adds_up_to_the_trials(folder, record):
+    series = folder.series(record.trial.id)
+    samples = [
+        Sample(probe=probe, series=name, time_ms=time_ms, value=value)
+        for (probe, name), kept in series.items()
+        for time_ms, value in zip(kept.times_ms, kept.values, strict=True)
+    ]
+    account = energy_account(record, samples, PowerModel())
+    assert {one.component for one in account.energies} >= {"cpu", "memory", "ssd"}
+    phases = by_phase(account, folder.attempts(record.trial.id))
+    for energy in account.energies:
+        own = [one for one in phases if (one.part, one.component, one.node) == (energy.part, energy.component, energy.node)]
+        assert sum(one.energy_j for one in own) == pytest.approx(energy.energy_j)
+    in_run = sum(one.energy_j for one in phases if one.part == "run" and one.phase != "outside" and one.within is None)
+    assert in_run > 0
+
+
+def test_finer_phases_fit_their_attempts(folder, record):
+    attempts = {one.attempt: one for one in folder.attempts(record.trial.id) if one.state == "SUCCEEDED"}
+    phases = {one.attempt: one for one in folder.phases(record.trial.id)}
+    assert set(phases) == set(attempts)
+    for name, one in phases.items():
+        whole = (attempts[name].finished_ms - attempts[name].started_ms) / 1000
+        parts = [one.start_s, one.map_s, one.final_spill_s, one.merge_s, one.shuffle_s, one.reduce_s, one.commit_s]
+        assert sum(part or 0.0 for part in parts) == pytest.approx(whole, rel=0.1, abs=0.5), name
+    for job in record.jobs:
+        path = critical_path(job, list(attempts.values()), list(phases.values()))
+        assert sum(part.seconds for part in path.parts) == pytest.approx(job.submitted_s)
+
+
+def test_the_signature_holds_all_bytes_of_the_disk(folder, record, amount):
+    signature = folder.signature(record.trial.id)
+    (medium,) = signature.media
+    parts = (*PARTS, "collect")
+    whole = sum(amount("disk", "ssd", series, part) for series in ("read_bytes", "written_bytes") for part in parts)
+    assert medium.basis == "measured"
+    assert medium.bytes == pytest.approx(whole, rel=0.02)
+    reduce_writes = sum(
+        one.bytes for one in signature.accesses
+        if (one.phase, one.role, one.direction) == ("reduce", "output", "write")
+    )  # fmt: skip
+    assert reduce_writes > 50 * MB
+
+
+def test_nothing_is_doubted_about_the_probes(record):
+    about_probes = ("probe", "cpu-not", "trace", "clock", "samples")
+    assert not [doubt for doubt in record.doubts if doubt.kind.startswith(about_probes)]
