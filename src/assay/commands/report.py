@@ -7,6 +7,8 @@ from rich.console import Console
 
 from assay.model.doubt import Outcome
 from assay.record.folder import RunFolder
+from assay.report.closeup import chosen, look
+from assay.report.cost_table import print_costs
 from assay.report.page import page
 from assay.report.table import print_report
 
@@ -21,8 +23,10 @@ def report_run(folder: Path, console: Console) -> None:
     print_report(f"{plan.experiment}: {len(records)} of {len(plan.trials)} trials", records, console, plan.doubts)
     for one in damaged:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
+    closeups = [look(run, record) for record in chosen(records)]
+    print_costs(closeups, console)
     target = folder / "report.html"
-    target.write_text(page(plan, records, damaged))
+    target.write_text(page(plan, records, damaged, closeups))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
 
 

@@ -41,6 +41,8 @@ class Closeup(NamedTuple):
 
     def reason(self, *kinds: str) -> str:
         """Why something is missing, in the words of the trial's first doubt of such a kind (or that begins so)."""
+        if self.record.trial.probes == "none":
+            return "the trial ran without probes"
         doubts = [doubt for kind in (*kinds, "probes-lost") for doubt in self.record.doubts if _is(doubt.kind, kind)]
         told = [doubt.what for doubt in doubts] + list(self.unreadable)
         return told[0] if told else "the record has nothing of it"

@@ -2,25 +2,33 @@
 
 from collections.abc import Sequence
 
-from assay.model.record import Record
+from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
+from assay.report.close import comparisons
+from assay.report.closeup import MOST_TRIALS, Closeup
+from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
+from assay.report.joules import PARTS, PHASES
 from assay.report.phases import phase_bars
-from assay.report.text import bytes_text, duration_text, ratio_text, seconds_text
+from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
+from assay.report.timeline import MOST_BINS
 from assay.stats.summary import doubts_of, summarise, varying
 
 
-def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged]) -> str:
-    """The page's HTML. Everything in it comes from the records."""
+def page(
+    plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], closeups: Sequence[Closeup] = ()
+) -> str:
+    """The page's HTML. Everything in it comes from the records; `closeups` are the trials that are drawn."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("assay.report", "."), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"seconds": seconds_text, "size": bytes_text, "duration": duration_text}
+    environment.filters |= {"seconds": seconds_text, "size": bytes_text, "duration": duration_text, "number": number_text}
     rows = summarise(records)
+    factors = varying(rows)
     return environment.get_template("page.html.j2").render(
         plan=plan,
         rows=rows,
-        factors=varying(rows),
+        factors=factors,
         ratio_text=ratio_text,
         bars=phase_bars(rows),
         records=records,
@@ -28,6 +36,15 @@ def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged]) -> s
         damaged=damaged,
         doubts=[*plan.doubts, *doubts_of(records)],
         facts=_common_facts(records),
+        comparisons=comparisons(closeups, factors),
+        shown=len(closeups),
+        finished=sum(record.status is Status.FINISHED for record in records),
+        most_trials=MOST_TRIALS,
+        most_bins=MOST_BINS,
+        energy_parts=PARTS,
+        energy_phases=PHASES,
+        bounds={"core_percent": MOST_CORE_PERCENT, "mib": MOST_MIB, "mib_per_hour": MOST_MIB_PER_HOUR},
+        cost_reason=next((one.reason("probe-own-cost") for one in closeups if not one.record.amounts), ""),
     )
 
 

@@ -29,3 +29,11 @@ def duration_text(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes}:{rest:02d} min"
+
+
+def number_text(value: float | None) -> str:
+    """Three digits or more, thousands apart; a dash for what is not there."""
+    if value is None:
+        return "-"
+    size = abs(value)
+    return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"

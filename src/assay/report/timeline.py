@@ -167,13 +167,14 @@ class _Timeline:
             title(panel.top, name, [(f"{state} (stolen by the host)" if state == "steal" else state, colours[state]) for state in series]),
             value_axis(panel, (0, 50, 100)),
         ]
-        stacked: list[Pieces] = []
-        low = None
+        # Of the times that all states have: else one could not lie upon another.
+        every = added(list(series.values()))
+        stacked = [every._replace(values=every.values * 0)]
+        top = binned(stacked[0], self._span, self._bins)
         for state, pieces in series.items():
             stacked.append(pieces)
-            top = binned(added(stacked), self._span, self._bins)
-            parts.append(area(panel, top, top.mean * 0 if low is None else low, top.mean, colours[state], 0.9))
-            low = top.mean
+            low, top = top.mean, binned(added(stacked), self._span, self._bins)
+            parts.append(area(panel, top, low, top.mean, colours[state], 0.9))
         self._add(panel, *parts, band(panel, top, INK))
 
     def _cpu_series(self) -> dict[str, Pieces]:

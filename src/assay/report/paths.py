@@ -1,0 +1,129 @@
+"""What a trial's run was spent on: the jobs' critical paths, their spills and merges, and their reducers' skew."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.model.record import JobRecord
+from assay.model.task import PathKind, Skew, TaskPhases
+from assay.report.closeup import Closeup
+from assay.report.drawing import LEFT, LETTER_PX, RIGHT, WIDTH, Panel, figure, rect, text, time_axis
+from assay.stats.critical_path import critical_path
+from assay.stats.skew import reducer_skew
+
+KINDS: dict[str, tuple[tuple[PathKind, ...], str]] = {
+    "waits and starts": (("master", "container", "start"), "#c3cbd2"),
+    "map": (("map",), "#0072B2"),
+    "spill and merge": (("final spill", "map merge"), "#56B4E9"),
+    "shuffle": (("shuffle",), "#E69F00"),
+    "merge": (("merge",), "#CC79A7"),
+    "reduce": (("reduce",), "#009E73"),
+    "commit": (("task commit", "job commit"), "#56646f"),
+    "lost": (("lost",), "#D55E00"),
+    "unknown": (("unknown",), "#ffffff"),
+}
+"""The path's kinds as a report puts them together, with their colours. `merge` is the reducers', after the shuffle."""
+BETWEEN, BETWEEN_COLOUR = "between jobs", "#f3f5f7"
+EDGE = "#8a949e"
+ROW_PX, BAR_PX, HEAD_PX = 44, 22, 26
+
+
+class JobPath(NamedTuple):
+    """One job: its time from submission to end by kind in seconds, its spills and merge passes, and its skew.
+
+    `spills` are all maps'; passes are the most that any of its attempts made. None where no task's log tells.
+    """
+
+    job: JobRecord
+    seconds: dict[str, float]
+    spills: int | None
+    map_passes: int | None
+    reduce_passes: int | None
+    bytes_skew: Skew | None
+    time_skew: Skew | None
+
+
+def job_paths(closeup: Closeup) -> list[JobPath]:
+    """Of each of the run's jobs."""
+    skews = {(skew.job, skew.measure): skew for skew in reducer_skew(closeup.attempts)}
+    return [
+        JobPath(
+            job=job,
+            seconds=_seconds(job, closeup),
+            **_passes([one for one in closeup.phases if one.job == job.id]),
+            bytes_skew=skews.get((job.id, "shuffled_bytes")),
+            time_skew=skews.get((job.id, "reduce_s")),
+        )
+        for job in closeup.record.jobs
+    ]
+
+
+def path_bars(trials: Sequence[tuple[str, Closeup, Sequence[JobPath]]]) -> str:
+    """A bar for each trial: its jobs' paths added up by kind, and the run's time outside its jobs; empty without any.
+
+    The bars are as long as the run's step took.
+    """
+    rows = [(name, _added(closeup, paths)) for name, closeup, paths in trials]
+    most_s = max((sum(seconds.values()) for _, seconds in rows), default=0.0)
+    if not most_s:
+        return ""
+    parts = [_legend({kind for _, seconds in rows for kind, value in seconds.items() if value})]
+    for row, (name, seconds) in enumerate(rows):
+        top = HEAD_PX + row * ROW_PX
+        panel = Panel(top + 20, BAR_PX, 0, round(1000 * most_s), 1)
+        parts.append(text(LEFT, top + 14, f"{name}: {sum(seconds.values()):.1f} s", 'font-weight="600"'))
+        parts += _bar(panel, seconds)
+    bottom = HEAD_PX + len(rows) * ROW_PX + 8
+    parts.append(time_axis(Panel(bottom, 0, 0, round(1000 * most_s), 1), "the run began, kinds put together"))
+    return figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
+
+
+def _seconds(job: JobRecord, closeup: Closeup) -> dict[str, float]:
+    parts = critical_path(job, closeup.attempts, closeup.phases).parts
+    found = {kind: sum(part.seconds for part in parts if part.kind in kinds) for kind, (kinds, _) in KINDS.items()}
+    return {kind: seconds for kind, seconds in found.items() if seconds}
+
+
+def _passes(phases: Sequence[TaskPhases]) -> dict[str, int | None]:
+    maps = [one for one in phases if one.kind == "map"]
+    reduces = [one for one in phases if one.kind == "reduce"]
+    return {
+        "spills": sum(one.spills for one in maps) if maps else None,
+        "map_passes": max(one.merge_passes for one in maps) if maps else None,
+        "reduce_passes": max(one.merge_passes for one in reduces) if reduces else None,
+    }
+
+
+def _added(closeup: Closeup, paths: Sequence[JobPath]) -> dict[str, float]:
+    """By kind over all jobs; what is left of the step is the workload's own time, and the client's."""
+    found = {kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in KINDS}
+    step_s = sum(step.seconds for step in closeup.record.steps if step.name == "run")
+    return {**found, BETWEEN: max(0.0, step_s - sum(found.values()))}
+
+
+def _colour(kind: str) -> str:
+    return BETWEEN_COLOUR if kind == BETWEEN else KINDS[kind][1]
+
+
+def _legend(shown: set[str]) -> str:
+    parts, x = [], float(LEFT)
+    for kind in (*KINDS, BETWEEN):
+        if kind in shown:
+            parts += [rect(x, 4, 11, 11, _colour(kind), edge=EDGE), text(x + 16, 14, kind)]
+            x += 16 + (len(kind) + 2) * LETTER_PX
+    return "".join(parts)
+
+
+def _bar(panel: Panel, seconds: dict[str, float]) -> list[str]:
+    """Seconds are written where there is room for them."""
+    parts, at_s = [], 0.0
+    for kind, own_s in seconds.items():
+        left, right = panel.x(1000 * at_s), panel.x(1000 * (at_s + own_s))
+        at_s += own_s
+        if own_s:
+            parts.append(rect(left, panel.top, right - left, BAR_PX, _colour(kind), edge="#ffffff"))
+        if right - left > 5 * LETTER_PX:
+            ink = "#ffffff" if kind in {"map", "reduce", "commit"} else "#1b1f24"
+            parts.append(text((left + right) / 2, panel.top + 15.5, f"{own_s:.1f}", f'text-anchor="middle" fill="{ink}"'))
+    width = panel.x(1000 * at_s) - LEFT
+    parts.append(rect(LEFT, panel.top, min(width, WIDTH - LEFT - RIGHT), BAR_PX, "none", edge=EDGE))
+    return parts

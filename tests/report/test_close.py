@@ -1,0 +1,253 @@
+"""Proves that the page's close part says what the records say, names what is missing, and stays small."""
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from assay.model.doubt import Doubt
+from assay.model.record import Status
+from assay.model.result import TrialResult
+from assay.model.trial import MediumSpec
+from assay.record.folder import RunFolder
+from assay.report.accesses import access_lines, flow_picture, flows
+from assay.report.close import comparisons
+from assay.report.closeup import MOST_TRIALS, Closeup, chosen, look
+from assay.report.cost import cost_of, middle
+from assay.report.cost_table import print_costs
+from assay.report.joules import energy_of
+from assay.report.page import page
+from assay.report.paths import KINDS, job_paths, path_bars
+from assay.report.timeline import leading_phases, scale_of, timeline
+from assay.stats.binning import binned, running_tasks
+from tests.builders import a_plan
+from tests.report.closeups import SIGNATURE, a_closeup, a_record
+
+LONG_S = 7200.0
+
+
+def page_of(*closeups):
+    records = [one.record for one in closeups]
+    return page(a_plan(*(record.trial for record in records)), records, [], closeups)
+
+
+def words(svg):
+    """All that is written in a figure."""
+    return [node.text for node in ElementTree.fromstring(svg).iter() if node.text]
+
+
+class Tags(HTMLParser):
+    """Fails on tags that are closed in another order than they were opened."""
+
+    VOID = {"meta", "br", "img", "link"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name == "href"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        unclosed = {"td", "th", "tr", "li", "p"}
+        while self.open[-1] != tag and self.open[-1] in unclosed:
+            self.open.pop()
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def html():
+    return page_of(a_closeup(1, "hdd", 60.0), a_closeup(2, "ssd", 40.0), a_closeup(3, "hdd", 58.0, repetition=2))
+
+
+def test_the_page_has_the_records_numbers(html):
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+    for number in (
+        "400.0 MiB", "75.0%", "75% sequential", "2.5 streams", "128 KiB", "3.25", "500.0 MiB",  # the signature
+        "1.2 % of its bytes", "7.3", "9.9",  # 7.3 s of 700 MiB are 9.9 ns a byte
+        "163", "1.23", "77.5", "0.04",  # the drive's joules; percent of a core, MiB, MiB per hour
+    ):  # fmt: skip
+        assert f" {number}" in text, number
+
+
+def test_the_page_is_well_formed_needs_nothing_and_its_links_lead_somewhere(html):
+    tags = Tags()
+    tags.feed(html)
+    assert tags.open == []
+    assert len(tags.ids) == len(set(tags.ids))
+    assert {f"#{one}" for one in tags.ids} >= set(tags.links)
+    assert "<script" not in html
+
+
+def test_every_placement_is_drawn_and_repetitions_are_folded_away(html):
+    figures = re.findall(r'aria-label="(\S+) over time', html)
+    assert figures == ["0001-terasort-hdd", "0002-terasort-ssd", "0003-terasort-hdd"]
+    before_third = html[: html.index("0003-terasort-hdd over time")]
+    assert "<details><summary>hdd, repetition 2</summary>" in before_third
+
+
+def test_four_trials_of_two_hours_make_a_small_page():
+    closeups = [a_closeup(number, medium, LONG_S, waves=900) for number, medium in enumerate(("hdd", "ssd", "a", "b"), 1)]
+    assert len(page_of(*closeups)) < 3 << 20
+
+
+def test_a_figure_names_its_panels_and_axes():
+    seen = a_closeup()
+    told = words(timeline(seen, scale_of([seen])))
+    for part in ("sort", "tasks running", "processor, % of all 2 hardware threads", "iowait", "hdd: throughput, MB/s",
+                 "read", "write", "hdd: utilisation, % of the time", "seconds since the run began", "40", "150"):  # fmt: skip
+        assert part in told
+    assert not [word for word in told if "not measured" in word]
+
+
+def test_a_long_trial_is_put_together_and_keeps_its_extremes():
+    seen = a_closeup(length_s=LONG_S, waves=900)
+    scale = scale_of([seen])
+    svg = timeline(seen, scale)
+    assert scale.mb_s == 150  # one sample of 150 among 14,400
+    assert "minutes since the run began" in words(svg)
+    # A path's band reaches the throughput panel's top although the mean never comes near it.
+    assert svg.count('fill-opacity="0.28"') == 4
+    assert len(svg) < 150_000
+
+
+def test_what_no_probe_saw_is_said_and_not_drawn():
+    doubt = Doubt(kind="disk-uncounted", what="the disk of medium 'hdd' was not measured: no device", why="w", cure="c")
+    bare = a_closeup(series={}, signature=None, phases=(), record=a_record(doubts=(doubt,), amounts=(), devices={}))
+    told = words(timeline(bare, scale_of([bare])))
+    assert "processor: not measured: the record has nothing of it" in told
+    assert "hdd: throughput and utilisation: not measured: the disk of medium 'hdd' was not measured: no device" in told
+    assert not [word for word in told if "MB/s" in word]
+    html = page_of(bare)
+    assert "There is no I/O signature: the record has nothing of it" in html
+    assert "missing is cpu in staging, cpu in run" in html
+
+
+def test_memory_has_no_device_and_that_is_no_fault():
+    seen = a_closeup(medium="ram", series={})
+    trial = seen.record.trial.model_copy(update={"media": (MediumSpec(name="ram", kind="memory"),)})
+    seen = seen._replace(record=seen.record.model_copy(update={"trial": trial}))
+    assert "ram: throughput and utilisation: not measured: it is memory, there is no device" in words(timeline(seen, scale_of([seen])))
+
+
+def test_a_trial_without_probes_says_so():
+    record = a_record(amounts=(), doubts=())
+    record = record.model_copy(update={"trial": record.trial.model_copy(update={"probes": "none"})})
+    html = page_of(a_closeup(record=record, series={}, signature=None))
+    assert "processor: not measured: the trial ran without probes" in html
+    assert "There is no I/O signature: the trial ran without probes" in html
+
+
+def test_a_record_of_nothing_but_its_jobs_still_has_its_page():
+    seen = Closeup(a_record(steps=(), amounts=(), devices={}, doubts=()))
+    html = page_of(seen)
+    assert "has no figure: its record does not tell when its run began" in html
+    assert "unknown" in html
+
+
+def test_bands_follow_the_phase_that_most_tasks_are_in():
+    seen = a_closeup(length_s=40.0)
+    tasks = {phase: binned(pieces, seen.run, 300) for phase, pieces in running_tasks(seen.attempts).items()}
+    bands = leading_phases(tasks)
+    assert [phase for phase, _, _ in bands][-3:] == ["shuffle", "merge", "reduce"]
+    assert all(before[2] <= after[1] for before, after in zip(bands, bands[1:], strict=False))
+
+
+def test_flows_add_up_to_the_signatures_bytes():
+    found = flows(SIGNATURE, a_record())
+    assert sum(flow.bytes for flow in found) == sum(one.bytes for one in SIGNATURE.accesses)
+    assert [flow.phase for flow in found] == ["staging: map", "map", "map", "shuffle", "reduce", "no task running"]
+    assert found[1].random_bytes == 100 << 20
+    told = words(flow_picture(found, 500 << 20, "x"))
+    assert "and 4.0 KiB in 1 kinds of less than 0.5% each" in told
+    assert "400.0 MiB, 75% sequential, 128 KiB, 2.5 streams" in told
+
+
+def test_small_lines_are_put_together_in_the_last():
+    lines = access_lines(SIGNATURE, a_record())
+    assert len(lines) == 6
+    assert (lines[-1].job, lines[-1].bytes) == ("1 lines of less than 0.5% each", "4.0 KiB")
+
+
+def test_an_estimated_flow_does_not_claim_to_know_its_order():
+    access = SIGNATURE.accesses[0].model_copy(
+        update={"basis": "estimated", "sequential_share": None, "typical_request_bytes": None, "streams": None}
+    )
+    (flow,) = flows(SIGNATURE.model_copy(update={"accesses": (access,)}), a_record())
+    assert "400.0 MiB, estimated" in words(flow_picture([flow], flow.bytes, "x"))
+
+
+def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():
+    seen = a_closeup()
+    (path,) = job_paths(seen)
+    assert sum(path.seconds.values()) == pytest.approx(path.job.submitted_s)
+    assert set(path.seconds) <= set(KINDS)
+    assert (path.spills, path.map_passes, path.reduce_passes) == (30, 1, 1)
+    assert path.bytes_skew.max_over_median == pytest.approx(2000 / 1500)
+    assert "hdd: 40.0 s" in words(path_bars([("hdd", seen, [path])]))
+
+
+def test_energy_by_component_and_phase_adds_up():
+    energy = energy_of(a_closeup())
+    run = {one.component: one.energy_j["run"] for one in energy.components}
+    assert run["hdd"] == pytest.approx(163)
+    assert energy.whole.energy_j == pytest.approx(sum(run.values()))
+    assert sum(one.energy_j for one in energy.phases.values()) == pytest.approx(energy.whole.energy_j)
+    assert sum(one.run_share for one in energy.components) == pytest.approx(1)
+
+
+def test_the_instruments_cost_is_the_trials_own():
+    seen = a_closeup()
+    cost = cost_of(seen.record, seen.samples_bytes)
+    assert cost.core_percent == pytest.approx(1.23)
+    assert cost.growth_bytes == 77.5 * 2**20
+    assert cost.samples_bytes_per_hour == pytest.approx(40_000, rel=0.01)
+    assert cost_of(a_record(amounts=()), 0) == (None, None, 0, None)
+    assert middle([cost, cost_of(a_record(amounts=()), 0)]).core_percent == cost.core_percent
+
+
+def test_the_terminal_has_energy_and_cost_by_placement():
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as captured:
+        print_costs([a_closeup(1, "hdd"), a_closeup(2, "ssd"), a_closeup(3, "hdd", repetition=2)], console)
+    lines = captured.get().splitlines()
+    assert [line.split()[:2] for line in lines if line.startswith("terasort")] == [["terasort", "hdd"], ["terasort", "ssd"]]
+    for part in ("modelled", "1.23", "77.5", "0.04", "Medians of 3 trials"):
+        assert part in captured.get()
+
+
+def test_the_terminal_is_silent_without_probes():
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as captured:
+        print_costs([a_closeup(record=a_record(amounts=()))], console)
+    assert captured.get() == ""
+
+
+def test_the_first_of_each_placement_is_chosen_before_repetitions_and_failures_never():
+    records = [a_record(2 * n + side, ("hdd", "ssd")[side], repetition=n + 1) for n in range(10) for side in (0, 1)]
+    records.insert(0, a_record(99, "nvme", status=Status.FAILED))
+    found = chosen(records)
+    assert len(found) == MOST_TRIALS
+    assert [one.trial.placement.name for one in found[:2]] == ["hdd", "ssd"]
+    assert "nvme" not in {one.trial.placement.name for one in found}
+
+
+def test_a_short_trial_beside_a_long_one_gets_its_own_axis():
+    (comparison,) = comparisons([a_closeup(1, "hdd", 400.0), a_closeup(2, "ssd", 50.0)], [])
+    assert [one.own_scale for one in comparison.firsts] == [False, True]
+
+
+def test_damaged_tables_are_named_and_the_rest_is_read(tmp_path):
+    run, seen = RunFolder(tmp_path / "run"), a_closeup()
+    run.create(a_plan(seen.record.trial))
+    run.write(TrialResult(seen.record, seen.attempts, (), seen.phases, seen.signature))
+    (tmp_path / "run" / "trials" / seen.record.trial.id / "samples.parquet").write_bytes(b"PAR1 cut")
+    found = look(run, seen.record)
+    assert (found.attempts, found.phases, found.signature) == (seen.attempts, seen.phases, seen.signature)
+    assert "samples.parquet can't be read" in found.unreadable[0]
+    assert "samples.parquet can&#39;t be read" in page_of(found)
