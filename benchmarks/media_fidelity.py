@@ -57,7 +57,8 @@ MEMORY_BYTES = 12 << 30
 """For backing files; half as much again must be available. Faster drives than fit are measured for a shorter time."""
 WRITING_SHARE = 0.62 / 6
 """Of a calibration's seconds: what each of the named direct accesses gets."""
-PAST_KNEE = 1.3
+PAST_KNEE = 1.15
+SPARE_BYTES = 8 << 30
 KNEE_PATIENCE = 1.5
 
 ATTACH_S = DETACH_S = 2.0
@@ -207,7 +208,7 @@ class Bench(NamedTuple):
         total_bytes = int(knee * PAST_KNEE)
         seconds = math.fsum((knee / rates[0], (total_bytes - knee) / rates[1])) / 1e6
         medium.place.mkdir(parents=True, exist_ok=True)
-        if 2 * total_bytes > shutil.disk_usage(medium.place).free:
+        if total_bytes + SPARE_BYTES > shutil.disk_usage(medium.place).free:
             return None
         size_bytes = int(medium.facts()["size_bytes"])
         with (
