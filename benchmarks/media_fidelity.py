@@ -3,33 +3,42 @@
 fio is the judge. For each profile (all shipped ones without arguments): every named figure measured, as the profile
 expects it, the error and the verdict; the emulator's CPU time per 100 MB; seconds to attach and detach. A drive without
 delays (`null`) goes first: what it can't show, no drive can on this machine, and is said to be beyond it.
+Backing files lie in memory where there is enough of it, so that the host's disk has no part in the figures; write
+caches, which take more, are written full on the disk.
 Exit code 1 when a bound does not hold or was not measured. Needs root; about two minutes per profile, on an
 otherwise idle machine.
 """
 
 import argparse
 import json
+import math
 import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.calibration.fio import Fio, Limit, Stretch, find_fio
+from assay.calibration.measure import Ground, measure_knee
 from assay.commands.calibrate import spec_of
 from assay.commands.calibrating import Wish, calibrate, facts_of
 from assay.lease import Lease
+from assay.machine import available_memory_bytes
 from assay.media.emulated import PURPOSE, EmulatedMedium
 from assay.media.emulator import Emulator
-from assay.media.profile import profile_names
-from assay.media.raw import raw_drive
+from assay.media.memory import MemoryMedium
+from assay.media.profile import find_profile, profile_names
+from assay.media.raw import BLOCK_BYTES, raw_drive
 from assay.media.system import RealSystem
 from assay.model.base import Frozen
-from assay.model.calibration import Access, Calibration
+from assay.model.calibration import Access, Calibration, Knee
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
 from assay.model.progress import Silent
+from assay.model.trial import MediumSpec
 from assay.report.calibration import figure_text
 from assay.stats.fidelity import compare, named_figures
 
@@ -43,6 +52,14 @@ MOST_CPU = {"hdd": 0.05, "ssd": 0.15}
 NULL_BYTES = (2 << 30, 64 << 30)
 """A backing file whose blocks are there already after a first pass, and one that is new all the time: each has an
 advantage over the other, and a ceiling is the best of both."""
+
+MEMORY_BYTES = 12 << 30
+"""For backing files; half as much again must be available. Faster drives than fit are measured for a shorter time."""
+WRITING_SHARE = 0.62 / 6
+"""Of a calibration's seconds: what each of the named direct accesses gets."""
+PAST_KNEE = 1.15
+SPARE_BYTES = 8 << 30
+KNEE_PATIENCE = 1.5
 
 ATTACH_S = DETACH_S = 2.0
 MOST_LATE = 0.01
@@ -67,13 +84,15 @@ def main() -> int:
     installation, meter = _installation(), find_fio(os.environ)
     rows: list[Row] = []
     try:
-        limits = _ceilings(arguments.seconds / 3, meter, installation)
-        rows += _say(_ceiling_rows(limits), json_only=arguments.json)
-        shipped = profile_names(installation.profiles)
-        for profile in [name for name in arguments.profiles or shipped if name != NULL]:
-            calibration = _calibrate(profile, arguments.seconds, meter, installation)
-            rows += _say(_figure_rows(calibration, limits), json_only=arguments.json)
-            rows += _say(_cost_rows(profile, meter, installation), json_only=arguments.json)
+        with _memory(installation) as place:
+            sys.stdout.write(f"backing files lie {'on disk' if place is None else 'in memory'}\n")
+            bench = Bench(meter=meter, installation=installation, place=place, seconds=arguments.seconds)
+            limits = bench.ceilings()
+            rows += _say(_ceiling_rows(limits), json_only=arguments.json)
+            shipped = profile_names(installation.profiles)
+            for profile in [name for name in arguments.profiles or shipped if name != NULL]:
+                rows += _say(_figure_rows(bench.calibration(profile), limits), json_only=arguments.json)
+                rows += _say(bench.cost_rows(profile), json_only=arguments.json)
     except AssayError as error:
         sys.stderr.write(f"media_fidelity: {error}\n")
         return 2
@@ -102,22 +121,105 @@ def _installation() -> Installation:
     )
 
 
-def _ceilings(seconds: float, meter: Fio, installation: Installation) -> dict[str, float]:
-    """What a drive without delays shows."""
-    found: dict[str, float] = {}
-    for size_bytes in NULL_BYTES:
-        figures = named_figures(_calibrate(NULL, seconds, meter, installation, size_bytes))
-        found = {name: max(value, found.get(name, 0.0)) for name, value in figures.items()}
-    return found
+@contextmanager
+def _memory(installation: Installation) -> Iterator[Path | None]:
+    """A tmpfs for backing files; None where memory is too short for it."""
+    if available_memory_bytes() < 1.5 * MEMORY_BYTES:
+        yield None
+        return
+    with Lease(installation.state, PURPOSE) as lease:
+        spec = MediumSpec(name="backing", kind="memory", size_bytes=MEMORY_BYTES)
+        with MemoryMedium(spec, lease).attached() as place:
+            yield place
 
 
-def _calibrate(
-    profile: str, seconds: float, meter: Fio, installation: Installation, size_bytes: int | None = None
-) -> Calibration:
-    """Only the accesses that have names; nothing is stored, since the machine's load differs from run to run."""
-    spec = spec_of(profile, installation).model_copy(update={"size_bytes": size_bytes})
-    wish = Wish(seconds=seconds, form="named")
-    return calibrate(spec, facts_of(spec, installation), wish, meter, installation, Silent())
+class Bench(NamedTuple):
+    """What all measurements share; `place` is where backing files go, None for the installation's own."""
+
+    meter: Fio
+    installation: Installation
+    place: Path | None
+    seconds: float
+
+    def ceilings(self) -> dict[str, float]:
+        """What a drive without delays shows."""
+        found: dict[str, float] = {}
+        for size_bytes in NULL_BYTES:
+            figures = named_figures(self._calibrated(self.spec(NULL, size_bytes), self.seconds / 3))
+            found = {name: max(value, found.get(name, 0.0)) for name, value in figures.items()}
+        return found
+
+    def calibration(self, profile: str) -> Calibration:
+        """All named figures of a profile; a write cache's knee from a drive of its own on the disk."""
+        found = self._calibrated(self.spec(profile), min(self.seconds, self._seconds_that_fit(profile)))
+        if found.knee is not None or "write_cache_knee_bytes" not in found.expected:
+            return found
+        doubts = tuple(doubt for doubt in found.doubts if doubt.kind != "knee-not-measured")
+        return found.model_copy(update={"knee": self._knee(profile, found), "doubts": doubts})
+
+    def cost_rows(self, name: str) -> list[Row]:
+        """The emulator's CPU time while it reads and writes in order, and how long attaching and detaching take."""
+        medium = EmulatedMedium(self.spec(name), self.installation)
+        began = time.monotonic()
+        with medium.attached():
+            mounted = time.monotonic()
+            leaving = mounted
+        attach_s, detach_s = mounted - began, time.monotonic() - leaving
+        most = MOST_CPU.get(medium.profile.kind, 1.0)
+        rows = [
+            _bounded(name, "attach_s", attach_s, ATTACH_S, "{:.2f} s"),
+            _bounded(name, "detach_s", detach_s, DETACH_S, "{:.2f} s"),
+        ]
+        for direction, cores in _cpu_per_100_mb_s(medium, self.meter, self.installation).items():
+            rows.append(_bounded(name, f"cpu_{direction}_cores_per_100_mb_s", cores, most, "{:.1%}"))
+        return rows
+
+    def spec(self, profile: str, size_bytes: int | None = None) -> MediumSpec:
+        """The drive, with its backing file in its place."""
+        spec = spec_of(profile, self.installation)
+        return spec.model_copy(update={"size_bytes": size_bytes, "path": self.place})
+
+    def _calibrated(self, spec: MediumSpec, seconds: float) -> Calibration:
+        """Only the accesses that have names; nothing is stored, since the machine's load differs from run to run."""
+        wish = Wish(seconds=seconds, form="named")
+        return calibrate(spec, facts_of(spec, self.installation), wish, self.meter, self.installation, Silent())
+
+    def _seconds_that_fit(self, profile: str) -> float:
+        """How long a drive may be written to until its backing file fills the memory."""
+        expected = find_profile(profile, self.installation.profiles).expected
+        bytes_s = sum(
+            figure.value * (BLOCK_BYTES if "4k_iops" in name else 1e6)
+            for name, figure in expected.items()
+            if name in {"sequential_write_mb_s", "random_write_4k_iops_depth1", "random_write_4k_iops_depth32"}
+        )
+        return math.inf if self.place is None or not bytes_s else 0.9 * MEMORY_BYTES / (bytes_s * WRITING_SHARE)
+
+    def _knee(self, profile: str, found: Calibration) -> Knee | None:
+        """None where the disk has no room for what must be written."""
+        medium = EmulatedMedium(spec_of(profile, self.installation), self.installation)
+        expected = {name: figure.value for name, figure in found.expected.items()}
+        knee, rates = (
+            expected["write_cache_knee_bytes"],
+            (
+                expected["sequential_write_mb_s"],
+                expected["sequential_write_beyond_cache_mb_s"],
+            ),
+        )
+        total_bytes = int(knee * PAST_KNEE)
+        seconds = math.fsum((knee / rates[0], (total_bytes - knee) / rates[1])) / 1e6
+        medium.place.mkdir(parents=True, exist_ok=True)
+        if total_bytes + SPARE_BYTES > shutil.disk_usage(medium.place).free:
+            return None
+        size_bytes = int(medium.facts()["size_bytes"])
+        with (
+            Lease(self.installation.state, PURPOSE) as lease,
+            raw_drive(medium.profile, size_bytes, medium.place, lease, Emulator(self.installation), RealSystem()) as (
+                device,
+                _,
+            ),
+        ):
+            ground = Ground(device=device, device_bytes=size_bytes, may_overwrite=True)
+            return measure_knee(ground, self.meter, total_bytes, seconds * KNEE_PATIENCE)
 
 
 def _ceiling_rows(figures: Mapping[str, float]) -> list[Row]:
@@ -162,24 +264,6 @@ def _figure_rows(calibration: Calibration, ceilings: Mapping[str, float]) -> lis
                 profile=calibration.medium, figure=doubt.kind, measured=doubt.what, wanted="", error="", verdict=verdict
             )
         )
-    return rows
-
-
-def _cost_rows(name: str, meter: Fio, installation: Installation) -> list[Row]:
-    """The emulator's CPU time while it reads and writes sequentially, and how long attaching and detaching take."""
-    medium = EmulatedMedium(spec_of(name, installation), installation)
-    began = time.monotonic()
-    with medium.attached():
-        mounted = time.monotonic()
-        leaving = mounted
-    attach_s, detach_s = mounted - began, time.monotonic() - leaving
-    most = MOST_CPU.get(medium.profile.kind, 1.0)
-    rows = [
-        _bounded(name, "attach_s", attach_s, ATTACH_S, "{:.2f} s"),
-        _bounded(name, "detach_s", detach_s, DETACH_S, "{:.2f} s"),
-    ]
-    for direction, cores in _cpu_per_100_mb_s(medium, meter, installation).items():
-        rows.append(_bounded(name, f"cpu_{direction}_cores_per_100_mb_s", cores, most, "{:.1%}"))
     return rows
 
 

@@ -20,7 +20,7 @@ from assay.lease import Lease, leases
 from assay.media.drive import Drive, serve
 from assay.media.emulated import PURPOSE, EmulatedMedium
 from assay.media.emulator import Emulator
-from assay.media.file_system import OPTIONS, make_file_system
+from assay.media.file_system import make_file_system, options
 from assay.media.loop import attach_loop
 from assay.media.memory import MemoryMedium
 from assay.media.raw import attach_raw, queue_of
@@ -330,7 +330,7 @@ def test_what_was_forced_out_survives_a_killed_emulator(place, tmp_path, file_sy
             make_file_system(device, file_system, system)
             drive.begin()
             scope.callback(system.unmount, point)
-            system.run("mount", "-o", OPTIONS[file_system], str(device), str(point))
+            system.run("mount", "-o", options(file_system, os.uname().release), str(device), str(point))
             writers = [a_writer(point, journal, seed) for seed in range(3)]
             wait_for(lambda: journal.exists() and len(journal.read_text().splitlines()) > 200, 60)
             os.kill(drive.process.pid, signal.SIGKILL)
@@ -344,7 +344,7 @@ def test_what_was_forced_out_survives_a_killed_emulator(place, tmp_path, file_sy
             device = attach_loop(again.disk, queue_of(profile), system, scope)
             again.begin()
             # Mounting replays the journal; what the check then finds is what the replay could not mend.
-            run("mount", "-o", OPTIONS[file_system], device, point)
+            run("mount", "-o", options(file_system, os.uname().release), device, point)
             forced = dict(line.split() for line in journal.read_text().splitlines())
             assert len(forced) > 200
             for name, digest in forced.items():
@@ -364,11 +364,11 @@ def test_heavy_use_leaves_a_clean_file_system(place, tmp_path, file_system):
         make_file_system(device, file_system, system)
         drive.begin()
         scope.callback(system.unmount, point)
-        run("mount", "-o", OPTIONS[file_system], device, point)
+        run("mount", "-o", options(file_system, os.uname().release), device, point)
         digests = _use_heavily(point)
         system.unmount(point)
         run(*CHECKS[file_system], device)
-        run("mount", "-o", OPTIONS[file_system], device, point)
+        run("mount", "-o", options(file_system, os.uname().release), device, point)
         assert {file.name: _digest(file) for file in point.iterdir() if file.is_file()} == digests
         assert drive.ask("report")["backing_errors"]["count"] == 0
 

@@ -11,6 +11,7 @@ from assay.lease import Lease, leases
 from assay.media import file_system
 from assay.media.drive import Drive
 from assay.media.emulated import EmulatedMedium
+from assay.media.file_system import options
 from assay.media.profile import Profile
 from assay.media.raw import can_punch_holes, queue_of
 from assay.model.errors import AssayError, BadInputError
@@ -303,3 +304,9 @@ def test_an_emulator_that_refuses_to_log_is_watched_without(attach):
     medium = attach(FakeSystem(fail_at="ask trace"))
     with medium.attached():
         assert medium.watched_disk().log is None
+
+
+def test_a_mount_option_that_an_older_kernel_does_not_know_is_left_out():
+    assert options("ext4", "6.1.0-13-amd64") == "discard,noinit_itable,no_prefetch_block_bitmaps"
+    assert options("ext4", "5.10.0-28-amd64") == "discard,noinit_itable"
+    assert options("xfs", "5.10.0") == "discard"

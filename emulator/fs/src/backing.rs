@@ -18,10 +18,17 @@ use crate::sys;
 /// Sectors that every operating system counts in.
 const SECTOR_BYTES: u64 = 512;
 
-/// Longer writes go to the page cache in parts of this size. File systems size a page cache's folio by the write that makes
-/// it, and ext4 walks through every block of a folio at every later write: random 4 KiB writes into 1 MiB folios took 15 us,
-/// into 32 KiB ones 2 us, while the long write costs 25 % more (Linux 6.18).
-const PART_BYTES: usize = 32 << 10;
+/// The longest part in which bytes go to the page cache.
+const MOST_PART_BYTES: usize = 1 << 20;
+
+/// In what parts long writes go to the page cache. File systems size a page cache's folio by the write that makes it, and
+/// ext4 walks through every block of a folio at every later write: random 4 KiB writes into 1 MiB folios took 15 us, into
+/// 32 KiB ones 2 us, while the long write costs 25 % more (Linux 6.18). So drives of many random writes take short parts,
+/// and hard disks, whose arm allows some hundreds, long ones.
+#[must_use]
+pub fn part_bytes(kind: &str) -> usize {
+    if kind == "hdd" { MOST_PART_BYTES } else { 32 << 10 }
+}
 
 /// What went wrong below the emulated disk: its clients saw an I/O error.
 #[derive(Debug, Default, Clone, Serialize)]
@@ -48,12 +55,13 @@ pub struct Backing {
     file: File,
     mapping: Mapping,
     bytes: u64,
+    part_bytes: usize,
     failures: Mutex<Failures>,
 }
 
 impl Backing {
     /// Opens an existing file; its size is the disk's. Errors say what and how to mend, in one sentence.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    pub fn open(path: &Path, part_bytes: usize) -> Result<Self, String> {
         let shown = path.display();
         let file = File::options().read(true).write(true).open(path).map_err(|error| {
             format!("the backing file {shown} can't be opened ({error}): make it with truncate -s SIZE")
@@ -66,7 +74,7 @@ impl Backing {
         }
         let mapping = Mapping::of(&file, bytes)
             .map_err(|error| format!("the backing file {shown} can't be mapped into memory: {error}"))?;
-        Ok(Self { file, mapping, bytes, failures: Mutex::default() })
+        Ok(Self { file, mapping, bytes, part_bytes, failures: Mutex::default() })
     }
 
     /// The disk's size.
@@ -109,7 +117,7 @@ impl Backing {
 
     /// Writes the bytes. The error is the number for the client.
     pub fn write(&self, bytes: &[u8], offset: u64) -> Result<(), i32> {
-        let parts = bytes.chunks(PART_BYTES).zip((offset..).step_by(PART_BYTES));
+        let parts = bytes.chunks(self.part_bytes).zip((offset..).step_by(self.part_bytes));
         parts.into_iter().try_for_each(|(part, at)| self.noted("write", at, self.file.write_all_at(part, at)))
     }
 
@@ -132,11 +140,12 @@ impl Backing {
 
     /// Writes zeroes over what was ever written in a range.
     fn zero(&self, offset: u64, end: u64) -> io::Result<()> {
-        static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
+        static ZEROES: [u8; MOST_PART_BYTES] = [0; MOST_PART_BYTES];
+        let part = self.part_bytes as u64;
         let mut at = offset;
         while let Some(data) = sys::next_data(self.fd(), at)?.filter(|data| *data < end) {
             // Up to a boundary: a part that ended within a block would make data of what follows it.
-            let length = (end - data).min(PART_BYTES as u64 - data % PART_BYTES as u64);
+            let length = (end - data).min(part - data % part);
             self.file.write_all_at(&ZEROES[..length as usize], data)?;
             at = data + length;
         }
@@ -173,7 +182,7 @@ mod tests {
     fn backing(name: &str, bytes: u64) -> (std::path::PathBuf, Backing) {
         let path = std::env::temp_dir().join(format!("assay-backing-{}-{name}", std::process::id()));
         File::create(&path).unwrap().set_len(bytes).unwrap();
-        let backing = Backing::open(&path).unwrap();
+        let backing = Backing::open(&path, part_bytes("ssd")).unwrap();
         (path, backing)
     }
 
@@ -239,8 +248,8 @@ mod tests {
     fn a_size_that_no_disk_has_is_refused() {
         let path = std::env::temp_dir().join(format!("assay-backing-{}-odd", std::process::id()));
         File::create(&path).unwrap().set_len(1000).unwrap();
-        assert!(Backing::open(&path).err().unwrap().contains("1000 bytes"));
+        assert!(Backing::open(&path, 4096).err().unwrap().contains("1000 bytes"));
         std::fs::remove_file(path).unwrap();
-        assert!(Backing::open(Path::new("/nowhere/disk")).err().unwrap().contains("truncate"));
+        assert!(Backing::open(Path::new("/nowhere/disk"), 4096).err().unwrap().contains("truncate"));
     }
 }

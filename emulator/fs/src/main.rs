@@ -81,11 +81,11 @@ fn check(path: &Path) -> ExitCode {
 
 /// Mounts the disk and serves it until the end.
 fn serve(arguments: &ServeArguments) -> Result<(), String> {
-    let device =
-        assay_model::build(&profile(&arguments.profile)?, arguments.seed).map_err(|error| error.to_string())?;
+    let profile = profile(&arguments.profile)?;
+    let device = assay_model::build(&profile, arguments.seed).map_err(|error| error.to_string())?;
     // Before the backing file is mapped, whose pages must stay the host's to evict.
     let memory_locked = sys::lock_memory();
-    let backing = Arc::new(backing::Backing::open(&arguments.backing)?);
+    let backing = Arc::new(backing::Backing::open(&arguments.backing, backing::part_bytes(&profile.kind))?);
     let inbox = Arc::new(inbox::Inbox::new().map_err(|error| format!("no event counter: {error}"))?);
     let log = Arc::new(trace::Log::default());
     sys::hold_end_signals();

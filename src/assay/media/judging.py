@@ -69,7 +69,8 @@ def _late(medium: str, late: Mapping[str, Any]) -> Doubt:
         what=f"{late['share']:.1%} of the requests to {medium} were answered later than the drive would have, "
         f"at worst by {late.get('worst_us', 0) / 1000:.1f} ms",
         why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
-        cure="put the backing file on a faster disk (the medium's path), close other programs, or take a slower drive",
+        cure="put the backing file into memory (the medium's path: /dev/shm) or on a faster disk, close other "
+        "programs, or take a slower drive",
     )
 
 

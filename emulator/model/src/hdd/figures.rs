@@ -23,7 +23,7 @@ pub const FIGURES: &[FigureSpec] = &[
     optional("read_segment_bytes", "read-ahead kept for one stream", "bytes", 65536.0, 256.0 * MIB, 2.0 * MIB),
     optional(
         "stream_visit_bytes",
-        "read or written in one stream before the heads turn to another that waits",
+        "read or written in one stream, on average, before the heads turn to another that waits",
         "bytes",
         4096.0,
         256.0 * MIB,

@@ -103,6 +103,9 @@ pub struct Hdd {
     serving: Option<u64>,
     /// Bytes moved since the head came here.
     visit: u64,
+    /// Bytes after which the head turns to another stream that waits.
+    visit_ends: u64,
+    rng: Rng,
     link_free: Nanos,
     completions: Completions,
     done: VecDeque<Completion>,
@@ -114,7 +117,8 @@ pub struct Hdd {
 impl Hdd {
     /// The drive at rest at the first address, its platter turned by chance.
     pub fn new(figures: &Checked, seed: u64) -> Self {
-        let geometry = Geometry::new(figures, Rng::new(seed).unit());
+        let mut rng = Rng::new(seed);
+        let geometry = Geometry::new(figures, rng.unit());
         let segment_bytes = figures.bytes("read_segment_bytes");
         Hdd {
             limits: Limits {
@@ -145,6 +149,8 @@ impl Hdd {
             current: None,
             serving: None,
             visit: 0,
+            visit_ends: figures.bytes("stream_visit_bytes"),
+            rng,
             link_free: 0,
             completions: Completions::default(),
             done: VecDeque::new(),
@@ -270,7 +276,8 @@ impl Device for Hdd {
         self.dirty.clear();
         self.destaging = false;
         self.segments.clear();
-        (self.current, self.serving, self.visit) = (None, None, 0);
+        (self.current, self.serving) = (None, None);
+        self.begin_visit();
         self.plan();
     }
 

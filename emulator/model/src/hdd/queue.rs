@@ -43,18 +43,26 @@ impl Hdd {
                 let follows = self.segments.follows(waiting.offset);
                 let segment = follows.unwrap_or_else(|| self.segments.start(waiting.offset, self.now));
                 self.segments.get_mut(segment).sequential |= follows.is_some();
-                (self.current, self.serving, self.visit) = (Some(segment), Some(waiting.id), 0);
+                (self.current, self.serving) = (Some(segment), Some(waiting.id));
+                self.begin_visit();
                 let filled = self.segments.get(segment).filled;
                 self.position(filled, false, Then::Read { to: waiting.end });
             }
             Next::Write { offset } => {
                 if self.head.place.offset != offset {
-                    self.visit = 0;
+                    self.begin_visit();
                 }
                 (self.current, self.serving) = (None, None);
                 self.position(offset, true, Then::Write { offset });
             }
         }
+    }
+
+    /// The head has come to another stream. Visits differ in length, by half of it up or down: were they all the same,
+    /// the streams would fall into step with the platter, and their rate would depend on the distance between them.
+    pub(super) fn begin_visit(&mut self) {
+        self.visit = 0;
+        self.visit_ends = (self.limits.visit_bytes as f64 * (0.5 + self.rng.unit())) as u64;
     }
 
     /// Moves the head to `offset`, or starts at once when it is there.
@@ -162,7 +170,7 @@ impl Hdd {
             return next;
         }
         let others = self.destaging && !self.dirty.is_empty() || self.reads.iter().any(|read| !self.in_stream(read));
-        let stays = self.visit < self.limits.visit_bytes || !others;
+        let stays = self.visit < self.visit_ends || !others;
         if stays && let Some(next) = self.choose_in_stream(others) {
             return next;
         }
@@ -198,7 +206,7 @@ impl Hdd {
         if let Some(read) = self.reads.iter().filter(close).min_by_key(|read| (read.offset, read.end)) {
             return Some(Next::ReadOn { to: read.end, serving: Some(read.id) });
         }
-        let limit = self.segments.limit(segment).min(state.filled + self.limits.visit_bytes.saturating_sub(self.visit));
+        let limit = self.segments.limit(segment).min(state.filled + self.visit_ends.saturating_sub(self.visit));
         let goes_on = others && state.sequential && self.is_over(state.filled) && state.filled < limit;
         goes_on.then_some(Next::ReadOn { to: limit, serving: None })
     }
@@ -242,7 +250,7 @@ impl Hdd {
     /// The written piece with the shortest access time. When the head has had its visit to one and reads
     /// wait, that one is left out of account.
     fn nearest_write(&self) -> Option<(f64, u64)> {
-        let visited = self.visit >= self.limits.visit_bytes && !self.reads.is_empty();
+        let visited = self.visit >= self.visit_ends && !self.reads.is_empty();
         let pieces = self.dirty.pieces().filter(|piece| !(visited && self.is_over(piece.place.offset)));
         let access = |place| self.geometry.access_nanos(&self.head, self.now, place, true);
         pieces.map(|piece| (access(&piece.place), piece.place.offset)).min_by(|a, b| a.0.total_cmp(&b.0))
