@@ -8,7 +8,7 @@ apart for each.
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.cluster import Layout
@@ -57,8 +57,12 @@ class Scene(Frozen):
 class Reading(Protocol):
     """What an attached probe has seen so far."""
 
+    def begin(self) -> None:
+        """Count anew from now: all probes are attached, the first part of the trial begins."""
+        ...
+
     def mark(self, part: Part) -> None:
-        """All that was seen since the last mark, or the beginning, belongs to this part of the trial."""
+        """All that was seen since the last mark, or `begin`, belongs to this part of the trial."""
         ...
 
     def samples(self) -> Sequence[Sample]:
@@ -71,6 +75,15 @@ class Reading(Protocol):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes these figures doubtful; a probe that can't work stores nothing and says why here."""
+        ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A reading that holds more than memory (an open log, a spool, columns of requests) until it is no more needed."""
+
+    def close(self) -> None:
+        """Free it all. Called once the reading's scope has ended and everything was asked of it; again does nothing."""
         ...
 
 
