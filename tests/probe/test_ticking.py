@@ -50,6 +50,21 @@ def fail(error):
     return raising
 
 
+def test_all_that_was_counted_before_the_beginning_belongs_to_no_part():
+    def totals(one):
+        return {Quantity("disk", "read_bytes"): 10.0**one.ticks, Quantity("disk", "peak_bytes", level=True): one.ticks}
+
+    with Ticking([Counting(totals=totals), Counting("odd", totals=fail(OSError("gone")))], 60.0).attached(
+        a_scene()
+    ) as reading:
+        reading.begin()
+        reading.mark("staging")
+    assert [(amount.series, amount.part, amount.value) for amount in reading.amounts()] == [
+        ("read_bytes", "staging", 90.0), ("peak_bytes", "staging", 2.0),
+    ]  # fmt: skip
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-odd-missing"]
+
+
 def watched(*instruments, marks=("staging", "run"), interval_s=60.0):
     with Ticking(instruments, interval_s).attached(a_scene()) as reading:
         for part in marks:
@@ -138,7 +153,7 @@ def test_one_that_fails_in_mid_trial_keeps_its_whole_parts_and_stops():
 def test_one_that_fails_at_its_end_does_not_keep_the_others_from_theirs():
     broken, sound = Counting("broken", doubts=fail(ValueError("odd"))), Counting("sound")
     reading = watched(broken, sound)
-    assert sound.ended == 1
+    assert broken.ended == sound.ended == 1, "it is closed though its doubts can't be heard"
     assert [doubt.kind for doubt in reading.doubts()] == ["probe-broken-stopped"]
 
 

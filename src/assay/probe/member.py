@@ -37,14 +37,15 @@ class Member:
         except Exception as error:
             self._stop(error)
 
+    def count_anew(self) -> None:
+        """What it counted so far belongs to no part."""
+        totals = self._totals()
+        self._before = self._before if totals is None else totals
+
     def mark(self, part: Part) -> list[Amount]:
         """The part's amounts: levels as they are, counters by their differences; none for one that went back."""
-        if not self.alive:
-            return []
-        try:
-            totals = dict(self.instrument.totals())
-        except Exception as error:
-            self._stop(error)
+        totals = self._totals()
+        if totals is None:
             return []
         before, self._before = self._before, totals
         gone = {what: value if what.level else value - before.get(what, 0.0) for what, value in totals.items()}
@@ -61,12 +62,24 @@ class Member:
         ]  # fmt: skip
 
     def end(self) -> None:
-        """Hear its doubts, and close it."""
+        """Hear its doubts, and close it, whether or not it has any to tell."""
         try:
             self.doubts += self.instrument.doubts()
+        except Exception as error:
+            self._stop(error)
+        try:
             self.instrument.end()
         except Exception as error:
             self._stop(error)
+
+    def _totals(self) -> Mapping[Quantity, float] | None:
+        if not self.alive:
+            return None
+        try:
+            return dict(self.instrument.totals())
+        except Exception as error:
+            self._stop(error)
+            return None
 
     def _stop(self, error: Exception) -> None:
         self.alive = False

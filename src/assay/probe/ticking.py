@@ -32,7 +32,9 @@ CLOCK_STEP_S = 1.0
 
 
 class _Mark(NamedTuple):
-    part: Part
+    """`part` ends now; None is the beginning of the first."""
+
+    part: Part | None
     done: threading.Event
 
 
@@ -47,12 +49,19 @@ class TickingReading:
         self.own_doubts: list[Doubt] = []
         self.lost = False
 
+    def begin(self) -> None:
+        """Have the sampling thread read everything now, and count from there; waits until that is done."""
+        self._order(None, "when the first part began")
+
     def mark(self, part: Part) -> None:
         """Have the sampling thread read everything now, and put it down to this part; waits until that is done."""
+        self._order(part, f"when the part {part!r} ended")
+
+    def _order(self, part: Part | None, when: str) -> None:
         done = threading.Event()
         self.orders.put(_Mark(part, done))
         if not self.lost and not done.wait(PATIENCE_S):
-            self.lose(f"it did not answer within {PATIENCE_S:.0f} s when the part {part!r} ended")
+            self.lose(f"it did not answer within {PATIENCE_S:.0f} s {when}")
 
     def lose(self, reason: str) -> None:
         """The sampling thread is gone or hangs: say so once."""
@@ -154,7 +163,10 @@ def _tick(reading: TickingReading, moment: Moment, order: "_Mark | None") -> Non
             member.tick(moment, reading.kept)
         if order is not None and not reading.lost:
             for member in reading.members:
-                reading.amounts_so_far += member.mark(order.part)
+                if order.part is None:
+                    member.count_anew()
+                else:
+                    reading.amounts_so_far += member.mark(order.part)
     finally:
         if order is not None:
             order.done.set()
