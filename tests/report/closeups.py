@@ -54,7 +54,9 @@ def the_series(length_s, medium, fast=1.0):
         ("cpu", "iowait_percent"): Series(times, [25.0 * (number % 60 > 40) for number in range(count)]),
         ("cpu", "steal_percent"): Series(times, [0.0] * count),
         ("disk", f"{medium}/read_mb_s"): Series(times, [60.0 * fast * (number % 3) for number in range(count)]),
-        ("disk", f"{medium}/write_mb_s"): Series(times, [0.0 if number != count // 3 else 150.0 for number in range(count)]),
+        ("disk", f"{medium}/write_mb_s"): Series(
+            times, [0.0 if number != count // 3 else 150.0 for number in range(count)]
+        ),
         ("disk", f"{medium}/busy_percent"): Series(times, [min(100.0, number % 130) for number in range(count)]),
     }
 
@@ -67,6 +69,15 @@ def an_access(phase, role, direction, bytes_, sequential=1.0, job=JOB, **changes
     return plain.model_copy(update=changes)
 
 
+def a_report(length_s):
+    """What an emulated drive tells of the run."""
+    requests = {"bytes": 600 << 20, "requests": 4800, "sequential_share": 0.9}
+    return {
+        "elapsed_seconds": length_s, "busy_seconds": length_s / 2, "joules": {"idle": 100.0, "total": 163.0},
+        "reads": requests, "writes": requests, "late": {"requests": 0, "share": 0.0},
+    }  # fmt: skip
+
+
 SIGNATURE = Signature(
     accesses=(
         an_access("map", "input", "read", 400 << 20, 0.75),
@@ -77,7 +88,9 @@ SIGNATURE = Signature(
         an_access("outside", "other", "read", 4096, 0.0, job=""),
     ),
     phases=(PhaseUse(job=JOB, phase="map", attempts=10, attempt_s=40, elapsed_s=20, cpu_s=7.3, bytes=700 << 20),),
-    media=(TracedMedium(medium="hdd", source="emulator log", basis="measured", requests=9, bytes=9, other_share=0.0123),),
+    media=(
+        TracedMedium(medium="hdd", source="emulator log", basis="measured", requests=9, bytes=9, other_share=0.0123),
+    ),
 )
 
 
@@ -108,7 +121,7 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
             Amount(probe="own-cost", subject="probes", series="busy_s", part="run", value=length_s * 0.0123),
             Amount(probe="own-cost", subject="probes", series="resident_growth_bytes", part="run", value=77.5 * 2**20),
         ),
-        devices={medium: {"run": {"elapsed_seconds": length_s, "joules": {"idle": 100.0, "total": 163.0}}}},
+        devices={medium: {"run": a_report(length_s)}},
         doubts=(RAPL_MISSING,),
     )  # fmt: skip
     return record.model_copy(update=changes)
@@ -116,7 +129,10 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
 
 def a_closeup(number=1, medium="hdd", length_s=40.0, waves=5, repetition=1, **changes):
     attempts = the_attempts(length_s, waves)
-    phases = [TaskPhases(job=JOB, attempt=one.attempt, kind=one.kind, start_s=0.2, spills=3, merge_passes=1) for one in attempts]
+    phases = [
+        TaskPhases(job=JOB, attempt=one.attempt, kind=one.kind, start_s=0.2, spills=3, merge_passes=1)
+        for one in attempts
+    ]
     accesses = tuple(one.model_copy(update={"medium": medium}) for one in SIGNATURE.accesses)
     seen = Closeup(
         record=a_record(number, medium, length_s, repetition),

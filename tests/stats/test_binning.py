@@ -22,7 +22,11 @@ def any_pieces(draw):
     """Stretches of all lengths with gaps between some of them, beyond the span's ends too."""
     time_ms, told = draw(some.integers(0, 3_000)), []
     for length, gap, value in draw(
-        some.lists(some.tuples(some.integers(1, 4_000), some.sampled_from([0, 0, 0, 1, 7_000]), some.floats(0, 1e6)), min_size=1, max_size=120)
+        some.lists(
+            some.tuples(some.integers(1, 4_000), some.sampled_from([0, 0, 0, 1, 7_000]), some.floats(0, 1e6)),
+            min_size=1,
+            max_size=120,
+        )
     ):
         told.append((time_ms, time_ms + length, value))
         time_ms += length + gap

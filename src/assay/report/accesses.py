@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.model.record import Record
 from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, PhaseUse, Signature
-from assay.report.drawing import LETTER_PX, TEXT_PX, WIDTH, figure, rect, text
+from assay.report.drawing import LETTER_PX, TEXT_PX, WIDTH, figure, marks, rect, text
 from assay.report.phases import COLOURS as PHASE_COLOURS
 from assay.report.text import bytes_text
 
@@ -13,7 +13,7 @@ COLOURS: Mapping[Direction, str] = {"read": "#0072B2", "write": "#D55E00"}
 SMALL_SHARE = 0.005
 """Lines of less than this share of all bytes are put together: mostly the file system's own."""
 
-PHASE_X, ROLE_X, BAR_X, BAR_PX, ROW_PX, HEAD_PX = 0, 150, 262, 300, 20, 26
+PHASE_X, ROLE_X, BAR_X, BAR_PX, ROW_PX, HEAD_PX = 0, 144, 276, 290, 20, 26
 PALE = 0.22
 OUTSIDE, STAGING = "no task running", "staging"
 
@@ -91,10 +91,13 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str) -> str:
         if flow.phase != last:
             parts += [_phase_mark(flow.phase, top), text(PHASE_X + 16, top + 14, flow.phase, 'font-weight="600"')]
         last = flow.phase
-        parts += [text(ROLE_X, top + 14, flow.role), *_bar(flow, top, most_bytes, several=several)]
+        parts += [
+            text(ROLE_X, top + 14, f"{flow.role} {flow.direction}"),
+            *_bar(flow, top, most_bytes, several=several),
+        ]
     left = total - sum(flow.bytes for flow in shown)
     if left:
-        words = f"and {bytes_text(left)} in {len(flows) - len(shown)} kinds of less than {SMALL_SHARE:.1%} each"
+        words = f"and {bytes_text(left)} in others of less than {100 * SMALL_SHARE:g} % each"
         parts.append(text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, words, 'fill="#57606a"'))
     return figure(HEAD_PX + len(shown) * ROW_PX + 24, parts, label)
 
@@ -104,10 +107,11 @@ def access_lines(signature: Signature, record: Record) -> list[AccessLine]:
     name, staging = _names(record), {job.id for job in record.staging_jobs}
     total = sum(access.bytes for access in signature.accesses)
     large = [access for access in signature.accesses if access.bytes >= SMALL_SHARE * total]
-    lines = [_line(access, name, staging) for access in sorted(large, key=lambda one: (one.job == "", one.job, _order(one)))]
+    ordered = sorted(large, key=lambda one: (one.job == "", one.job, _order(one)))
+    lines = [_line(access, name, staging) for access in ordered]
     small = sum(access.bytes for access in signature.accesses) - sum(access.bytes for access in large)
     if len(large) < len(signature.accesses):
-        words = f"{len(signature.accesses) - len(large)} lines of less than {SMALL_SHARE:.1%} each"
+        words = f"{len(signature.accesses) - len(large)} lines of less than {100 * SMALL_SHARE:g} % each"
         lines.append(AccessLine(words, "", "", "", "", bytes_text(small), "", "", "", "", ""))
     return lines
 
@@ -146,14 +150,14 @@ def _flow(phase: str, role: str, direction: Direction, medium: str, lines: Seque
 
 
 def _legend() -> str:
+    """Full and pale, as `_bar` draws them."""
     parts = []
-    x = float(BAR_X)
     for direction, colour in COLOURS.items():
-        parts += [rect(x, 4, 11, 11, colour), text(x + 16, 14, f"{direction}, sequential")]
-        x += 16 + (len(direction) + 13) * LETTER_PX
-        parts += [rect(x, 4, 11, 11, colour, PALE, edge=colour), text(x + 16, 14, "not sequential")]
-        x += 16 + 16 * LETTER_PX
-    return "".join(parts)
+        pale = (
+            f'<tspan dx="16" fill="{colour}" fill-opacity="{PALE}" stroke="{colour}" stroke-width=".8">\u25a0</tspan>'
+        )
+        parts.append(f'{marks([(f"{direction}, sequential", colour)])}{pale}<tspan dx="5">not sequential</tspan>')
+    return f'<text x="{BAR_X - 16}" y="14">{"".join(parts)}</text>'
 
 
 def _phase_mark(phase: str, top: float) -> str:
@@ -170,7 +174,7 @@ def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[st
     if random > 0:
         parts.append(rect(BAR_X + width - random, top + 3, random, 14, colour, PALE, edge=colour))
     words = [f"{flow.medium}: {bytes_text(flow.bytes)}" if several else bytes_text(flow.bytes)]
-    words += [] if flow.random_bytes is None else [f"{1 - flow.random_bytes / flow.bytes:.0%} sequential"]
+    words += [] if flow.random_bytes is None else [f"{100 * (1 - flow.random_bytes / flow.bytes):.0f} % sequential"]
     words += [] if flow.request_bytes is None else [_range(flow.request_bytes)]
     words += [] if flow.streams is None else [f"{flow.streams:.1f} streams"]
     words += ["estimated"] if flow.estimated else []
@@ -204,7 +208,7 @@ def _line(access: Access, name: Callable[[str], str], staging: Iterable[str]) ->
         direction=access.direction,
         medium=access.medium,
         bytes=bytes_text(access.bytes),
-        sequential=_told(access.sequential_share, "{:.1%}"),
+        sequential=_told(None if access.sequential_share is None else 100 * access.sequential_share, "{:.1f} %"),
         request="-" if access.typical_request_bytes is None else _size(access.typical_request_bytes),
         streams=_told(access.streams, "{:.1f}"),
         latency=_told(access.latency_ms_mean, "{:.2f}"),

@@ -67,7 +67,10 @@ class Comparison(NamedTuple):
 
 
 def comparisons(closeups: Sequence[Closeup], names: Sequence[str]) -> list[Comparison]:
-    """One for each combination of factors but the placement, in the order of the trials; `names` are factors to tell."""
+    """One for each combination of factors but the placement, in the order of the trials.
+
+    `names` are the factors to tell.
+    """
     grouped: dict[tuple[tuple[str, str], ...], list[Closeup]] = {}
     for closeup in closeups:
         grouped.setdefault(_kind(closeup.record), []).append(closeup)
@@ -80,10 +83,17 @@ def _kind(record: Record) -> tuple[tuple[str, str], ...]:
 
 def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: Sequence[str]) -> Comparison:
     scale = scale_of(closeups)
-    found = {closeup.record.trial.id: flows(closeup.signature, closeup.record) for closeup in closeups if closeup.signature}
+    found = {
+        closeup.record.trial.id: flows(closeup.signature, closeup.record) for closeup in closeups if closeup.signature
+    }
     most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
     ordered = sorted(closeups, key=lambda one: (one.placement, one.record.trial.id))
-    seen = [_seen(one, scale, found.get(one.record.trial.id, []), most_bytes) for one in ordered]
+    repeated = len(ordered) > len({one.placement for one in ordered})
+    names_of = {one.record.trial.id: _name(one, repeated=repeated) for one in ordered}
+    seen = [
+        _seen(one, names_of[one.record.trial.id], scale, found.get(one.record.trial.id, []), most_bytes)
+        for one in ordered
+    ]
     firsts = list({one.closeup.placement: one for one in reversed(seen)}.values())[::-1]
     return Comparison(
         title=", ".join([factors["workload"], *(factors[name] for name in names)]),
@@ -93,7 +103,11 @@ def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: 
     )
 
 
-def _seen(closeup: Closeup, scale: Scale, own_flows: Sequence[Flow], most_bytes: float) -> Seen:
+def _name(closeup: Closeup, *, repeated: bool) -> str:
+    return f"{closeup.placement}, repetition {closeup.record.trial.repetition}" if repeated else closeup.placement
+
+
+def _seen(closeup: Closeup, name: str, scale: Scale, own_flows: Sequence[Flow], most_bytes: float) -> Seen:
     record, span = closeup.record, closeup.run
     own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
     if own_scale:
@@ -101,7 +115,7 @@ def _seen(closeup: Closeup, scale: Scale, own_flows: Sequence[Flow], most_bytes:
     signature = closeup.signature
     return Seen(
         closeup=closeup,
-        name=f"{closeup.placement}, repetition {record.trial.repetition}",
+        name=name,
         timeline=timeline(closeup, scale),
         own_scale=own_scale,
         paths=job_paths(closeup),

@@ -1,7 +1,7 @@
 """Which trials a report looks at closely, and all that it reads of one."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from assay.model.energy import Span
 from assay.model.errors import BadInputError
@@ -54,7 +54,8 @@ def _is(kind: str, begin: str) -> bool:
 
 def chosen(records: Sequence[Record]) -> list[Record]:
     """At most so many finished trials: the first of each combination of factors, then their repetitions."""
-    firsts, others = [], []
+    firsts: list[Record] = []
+    others: list[Record] = []
     seen: set[tuple[tuple[str, str], ...]] = set()
     for record in records:
         if record.status is not Status.FINISHED:
@@ -67,14 +68,16 @@ def chosen(records: Sequence[Record]) -> list[Record]:
 
 def look(run: RunFolder, record: Record) -> Closeup:
     """Read a trial's tables; one that is damaged is named and left out."""
-    trial, unreadable = record.trial.id, []
-    seen = Closeup(record)
-    for name, read in (
-        ("attempts", run.attempts), ("phases", run.phases), ("series", run.series), ("signature", run.signature),
-        ("samples_bytes", run.samples_bytes),
-    ):  # fmt: skip
+    trial = record.trial.id
+    found: dict[str, Any] = {}
+    unreadable: list[str] = []
+    tables: Mapping[str, Callable[[str], Any]] = {
+        "attempts": run.attempts, "phases": run.phases, "series": run.series, "signature": run.signature,
+        "samples_bytes": run.samples_bytes,
+    }  # fmt: skip
+    for name, read in tables.items():
         try:
-            seen = seen._replace(**{name: read(trial)})
+            found[name] = read(trial)
         except BadInputError as error:
             unreadable.append(str(error))
-    return seen._replace(unreadable=tuple(unreadable))
+    return Closeup(record, **found, unreadable=tuple(unreadable))

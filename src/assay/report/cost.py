@@ -27,11 +27,12 @@ def cost_of(record: Record, samples_bytes: int) -> Cost:
     """From the own-cost amounts of the run part; samples are those of the whole trial, staging included."""
     busy_s, elapsed_s = _amount(record, "busy_s", "run"), _amount(record, "elapsed_s", "run")
     parts = [one.value for one in record.amounts if one.probe == PROBE and one.series == "elapsed_s"]
+    covered_s = sum(parts)
     return Cost(
         core_percent=100 * busy_s / elapsed_s if busy_s is not None and elapsed_s else None,
         growth_bytes=_amount(record, "resident_growth_bytes", "run"),
         samples_bytes=samples_bytes,
-        samples_bytes_per_hour=samples_bytes * 3600 / sum(parts) if samples_bytes and sum(parts) else None,
+        samples_bytes_per_hour=samples_bytes * 3600 / covered_s if samples_bytes and covered_s else None,
     )
 
 

@@ -14,8 +14,8 @@ from assay.report.text import number_text
 from assay.stats.summary import summarise, varying
 
 NOTE = (
-    "Medians of {count} trials, while their jobs ran. EDP: energy times seconds, lower is better. The probes' cost: % of "
-    "one core, growth of Assay's memory (an upper bound), and their samples on disk."
+    "Medians of {count} trials, while their jobs ran. EDP: energy times seconds, lower is better. The probes' cost: "
+    "% of one core, growth of Assay's memory (an upper bound), and their samples on disk."
 )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH, LEFT, RIGHT = 960, 52, 14
 TEXT_PX, LETTER_PX = 13, 6.9
+MARK = "■"
 INK, FAINT = "#1b1f24", "#d7dce1"
 STEPS_S = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 36000, 86400)
 UNITS, FROM_UNITS = ((3600, "hours"), (60, "minutes"), (0, "seconds")), 5
@@ -48,9 +49,7 @@ def line(panel: Panel, bins: Bins, colour: str, width: float = 1.4) -> str:
 
 def area(panel: Panel, bins: Bins, low: "np.ndarray", high: "np.ndarray", fill: str, opacity: float = 1) -> str:
     """What lies between two rows of values."""
-    data = "".join(
-        f"{_steps(panel, bins, run, high)}{_back(panel, bins, run, low)}Z" for run in _runs(bins)
-    )
+    data = "".join(f"{_steps(panel, bins, run, high)}{_back(panel, bins, run, low)}Z" for run in _runs(bins))
     return f'<path d="{data}" fill="{fill}"{_opacity(opacity)}/>'
 
 
@@ -75,12 +74,17 @@ def rect(x: float, y: float, width: float, height: float, fill: str, opacity: fl
 
 def title(top: float, words: str, legend: Sequence[tuple[str, str]] = ()) -> str:
     """A panel's name above it, and after it what its colours mean."""
-    parts = [text(LEFT, top - 7, words, 'font-weight="600"')]
-    x = LEFT + (len(words) + 3) * LETTER_PX
-    for name, colour in legend:
-        parts += [rect(x, top - 17, 11, 11, colour), text(x + 16, top - 7, name)]
-        x += 16 + (len(name) + 2) * LETTER_PX
-    return "".join(parts)
+    named = f'<tspan font-weight="600">{escape(words)}</tspan>'
+    return f'<text x="{LEFT}" y="{_n(top - 7)}">{named}{marks(legend)}</text>'
+
+
+def marks(legend: Sequence[tuple[str, str]], edge: str = "") -> str:
+    """What colours mean, within a text, so that the browser sets the distances; with an edge for pale ones."""
+    stroke = f' stroke="{edge}" stroke-width=".6"' if edge else ""
+    return "".join(
+        f'<tspan dx="16" fill="{colour}"{stroke}>{MARK}</tspan><tspan dx="5">{escape(name)}</tspan>'
+        for name, colour in legend
+    )
 
 
 def value_axis(panel: Panel, values: Sequence[float]) -> str:
@@ -92,8 +96,8 @@ def value_axis(panel: Panel, values: Sequence[float]) -> str:
     )
 
 
-def time_axis(panel: Panel, since: str) -> str:
-    """Times below a panel, in words that fit their length."""
+def time_axis(panel: Panel, words: str) -> str:
+    """Times below a panel, in a unit that fits their length; `words` follow its name."""
     seconds = panel.length_ms / 1000
     step = next((one for one in STEPS_S if seconds / one <= 11), math.ceil(seconds / 11))
     unit, name = next(one for one in UNITS if seconds >= one[0] * FROM_UNITS)
@@ -105,7 +109,7 @@ def time_axis(panel: Panel, since: str) -> str:
             f'<path d="M{_n(x)},{_n(bottom)}v5" stroke="{INK}"/>',
             text(x, bottom + 18, f"{number * step / (unit or 1):g}", 'text-anchor="middle"'),
         ]
-    parts.append(text(WIDTH - RIGHT, bottom + 36, f"{name} since {since}", 'text-anchor="end"'))
+    parts.append(text(WIDTH - RIGHT, bottom + 36, f"{name} {words}", 'text-anchor="end"'))
     return "".join(parts)
 
 
@@ -119,11 +123,11 @@ def figure(height: float, parts: Sequence[str], label: str, name: str = "wide") 
 
 
 def round_up(value: float) -> float:
-    """The next number that reads well on an axis: 1, 2, 4, 5, 6, 8 or 10 times a power of ten."""
+    """The next number that reads well on an axis."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 4, 5, 6, 8, 10, 20) if step * power >= value * (1 - 1e-9))
+    return next(step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
 def _runs(bins: Bins) -> Iterator[slice]:

@@ -15,14 +15,17 @@ from assay.report.timeline import MOST_BINS
 from assay.stats.summary import doubts_of, summarise, varying
 
 
-def page(
-    plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], closeups: Sequence[Closeup] = ()
-) -> str:
+def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], closeups: Sequence[Closeup] = ()) -> str:
     """The page's HTML. Everything in it comes from the records; `closeups` are the trials that are drawn."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("assay.report", "."), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"seconds": seconds_text, "size": bytes_text, "duration": duration_text, "number": number_text}
+    environment.filters |= {
+        "seconds": seconds_text,
+        "size": bytes_text,
+        "duration": duration_text,
+        "number": number_text,
+    }
     rows = summarise(records)
     factors = varying(rows)
     return environment.get_template("page.html.j2").render(
@@ -43,7 +46,7 @@ def page(
         most_bins=MOST_BINS,
         energy_parts=PARTS,
         energy_phases=PHASES,
-        bounds={"core_percent": MOST_CORE_PERCENT, "mib": MOST_MIB, "mib_per_hour": MOST_MIB_PER_HOUR},
+        bounds=f"{MOST_CORE_PERCENT:g} %, {MOST_MIB:g} MiB and {MOST_MIB_PER_HOUR:g} MiB per hour",
         cost_reason=next((one.reason("probe-own-cost") for one in closeups if not one.record.amounts), ""),
     )
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assay.model.record import JobRecord
 from assay.model.task import PathKind, Skew, TaskPhases
 from assay.report.closeup import Closeup
-from assay.report.drawing import LEFT, LETTER_PX, RIGHT, WIDTH, Panel, figure, rect, text, time_axis
+from assay.report.drawing import LEFT, LETTER_PX, RIGHT, WIDTH, Panel, figure, marks, rect, text, time_axis
 from assay.stats.critical_path import critical_path
 from assay.stats.skew import reducer_skew
 
@@ -73,7 +73,7 @@ def path_bars(trials: Sequence[tuple[str, Closeup, Sequence[JobPath]]]) -> str:
         parts.append(text(LEFT, top + 14, f"{name}: {sum(seconds.values()):.1f} s", 'font-weight="600"'))
         parts += _bar(panel, seconds)
     bottom = HEAD_PX + len(rows) * ROW_PX + 8
-    parts.append(time_axis(Panel(bottom, 0, 0, round(1000 * most_s), 1), "the run began, kinds put together"))
+    parts.append(time_axis(Panel(bottom, 0, 0, round(1000 * most_s), 1), "of the run, put together by kind"))
     return figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
 
 
@@ -105,12 +105,8 @@ def _colour(kind: str) -> str:
 
 
 def _legend(shown: set[str]) -> str:
-    parts, x = [], float(LEFT)
-    for kind in (*KINDS, BETWEEN):
-        if kind in shown:
-            parts += [rect(x, 4, 11, 11, _colour(kind), edge=EDGE), text(x + 16, 14, kind)]
-            x += 16 + (len(kind) + 2) * LETTER_PX
-    return "".join(parts)
+    legend = [(kind, _colour(kind)) for kind in (*KINDS, BETWEEN) if kind in shown]
+    return f'<text x="{LEFT - 16}" y="14">{marks(legend, EDGE)}</text>'
 
 
 def _bar(panel: Panel, seconds: dict[str, float]) -> list[str]:
@@ -123,7 +119,8 @@ def _bar(panel: Panel, seconds: dict[str, float]) -> list[str]:
             parts.append(rect(left, panel.top, right - left, BAR_PX, _colour(kind), edge="#ffffff"))
         if right - left > 5 * LETTER_PX:
             ink = "#ffffff" if kind in {"map", "reduce", "commit"} else "#1b1f24"
-            parts.append(text((left + right) / 2, panel.top + 15.5, f"{own_s:.1f}", f'text-anchor="middle" fill="{ink}"'))
+            words = f"{own_s:.1f}"
+            parts.append(text((left + right) / 2, panel.top + 15.5, words, f'text-anchor="middle" fill="{ink}"'))
     width = panel.x(1000 * at_s) - LEFT
     parts.append(rect(LEFT, panel.top, min(width, WIDTH - LEFT - RIGHT), BAR_PX, "none", edge=EDGE))
     return parts

@@ -32,6 +32,7 @@ MOST_BINS = 300
 """About three pixels each."""
 
 CPU_COLOURS = {"user": "#56646f", "system": "#a9b4bd", "iowait": "#D55E00"}
+STATES = {"steal": "stolen by the host"}
 STEAL_COLOUR, STEAL_FROM_PERCENT = "#F0E442", 1.0
 READ_COLOUR, WRITE_COLOUR, BUSY_COLOUR = "#0072B2", "#D55E00", "#1b1f24"
 TITLE_PX, GAP_PX = 22, 12
@@ -73,7 +74,7 @@ def _all_tasks(closeup: Closeup, span: Span) -> float:
 
 
 def timeline(closeup: Closeup, scale: Scale) -> str:
-    """The figure as SVG; empty for a trial without a run part. What is missing is named in it, never drawn as nothing."""
+    """The figure as SVG; empty for a trial without a run part. What is missing is named, never drawn as nothing."""
     span = closeup.run
     return _Timeline(closeup, span, scale).drawn() if span is not None and span.seconds > 0 else ""
 
@@ -96,11 +97,12 @@ class _Timeline:
         """All of it."""
         self._jobs()
         self._tasks_panel()
+        below, top = len(self._parts), self._at
         self._cpu()
         for medium in self._closeup.record.trial.media:
             self._medium(medium.name, in_memory=medium.kind == "memory")
-        last = self._panel(0, 1)
-        self._parts.append(time_axis(last._replace(top=self._at), "the run began"))
+        self._parts.insert(below, self._behind(top, self._at))
+        self._parts.append(time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
         trial = self._closeup.record.trial.id
         return figure(self._at + 42, self._parts, f"{trial} over time: tasks, processor and media")
 
@@ -138,20 +140,22 @@ class _Timeline:
         parts = [title(panel.top, "tasks running", legend), value_axis(panel, (0, self._scale.tasks))]
         low = next(iter(self._tasks.values())).mean * 0
         for phase, colour in legend:
-            bins = self._tasks[phase]  # type: ignore[index]
+            bins = self._tasks[phase]
             parts.append(area(panel, bins, low, low + bins.mean, colour))
             low = low + bins.mean
         self._add(panel, *parts)
 
-    def _behind(self, panel: Panel) -> str:
-        """Bands of the phase that most running tasks are in."""
-        parts = []
+    def _behind(self, top: float, bottom: float) -> str:
+        """Bands of the phase that most running tasks are in, behind all panels between two heights."""
+        panel = self._panel(0, 1)
+        paths: dict[AccessPhase, list[str]] = {}
         for phase, begin_ms, end_ms in leading_phases(self._tasks):
-            left = panel.x(begin_ms)
-            parts.append(
-                rect(left, panel.top, panel.x(end_ms) - left, panel.height, PHASE_COLOURS[phase], BEHIND),
-            )
-        return "".join(parts)
+            left, right = panel.x(begin_ms), panel.x(end_ms)
+            paths.setdefault(phase, []).append(f"M{left:.1f},{top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z")
+        return "".join(
+            f'<path d="{"".join(path)}" fill="{PHASE_COLOURS[phase]}" fill-opacity="{BEHIND}"/>'
+            for phase, path in paths.items()
+        )
 
     def _cpu(self) -> None:
         cores = self._closeup.record.facts.get("cores", "?")
@@ -163,8 +167,7 @@ class _Timeline:
         panel = self._panel(CPU_PX, 100)
         colours = {**CPU_COLOURS, "steal": STEAL_COLOUR}
         parts = [
-            self._behind(panel),
-            title(panel.top, name, [(f"{state} (stolen by the host)" if state == "steal" else state, colours[state]) for state in series]),
+            title(panel.top, name, [(STATES.get(state, state), colours[state]) for state in series]),
             value_axis(panel, (0, 50, 100)),
         ]
         # Of the times that all states have: else one could not lie upon another.
@@ -197,7 +200,6 @@ class _Timeline:
             return
         self._add(
             panel,
-            self._behind(panel),
             title(panel.top, f"{name}: throughput, MB/s", [("read", READ_COLOUR), ("write", WRITE_COLOUR)]),
             value_axis(panel, (0, panel.greatest / 2, panel.greatest)),
             *(band(panel, bins, colour) for bins, colour in ((read, READ_COLOUR), (written, WRITE_COLOUR))),
@@ -206,7 +208,6 @@ class _Timeline:
         panel = self._panel(BUSY_PX, 100)
         self._add(
             panel,
-            self._behind(panel),
             title(panel.top, f"{name}: utilisation, % of the time"),
             value_axis(panel, (0, 100)),
             area(panel, busy, busy.mean * 0, busy.mean, FAINT, 0.8),
