@@ -5,7 +5,8 @@ from contextlib import contextmanager
 import pytest
 
 from assay.execution import execute
-from assay.model.doubt import Outcome
+from assay.findings import Findings
+from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.limits import LimitUse
 from assay.model.placement import Placement
@@ -15,14 +16,16 @@ from assay.model.trial import MediumSpec
 from assay.preflight import check_needs
 from assay.record.folder import RunFolder
 from assay.runner import run_trial
+from assay.testing.fake_probe import FakeReading
 from assay.testing.fakes import FakeParts, Script
-from tests.builders import a_plan, a_trial
+from tests.builders import a_job, a_plan, a_trial
 
 WHOLE_LIFE = [
     "prepare dataset",
     "attach medium",
     "start cluster",
     "attach probe",
+    "begin probe",
     "prepare placement",
     "stage",
     "prepare dataset",
@@ -36,10 +39,15 @@ WHOLE_LIFE = [
     "verify",
     "mark collect",
     "detach probe",
+    "read probe",
+    "close probe",
     "delete",
     "stop cluster",
     "detach medium",
 ]
+# What fails in these is a doubt, and the trial goes on.
+PROBING = [step for step in WHOLE_LIFE if "probe" in step or step.startswith("mark ")]
+CLOSING = ["stop cluster", "detach medium"]
 
 
 class Watcher(Silent):
@@ -53,6 +61,11 @@ class Watcher(Silent):
 
     def trial_ends(self, record):
         self.ended.append(record.trial.id)
+
+
+def beats(record):
+    """The parts of which the fake probe has told."""
+    return [amount.part for amount in record.amounts if amount.probe == "fake"]
 
 
 def scripted(script):
@@ -85,7 +98,7 @@ def test_a_warm_trial_is_not_made_cold():
     assert "make cold" not in script.log
 
 
-@pytest.mark.parametrize("step", [step for step in WHOLE_LIFE if step not in {"stop cluster", "detach medium"}])
+@pytest.mark.parametrize("step", [step for step in WHOLE_LIFE if step not in [*PROBING, *CLOSING, "history"]])
 def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
     script = Script(fail_at=step)
     record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
@@ -98,9 +111,102 @@ def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
         ("attach medium", "detach medium"),
         ("start cluster", "stop cluster"),
         ("attach probe", "detach probe"),
+        ("attach probe", "close probe"),
     ):
         if opened in script.log and opened != step:
             assert closed in script.log
+
+
+@pytest.mark.parametrize("error", [AssayError("scripted failure"), ZeroDivisionError("scripted failure")])
+@pytest.mark.parametrize("step", PROBING)
+def test_a_probe_that_fails_at_any_step_is_a_doubt_and_the_trial_goes_on(step, error):
+    script = Script(fail_at=step, fail_with=error)
+    record, _, _, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.status is Status.FINISHED
+    assert record.outcome is Outcome.PASS
+    (doubt,) = [doubt for doubt in record.doubts if doubt.kind == "probe-fake-unread"]
+    assert f"{type(error).__name__}: scripted failure" in doubt.what
+    assert ("close probe" in script.log) == (step != "attach probe")
+    if step in {"detach probe", "close probe", "mark collect"}:
+        assert beats(record)[:2] == ["staging", "run"]
+    elif step == "mark run":  # the next part's figures would be those of both
+        assert beats(record) == ["staging"]
+        assert "mark collect" not in script.log
+    else:
+        assert beats(record) == []
+
+
+def test_a_probe_that_fails_does_not_take_the_place_of_the_trials_own_error():
+    class Failing(Script):
+        def note(self, what):
+            super().note(what)
+            if what == "read probe":
+                raise ZeroDivisionError
+
+    record = run_trial(a_trial(), FakeParts(Failing(fail_at="run answer"), a_trial()), Silent()).record
+    assert (record.status, record.error) == (Status.FAILED, "scripted failure")
+    assert "probe-fake-unread" in [doubt.kind for doubt in record.doubts]
+
+
+def test_an_interrupt_closes_probes_and_reads_nothing_more():
+    script = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert "read probe" not in script.log
+    assert "close probe" in script.log
+
+
+class SeesRequests(FakeReading):
+    """A reading with the extra ability, whose requests can't be put down to anything."""
+
+    def requests(self):
+        return ["no requests"]
+
+    def counted(self):
+        return []
+
+
+def test_a_signature_that_can_not_be_made_is_a_doubt(monkeypatch):
+    monkeypatch.setattr("assay.testing.fake_probe.FakeReading", SeesRequests)
+    result = run_trial(a_trial(), FakeParts(Script(), a_trial()), Silent())
+    assert result.record.outcome is Outcome.PASS
+    assert result.signature is None
+    (doubt,) = [doubt for doubt in result.record.doubts if doubt.kind == "probe-fake-unread"]
+    assert "could not have its requests put down to phases: AttributeError" in doubt.what
+    assert beats(result.record) == ["staging", "run", "collect"]
+
+
+def test_what_reading_the_probes_costs_is_told():
+    record = run_trial(a_trial(), FakeParts(Script(), a_trial()), Silent()).record
+    cost = {one.series: one for one in record.amounts if (one.probe, one.subject) == ("own-cost", "evaluation")}
+    assert {(one.series, one.part, one.basis) for one in cost.values()} >= {("busy_s", "collect", "measured")}
+    assert 0 <= cost["busy_s"].value < 1
+
+
+def test_a_job_whose_history_is_lost_is_a_doubt_and_the_trial_has_no_totals():
+    script = Script(lost_jobs=("answer",))
+    record, attempts, _, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    assert record.status is Status.FINISHED
+    assert record.outcome is Outcome.PASS
+    assert script.log == WHOLE_LIFE
+    assert (record.jobs, record.totals, list(attempts)) == ((), None, [])
+    assert [doubt.kind for doubt in record.doubts] == ["history-incomplete"]
+    assert "answer (job_1_0001): the history of job_1_0001 is lost" in record.doubts[0].what
+
+
+def test_a_sum_without_some_jobs_is_not_told():
+    findings = Findings(jobs=[a_job()])
+    assert findings.totals is not None
+    findings.histories_whole = False
+    assert findings.totals is None
+    assert Findings().totals is None
+
+
+def test_what_a_history_lacks_is_doubted():
+    gap = Doubt(kind="history-incomplete", what="it lacks two tasks", why="it was cut", cure="none")
+    record = run_trial(a_trial(), FakeParts(Script(gaps=(gap,)), a_trial()), Silent()).record
+    assert gap in record.doubts
+    assert record.totals is not None
 
 
 def test_a_crashed_check_is_unknown_and_never_passes():
@@ -206,7 +312,7 @@ def test_what_an_emulated_drive_saw_is_kept_by_step_with_its_doubts():
     script = Script(device=True)
     record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.PASS
-    assert list(record.devices["disk"]) == ["staging", "run", "write out"]
+    assert list(record.devices["disk"]) == ["staging", "run", "write out", "collect"]
     assert [step.name for step in record.steps][5:7] == ["run", "write out"]
     assert "late" in [doubt.kind for doubt in record.doubts]
     assert script.log.count("write out") == 2
@@ -230,9 +336,9 @@ def test_too_little_seen_is_doubted_or_fails_a_strict_trial():
 
 def test_what_probes_saw_is_kept_by_part_also_when_the_trial_fails_half_way():
     record = run_trial(a_trial(), FakeParts(Script(device=True), a_trial()), Silent()).record
-    assert [amount.part for amount in record.amounts] == ["staging", "run", "write out", "collect"]
+    assert beats(record) == ["staging", "run", "write out", "collect"]
     script = Script(fail_at="run answer")
     record, _, samples, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
     assert record.status is Status.FAILED
-    assert [amount.part for amount in record.amounts] == ["staging"]
+    assert beats(record) == ["staging"]
     assert len(samples) == 1

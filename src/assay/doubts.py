@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.model.doubt import Doubt
+from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from assay.model.limits import LimitUse
 from assay.model.placement import TOLERANCE_SHARE, Landed
@@ -118,6 +119,16 @@ def cached(
         cure="bound memory more tightly, or take a dataset whose intermediates are larger than memory",
     )
     return [doubt]
+
+
+def unremembered(job: JobReference, error: AssayError) -> Doubt:
+    """A doubt for a job whose history can't be had."""
+    return Doubt(
+        kind="history-incomplete",
+        what=f"the job history does not tell of {job.name} ({job.id}): {error}",
+        why="its time, counters and tasks are in no figure; without the times of all jobs a trial has no totals",
+        cure="look for the JobHistoryServer's warnings on this job, and run the trial again",
+    )
 
 
 def out_of_memory(use: LimitUse | None) -> list[Doubt]:

@@ -10,14 +10,17 @@ from assay.model.graph import GraphFacts
 from assay.model.limits import LimitUse
 from assay.model.placement import Landed
 from assay.model.progress import Progress
-from assay.model.record import Amount, JobRecord, Output, Sample, Step, TaskAttempt
+from assay.model.record import Amount, JobRecord, Output, Sample, Step, TaskAttempt, Totals, totals
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
 
 
 @dataclass
 class Findings:
-    """What a trial has found so far: the record is made from it, also when the trial fails half-way."""
+    """What a trial has found so far: the record is made from it, also when the trial fails half-way.
+
+    `histories_whole` says that none of the workload's own jobs is missing in `jobs`.
+    """
 
     facts: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -25,6 +28,7 @@ class Findings:
     steps: list[Step] = field(default_factory=list)
     staging_jobs: list[JobRecord] = field(default_factory=list)
     jobs: list[JobRecord] = field(default_factory=list)
+    histories_whole: bool = True
     attempts: list[TaskAttempt] = field(default_factory=list)
     phases: list[TaskPhases] = field(default_factory=list)
     samples: list[Sequence[Sample]] = field(default_factory=list)
@@ -36,6 +40,13 @@ class Findings:
     limits: LimitUse | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
+
+    @property
+    def totals(self) -> Totals | None:
+        """Of all jobs; None where the times of some are not known, since a sum without them would look whole."""
+        if not self.jobs or not self.histories_whole:
+            return None
+        return totals(tuple(self.jobs), tuple(self.staging_jobs))
 
     @contextmanager
     def step(self, name: str, progress: Progress) -> Iterator[None]:

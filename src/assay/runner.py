@@ -8,9 +8,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from assay.doubts import cached, counted, misplaced, out_of_memory, unlike_a_disk, unseen
+from assay.devices import count_anew, take_reports, write_out
+from assay.doubts import cached, counted, misplaced, out_of_memory, unlike_a_disk, unremembered, unseen
 from assay.findings import Findings
 from assay.layout import lay_out
+from assay.measuring import measured
 from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, JobReference, LaunchReport
@@ -18,14 +20,11 @@ from assay.model.errors import AssayError
 from assay.model.medium import Device, Doubtful, Medium
 from assay.model.parts import Parts
 from assay.model.placement import Role
-from assay.model.probe import Probe, Reading, Scene
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, Output, Part, Record, Status, totals
+from assay.model.record import JobRecord, Output, Record, Status
 from assay.model.result import Joined, TrialResult
-from assay.model.signature import Traced
 from assay.model.store import Placer, Store
 from assay.model.trial import Trial
-from assay.stats.signature import signature
 
 
 def run_trial(trial: Trial, parts: Parts, progress: Progress) -> TrialResult:
@@ -48,7 +47,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> TrialResult:
         steps=tuple(findings.steps),
         staging_jobs=tuple(findings.staging_jobs),
         jobs=tuple(findings.jobs),
-        totals=totals(tuple(findings.jobs), tuple(findings.staging_jobs)) if findings.jobs else None,
+        totals=findings.totals,
         outputs=tuple(findings.outputs),
         landed=tuple(findings.landed),
         devices=findings.devices,
@@ -76,8 +75,8 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
         store, engine = parts.store(running), parts.engine(running, neutral, _any_failure(cluster, media))
         placer = parts.placer(running, layout)
         scopes.enter_context(_tidied(store, workload.base, findings, progress))
-        _count_anew(media)
-        mark = scopes.enter_context(_measured(parts.probes(), parts.scene(running, layout, media), findings))
+        mark = scopes.enter_context(measured(parts.probes(), parts.scene(running, layout, media), findings))
+        count_anew(media)
         with findings.step("stage", progress):
             if placer is not None:
                 placer.prepare(workload.base, workload.input)
@@ -88,55 +87,30 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
         with findings.step("cold cache", progress):
             for medium in media:
                 findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
-        _write_out(media)
+        write_out(media)
         mark("staging")
-        _take_reports(media, "staging", findings)
+        take_reports(media, "staging", findings)
         report = _run(parts, layout, lambda: workload.run(engine, progress), findings, progress)
         mark("run")
-        _take_reports(media, "run", findings)
+        take_reports(media, "run", findings)
         if findings.devices:
             with findings.step("write out", progress):
-                _write_out(media)
+                write_out(media)
             mark("write out")
-            _take_reports(media, "write out", findings)
+            take_reports(media, "write out", findings)
         with findings.step("job history", progress):
             findings.settings |= report.settings
-            findings.staging_jobs += _histories(engine, staged.jobs, findings)
-            findings.jobs += _histories(engine, report.jobs, findings)
-            _see_phases(engine, findings)
+            _see_jobs(engine, staged.jobs, report.jobs, findings)
             _found(placer, (("input", workload.input), ("output", workload.output)), "run", findings)
-            findings.landed = counted(findings.landed, findings.jobs)
+            if findings.histories_whole:
+                findings.landed = counted(findings.landed, findings.jobs)
             findings.doubts += _doubts(trial, cluster, media, findings)
         with findings.step("verify", progress):
             size = store.size_bytes(workload.output)
             findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
             findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), store, report))
         mark("collect")
-
-
-@contextmanager
-def _measured(probes: Sequence[Probe], scene: Scene, findings: Findings) -> Iterator[Callable[[Part], None]]:
-    """Measure under probes; gives what tells them all that a part of the trial has ended.
-
-    What they saw is kept at the scope's end, also when the trial fails: the parts that were marked by then are whole.
-    """
-    readings: list[Reading] = []
-
-    def mark(part: Part) -> None:
-        for reading in readings:
-            reading.mark(part)
-
-    try:
-        with ExitStack() as scope:
-            readings.extend(scope.enter_context(probe.attached(scene)) for probe in probes)
-            yield mark
-    finally:
-        for reading in readings:
-            findings.samples.append(reading.samples())
-            findings.amounts += reading.amounts()
-            findings.doubts += reading.doubts()
-            if isinstance(reading, Traced) and findings.attempts:
-                findings.signature = signature(reading.requests(), reading.counted(), findings.attempts)
+        take_reports(media, "collect", findings)
 
 
 def _run(
@@ -155,7 +129,7 @@ def _doubts(trial: Trial, cluster: Cluster, media: Sequence[Medium], findings: F
     return [
         *misplaced(trial, findings.landed),
         *unseen(trial, findings.landed),
-        *cached(trial, findings.jobs, findings.facts, findings.devices),
+        *(cached(trial, findings.jobs, findings.facts, findings.devices) if findings.histories_whole else ()),
         *unlike_a_disk(trial, findings.facts),
         *out_of_memory(cluster.limit_use()),
         *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
@@ -178,27 +152,6 @@ def _any_failure(cluster: Cluster, media: Sequence[Medium]) -> Callable[[], str 
         return next((reason for device in devices if (reason := device.failure())), None) or cluster.failure()
 
     return failure
-
-
-def _write_out(media: Sequence[Medium]) -> None:
-    """Have the kernel write to devices of Assay's own what it holds back, so that their next report has all of it."""
-    for medium in media:
-        if isinstance(medium, Device):
-            medium.write_out()
-
-
-def _count_anew(media: Sequence[Medium]) -> None:
-    for medium in media:
-        if isinstance(medium, Device):
-            medium.reset_report()
-
-
-def _take_reports(media: Sequence[Medium], when: Literal["staging", "run", "write out"], findings: Findings) -> None:
-    """What devices of Assay's own saw since the last time; they count anew from here."""
-    for medium in media:
-        if isinstance(medium, Device):
-            findings.devices.setdefault(medium.spec.name, {})[when] = medium.device_report()
-            medium.reset_report()
 
 
 @contextmanager
@@ -239,12 +192,27 @@ def _started(
 
 
 def _histories(engine: Engine, jobs: tuple[JobReference, ...], findings: Findings) -> list[JobRecord]:
-    histories = [engine.history(job) for job in jobs]
-    findings.attempts += [attempt for history in histories for attempt in history.attempts]
-    return [history.job for history in histories]
+    """What the engine remembers of some jobs; one that it has forgotten is a doubt, and the trial goes on."""
+    found = []
+    for job in jobs:
+        try:
+            history = engine.history(job)
+        except AssayError as error:
+            findings.doubts.append(unremembered(job, error))
+        else:
+            found.append(history.job)
+            findings.attempts += history.attempts
+            findings.doubts += history.doubts
+    return found
 
 
-def _see_phases(engine: Engine, findings: Findings) -> None:
+def _see_jobs(
+    engine: Engine, staging: tuple[JobReference, ...], own: tuple[JobReference, ...], findings: Findings
+) -> None:
+    """All that the engine remembers of the jobs and their tasks."""
+    findings.staging_jobs += _histories(engine, staging, findings)
+    findings.jobs += _histories(engine, own, findings)
+    findings.histories_whole = len(findings.jobs) == len(own)
     seen = engine.phases(findings.attempts)
     findings.phases += seen.phases
     findings.doubts += seen.doubts

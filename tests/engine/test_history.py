@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.engine.history import gaps, task_attempt
+from assay.engine.history import task_attempt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from tests.engine.captures import attempt_of, captured, history_of, serving
@@ -68,7 +68,7 @@ def test_a_failed_and_a_killed_attempt_are_told_apart_from_those_that_took_their
     for end in ("m_000000_1", "m_000001_1"):
         assert (attempt_of(found, end).state, attempt_of(found, end).reason) == ("SUCCEEDED", "")
     assert attempt_of(found, "m_000000_1").task == killed.task == "task_1795242312674_0003_m_000000"
-    assert gaps(found) == ()
+    assert found.doubts == ()
 
 
 def test_an_attempt_that_failed_by_itself_says_its_exception():
@@ -76,7 +76,7 @@ def test_an_attempt_that_failed_by_itself_says_its_exception():
     assert (found.job.state, found.job.failed_maps) == ("FAILED", 3)
     assert attempt_of(found, "m_000000_1").reason == "Error: java.lang.RuntimeException: Intentional map failure"
     assert attempt_of(found, "m_000001_1").reason == "Task KILL is received. Killing attempt!"
-    assert gaps(found) == ()
+    assert found.doubts == ()
 
 
 def test_a_speculative_attempt_that_was_outrun_is_known_as_such():
@@ -87,7 +87,7 @@ def test_a_speculative_attempt_that_was_outrun_is_known_as_such():
     assert not first.outrun
     assert first.started_ms < second.started_ms < first.finished_ms < second.finished_ms
     assert second.container == "container_1795242312674_0002_01_000010"
-    assert gaps(found) == ()
+    assert found.doubts == ()
 
 
 def test_of_a_reducer_that_failed_no_end_of_phases_is_believed():
@@ -98,7 +98,7 @@ def test_of_a_reducer_that_failed_no_end_of_phases_is_believed():
     assert failed.reason.startswith("Error: org.apache.hadoop.mapreduce.task.reduce.Shuffle$ShuffleError")
     assert (done.merge_finished_ms - done.shuffle_finished_ms, done.finished_ms - done.merge_finished_ms) == (22, 344)
     assert attempt_of(found, "m_000001_0").reason.startswith("Too many fetch failures.")
-    assert gaps(found) == ()
+    assert found.doubts == ()
 
 
 def test_a_job_that_the_server_learns_of_late_is_waited_for():
@@ -134,6 +134,12 @@ def test_answers_that_lack_what_every_history_has_are_an_error():
         server.read(JobReference(name="cut", id=JOB))
 
 
+def test_answers_of_other_types_are_an_error():
+    told = {**CAPTURED[JOB]["job"], "submitTime": "soon"}
+    with serving({**CAPTURED, JOB: {"job": told}}) as server, pytest.raises(AssayError, match="submitted_ms"):
+        server.read(JobReference(name="cut", id=JOB))
+
+
 def test_an_answer_that_is_cut_off_is_an_error():
     answers = {JOB: {"HTTP": 200, "body": '{"job": {"id"'}}
     with serving(answers, patience_s=0.0) as server, pytest.raises(AssayError, match="is no JSON"):
@@ -144,7 +150,7 @@ def test_tasks_that_a_history_does_not_tell_of_are_a_doubt():
     answers, job = captured("speculation")
     tasks = answers[f"{job}/tasks"]["tasks"]["task"]
     with serving({**answers, f"{job}/tasks": {"tasks": {"task": tasks[2:]}}}) as server:
-        (doubt,) = gaps(server.read(JobReference(name="sort", id=job)))
+        (doubt,) = server.read(JobReference(name="sort", id=job)).doubts
     assert doubt.kind == "history-incomplete"
     assert "does not tell of 2 of its 8 tasks" in doubt.what
 

@@ -2,10 +2,11 @@
 
 Of a history file that was cut short the server still lists tasks and attempts, but it has no end of the job and refuses
 to tell of the job itself (503 "Name is null", or "Could not load history file" where not even the file's head is
-whole). Such a job is an AssayError: its elapsed time is not known.
+whole). Such a job is an AssayError: its elapsed time is not known. The trial that it belongs to goes on without it.
 """
 
 import time
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import httpx
@@ -49,13 +50,15 @@ class HistoryServer:
     def read(self, reference: JobReference) -> History:
         """A job's history, waited for a while because the server learns of a job only after its end.
 
-        Raises AssayError when the server can't tell of it within that time, or leaves out what a history must have.
+        What it does not tell of the job's tasks is a doubt. Raises AssayError when the server can't tell of the job
+        itself within that time, or leaves out what a history must have.
         """
         try:
             return self._read(reference)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
-                f"the history of {reference.id} is incomplete: its answers lack {error}; its file may be cut short"
+                f"the history of {reference.id} is incomplete: its answers lack or garble {error}; "
+                "its file may be cut short"
             ) from error
 
     def _read(self, reference: JobReference) -> History:
@@ -68,7 +71,8 @@ class HistoryServer:
                 self._get(f"{reference.id}/tasks/{task['id']}/attempts"), "taskAttempts", "taskAttempt"
             )
         ]
-        return History(job=job_record(reference.name, job, counters), attempts=tuple(attempts))
+        record = job_record(reference.name, job, counters)
+        return History(job=record, attempts=tuple(attempts), doubts=gaps(record, attempts))
 
     def settings(self, reference: JobReference) -> dict[str, str]:
         """Those of a job's properties that decide how it ran (`RELEVANT`)."""
@@ -174,10 +178,9 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
     )
 
 
-def gaps(history: History) -> tuple[Doubt, ...]:
+def gaps(job: JobRecord, attempts: Iterable[TaskAttempt]) -> tuple[Doubt, ...]:
     """What a history lacks: of a job that succeeded each task must have an attempt that did."""
-    job = history.job
-    done = {attempt.task for attempt in history.attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
+    done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
     lost = job.maps + job.reduces - len(done)
     if job.state != "SUCCEEDED" or lost <= 0:
         return ()

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from assay.model.base import Frozen
+from assay.model.doubt import Doubt
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, TaskAttempt
 from assay.model.task import TaskHistory
@@ -52,10 +53,11 @@ class LaunchReport(Frozen):
 
 
 class History(Frozen):
-    """What the engine remembers of one job."""
+    """What the engine remembers of one job; what it has forgotten of it is in `doubts`."""
 
     job: JobRecord
     attempts: tuple[TaskAttempt, ...]
+    doubts: tuple[Doubt, ...] = ()
 
 
 class Engine(Protocol):

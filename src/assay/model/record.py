@@ -74,11 +74,11 @@ class TaskAttempt(Frozen):
     A killed attempt has no counters but those of its processor use. `container` is where its log lies; `reason` why it
     failed or was killed, in Hadoop's words.
 
-    `cpu_ms` is its process tree's user and system time, `gc_ms` what collectors took of it in wall time
-    (CPU_MILLISECONDS, GC_TIME_MILLIS); `physical_memory_bytes` its resident memory at the end. `map_output_bytes` are
-    serialised records, `map_output_materialized_bytes` the files of them, after combining and compression;
-    `fetched_map_outputs`, `failed_fetches` and `merged_map_outputs` are SHUFFLED_MAPS, FAILED_SHUFFLE and
-    MERGED_MAP_OUTPUTS.
+    `cpu_ms` is its process tree's user and system time after the task's start-up (CPU_MILLISECONDS: Hadoop's Task takes
+    off what was used before it was initialised), `gc_ms` what collectors took of it in wall time (GC_TIME_MILLIS);
+    `physical_memory_bytes` its resident memory at the end. `map_output_bytes` are serialised records,
+    `map_output_materialized_bytes` the files of them, after combining and compression; `fetched_map_outputs`,
+    `failed_fetches` and `merged_map_outputs` are SHUFFLED_MAPS, FAILED_SHUFFLE and MERGED_MAP_OUTPUTS.
     """
 
     job: str

@@ -84,11 +84,12 @@ class Access(Frozen):
     `bytes` and `requests` are no whole numbers where phases overlapped, since a request is then shared out between
     them. `sequential_share` is the share of the bytes in requests that begin where one of the last 32 of that medium
     and direction ended. Half of the requests are of `median_request_bytes` at most; half of the bytes are in requests
-    of `typical_request_bytes` at most. `streams` is the mean number of sequential runs (two requests or more) that were
-    active in a second, over the seconds with any request of this line: there are `active_s` of them. `depth` is how
-    many requests the medium had under way when one of these arrived, itself included, on average; `gap_ms_mean` and
-    `gap_ms_median` are the time from one request of this line to the next. None is what can't be told: on a basis of
-    `estimated`, or of a single request.
+    of `typical_request_bytes` at most. `streams` is how many sequential runs (two requests or more of this line) were
+    under way at once, from the first's arrival to the last's answer, on average over the time in which any was; a pause
+    of more than a second is no part of a run. `active_s` is how many seconds of the clock had any request of this line.
+    `depth` is how many requests the medium had under way when one of these arrived, itself included, on average;
+    `gap_ms_mean` and `gap_ms_median` are the time from one request of this line to the next. None is what can't be
+    told: on a basis of `estimated`, or of a single request.
     """
 
     job: str
@@ -119,8 +120,10 @@ class Access(Frozen):
 class PhaseUse(Frozen):
     """One phase of one job: its attempts' time added up, when any of them ran, and processor time.
 
-    `cpu_s` is from the attempts' counters (CPU_MILLISECONDS): measured for maps; a reduce attempt has one counter for
-    its three phases, which is shared out by their times, and so estimated. `bytes` are those of all its lines.
+    `cpu_s` is from the attempts' counters (CPU_MILLISECONDS), which begin after the task's start-up: what its JVM needs
+    until the task is initialised is in no counter, and is most of a short attempt's processor time. It is measured for
+    maps; a reduce attempt has one counter for its three phases, which is shared out by their times, and so estimated.
+    `bytes` are those of all its lines.
     """
 
     job: str

@@ -9,7 +9,6 @@ device got it.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.record import TaskAttempt
 from assay.model.signature import (
@@ -21,21 +20,14 @@ from assay.model.signature import (
     WRITE_KIND,
     Access,
     AccessRole,
-    Array,
     Counted,
-    Direction,
     Requests,
     Signature,
     TracedMedium,
 )
-from assay.stats.runs import continued
+from assay.stats.arrivals import arrivals, pieces
+from assay.stats.line import WINDOW_NS, figures
 from assay.stats.timeline import Timeline, phase_uses
-
-if TYPE_CHECKING:
-    import numpy as np
-
-WINDOW_NS = 1_000_000_000
-KINDS: dict[Direction, int] = {"read": READ_KIND, "write": WRITE_KIND}
 
 
 def signature(requests: Sequence[Requests], counted: Sequence[Counted], attempts: Sequence[TaskAttempt]) -> Signature:
@@ -55,114 +47,24 @@ def signature(requests: Sequence[Requests], counted: Sequence[Counted], attempts
     )
 
 
-class _Seen(NamedTuple):
-    """One medium's requests in the order of their arrival, with what is known of each."""
-
-    arrived_ns: "np.ndarray"
-    bytes: "np.ndarray"
-    latency_ns: "np.ndarray"
-    kind: "np.ndarray"
-    role: "np.ndarray"
-    depth: "np.ndarray"
-    continues: "np.ndarray"
-    run: "np.ndarray"
-
-
 def _traced(requests: Requests, timeline: Timeline) -> Iterator[Access]:
     import numpy as np
 
-    seen = _seen(requests)
-    segment = timeline.segment_of(seen.arrived_ns)
-    for direction in DIRECTIONS:
-        for number, role in enumerate(ACCESS_ROLES):
-            chosen = np.flatnonzero((seen.kind == KINDS[direction]) & (seen.role == number))
-            if not len(chosen):
+    told = arrivals(requests)
+    for (direction, role), at in told.of.items():
+        segment = np.empty(len(at), np.int32)
+        for piece in pieces(len(at)):
+            segment[piece] = timeline.segment_of(requests.arrived_ns[at[piece]])
+        weights = timeline.weights(role, direction)
+        for place, (job, phase) in enumerate(timeline.phases):
+            # Segments rise with the time of arrival: what a phase has no part of is passed over at both ends.
+            shared = np.flatnonzero(weights[:, place])
+            if not len(shared):
                 continue
-            weights = timeline.weights(role, direction)
-            for place, (job, phase) in enumerate(timeline.phases):
-                weight = weights[segment[chosen], place]
-                some = np.flatnonzero(weight)
-                if len(some):
-                    yield Access(
-                        job=job, phase=phase, medium=requests.medium, role=role, direction=direction,
-                        **_line(seen, chosen[some], weight[some]),
-                    )  # fmt: skip
-
-
-def _seen(requests: Requests) -> _Seen:
-    """Sorted by arrival; sequential runs are told by direction, depths over all requests of the medium."""
-    import numpy as np
-
-    order = np.argsort(requests.arrived_ns, kind="stable")
-    arrived = requests.arrived_ns[order].astype(np.int64)
-    latency, kind = requests.latency_ns[order].astype(np.int64), requests.kind[order]
-    offset, length = requests.offset[order].astype(np.int64), requests.bytes[order].astype(np.int64)
-    ended = np.searchsorted(np.sort(arrived + latency), arrived, side="right")
-    continues, run = np.zeros(len(order), bool), np.full(len(order), -1, np.int64)
-    for number in (READ_KIND, WRITE_KIND):
-        chosen = np.flatnonzero(kind == number)
-        continues[chosen], runs = continued(offset[chosen], length[chosen])
-        run[chosen] = np.where(np.bincount(runs, minlength=1)[runs] > 1, runs, -1) if len(runs) else runs
-    depth = np.maximum(1, np.arange(1, len(order) + 1) - ended)
-    return _Seen(arrived, length, latency, kind, requests.role[order], depth, continues, run)
-
-
-def _line(seen: _Seen, chosen: Array, weight: Array) -> dict[str, float]:
-    """The figures of some requests, each counted by its weight; `chosen` is in the order of arrival."""
-    import numpy as np
-
-    total = float(weight.sum())
-    size = seen.bytes[chosen]
-    size_weight = weight * size
-    size_total = float(size_weight.sum())
-    latency = seen.latency_ns[chosen] / 1e6
-    gaps = np.diff(seen.arrived_ns[chosen]) / 1e6
-    gap_weight = weight[1:]
-    window = seen.arrived_ns[chosen] // WINDOW_NS
-    windows = int(np.count_nonzero(np.diff(window)) + 1)
-    by_size = np.argsort(size, kind="stable")
-    line = {
-        "bytes": size_total,
-        "requests": total,
-        "sequential_share": float(size_weight[seen.continues[chosen]].sum()) / size_total if size_total else 0.0,
-        "median_request_bytes": _quantile(size[by_size], weight[by_size], 0.5),
-        "typical_request_bytes": _quantile(size[by_size], size_weight[by_size], 0.5),
-        "streams": _streams(window, seen.run[chosen]) / windows,
-        "depth": float(np.dot(seen.depth[chosen], weight)) / total,
-        "latency_ms_mean": float(np.dot(latency, weight)) / total,
-        "latency_ms_p99": _sorted_quantile(latency, weight, 0.99),
-        "active_s": windows * WINDOW_NS / 1e9,
-    }
-    if len(gaps):
-        line["gap_ms_mean"] = float(np.dot(gaps, gap_weight) / gap_weight.sum())
-        line["gap_ms_median"] = _sorted_quantile(gaps, gap_weight, 0.5)
-    return line
-
-
-def _streams(window: Array, run: Array) -> int:
-    """How many different sequential runs each window had, added up over the windows."""
-    import numpy as np
-
-    sequential = run >= 0
-    if not sequential.any():
-        return 0
-    first = window.min()
-    return len(np.unique((window[sequential] - first) * (int(run.max()) + 1) + run[sequential]))
-
-
-def _sorted_quantile(values: Array, weight: Array, share: float) -> float:
-    import numpy as np
-
-    order = np.argsort(values)
-    return _quantile(values[order], weight[order], share)
-
-
-def _quantile(values: Array, weight: Array, share: float) -> float:
-    """The least of some sorted values up to which this share of the weight lies."""
-    import numpy as np
-
-    upto = np.cumsum(weight)
-    return float(values[min(len(values) - 1, int(np.searchsorted(upto, share * upto[-1] * (1 - 1e-12))))])
+            begin, end = np.searchsorted(segment, shared[0]), np.searchsorted(segment, shared[-1], side="right")
+            line = figures(told, at[begin:end], segment[begin:end], weights[:, place])
+            if line:
+                yield Access(job=job, phase=phase, medium=requests.medium, role=role, direction=direction, **line)
 
 
 def _estimated(counted: Counted, timeline: Timeline) -> Iterator[Access]:
@@ -190,12 +92,11 @@ def _medium(requests: Requests) -> TracedMedium:
     import numpy as np
 
     data = (requests.kind == READ_KIND) | (requests.kind == WRITE_KIND)
-    size = requests.bytes[data].astype(np.int64)
-    total = int(size.sum())
-    other = int(size[requests.role[data] == ACCESS_ROLES.index("other")].sum())
+    other = data & (requests.role == ACCESS_ROLES.index("other"))
+    total, other_bytes = (int(requests.bytes[some].sum(dtype=np.int64)) for some in (data, other))
     return TracedMedium(
         medium=requests.medium, source=requests.source, basis="measured", requests=int(data.sum()), bytes=total,
-        other_share=other / total if total else 0.0, flushes=int((requests.kind == FLUSH_KIND).sum()),
+        other_share=other_bytes / total if total else 0.0, flushes=int((requests.kind == FLUSH_KIND).sum()),
         discards=int((requests.kind == DISCARD_KIND).sum()), dropped=requests.dropped,
     )  # fmt: skip
 

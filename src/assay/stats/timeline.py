@@ -126,7 +126,10 @@ def _covered_ms(parts: Sequence[Span]) -> int:
 
 
 def _cpu_s(parts: Sequence[tuple[Span, TaskAttempt]]) -> float | None:
-    """From the attempts' counters, by time where a counter covers several phases; None where no attempt has one."""
+    """From the attempts' counters, by time where a counter covers several phases; None where no attempt has one.
+
+    The counters begin after the task's start-up (Task.initialize of Hadoop): they leave out what each JVM's start took.
+    """
     shares = [
         attempt.cpu_ms * (span.ended_ms - span.began_ms) / (attempt.finished_ms - attempt.started_ms)
         for span, attempt in parts

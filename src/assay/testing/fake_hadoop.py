@@ -7,6 +7,7 @@ from typing import Literal
 
 from assay.model.cluster import Layout, Node, RunningCluster
 from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
+from assay.model.errors import AssayError
 from assay.model.limits import LimitUse
 from assay.model.placement import Landed, Role
 from assay.model.progress import Progress
@@ -138,15 +139,17 @@ class FakeEngine:
         )  # fmt: skip
 
     def history(self, job: JobReference) -> History:
-        """One map and one reduce, each half of the job."""
+        """One map and one reduce, each half of the job, unless the script has lost it."""
         self._script.note("history")
+        if job.name in self._script.lost_jobs:
+            raise AssayError(f"the history of {job.id} is lost")
         end = self._script.elapsed_ms(self._trial)
         phases = Phases(map_s=end / 2000, shuffle_s=end / 4000, merge_s=0, reduce_s=end / 4000)
         record = JobRecord(
             name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=0, started_ms=0, finished_ms=end,
             maps=1, reduces=1, phases=phases, counters=self._script.counters,
         )  # fmt: skip
-        return History(job=record, attempts=(self._attempt(job.id, end),))
+        return History(job=record, attempts=(self._attempt(job.id, end),), doubts=self._script.gaps)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """All of an attempt's time is its map phase."""

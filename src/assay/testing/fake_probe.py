@@ -16,6 +16,10 @@ class FakeReading:
         self._script = script
         self._parts: list[Part] = []
 
+    def begin(self) -> None:
+        """Told."""
+        self._script.note("begin probe")
+
     def mark(self, part: Part) -> None:
         """Told."""
         self._script.note(f"mark {part}")
@@ -23,6 +27,7 @@ class FakeReading:
 
     def amounts(self) -> tuple[Amount, ...]:
         """One beat in each part."""
+        self._script.note("read probe")
         return tuple(
             Amount(probe="fake", subject="heart", series="beat_count", part=part, value=1.0) for part in self._parts
         )
@@ -34,6 +39,10 @@ class FakeReading:
     def doubts(self) -> tuple[Doubt, ...]:
         """None."""
         return ()
+
+    def close(self) -> None:
+        """Told."""
+        self._script.note("close probe")
 
 
 class FakeProbe:

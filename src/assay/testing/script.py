@@ -1,8 +1,9 @@
 """What fakes do: one script for all of them, and one log of what was called."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from assay.model.doubt import Doubt
 from assay.model.engine import Program
 from assay.model.errors import AssayError
 from assay.model.limits import LimitUse
@@ -15,6 +16,7 @@ class Script:
     """What happens: the log of all calls, where to fail, what the jobs answer and how long they take.
 
     `landing` and `found_bytes` say where bytes land and how many of 100 MiB are found; `device` makes media emulated.
+    Of `lost_jobs` (by name) there is no history; `gaps` is what that of the others lacks.
     """
 
     log: list[str] = field(default_factory=list)
@@ -25,6 +27,8 @@ class Script:
     found_bytes: int = 100 << 20
     device: bool = False
     limit_use: LimitUse | None = None
+    lost_jobs: Sequence[str] = ()
+    gaps: tuple[Doubt, ...] = ()
     program: Callable[[Program], tuple[Mapping[str, bytes], Mapping[str, str]]] = lambda _program: ({}, {})
     counters: Counters = field(default_factory=lambda: {"fake": {"RECORDS": 3}})
     elapsed_ms: Callable[[Trial], int] = lambda _trial: 1000
