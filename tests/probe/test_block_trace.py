@@ -1,5 +1,6 @@
 """Proves the block trace from end to end without a disk: an emulator's log, captured tracepoints, and counters."""
 
+import os
 import struct
 import time
 from contextlib import contextmanager
@@ -9,16 +10,18 @@ import numpy as np
 import pytest
 
 from assay.model.cluster import DataDirectory, Layout, LocalDirectory
-from assay.model.probe import Scene, WatchedDisk
-from assay.model.signature import ACCESS_ROLES, READ_KIND
+from assay.model.probe import Closing, Scene, WatchedDisk
+from assay.model.signature import ACCESS_ROLES, READ_KIND, Traced
 from assay.probe.block_trace import BlockTraceProbe
 from assay.probe.extents import Placed
 from assay.probe.file_map import FileMap
 from assay.probe.instrument import CannotMeasureError
-from assay.probe.trace import devices, sources, watched
+from assay.probe.samples import Samples
+from assay.probe.trace import devices, records, sources, watched
 from assay.probe.trace.devices import place_of, roots_of, single_role, unmapped
 from assay.probe.trace.kernel import KernelTrace
 from assay.probe.trace.pages import parse_format
+from assay.probe.trace.totals import Tally
 from tests.probe.test_disk import BEFORE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "trace"
@@ -140,7 +143,10 @@ class Capture(KernelTrace):
         layouts = [parse_format((FIXTURES / f"block_rq_{name}.format").read_text()) for name in ("issue", "complete")]
         super().__init__(FIXTURES, *layouts)
         content = (FIXTURES / "pages.bin").read_bytes()
-        self.pages = [content[at : at + 4096] for at in range(0, len(content), 4096)]
+        pages = [content[at : at + 4096] for at in range(0, len(content), 4096)]
+        # A page begins with its time; the machine may have been started later than the one that they are of.
+        ahead = min(struct.unpack_from("<Q", page)[0] for page in pages) - time.monotonic_ns() + 10_000_000_000
+        self.pages = [struct.pack("<Q", struct.unpack_from("<Q", page)[0] - ahead) + page[8:] for page in pages]
 
     def take(self):
         pages, self.pages = self.pages, []
@@ -163,19 +169,24 @@ def sys(tmp_path, monkeypatch):
     return tmp_path / "sys"
 
 
-def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
-    """`direct` was 2 MiB at byte 8717312 of the disk; the file system here begins at byte 8 MiB of it."""
-    asked = []
+def capturing(asked):
+    """What is traced is what was captured once."""
 
     @contextmanager
     def capture(numbers):
         asked.append(list(numbers))
         yield Capture()
 
+    return capture
+
+
+def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
+    """`direct` was 2 MiB at byte 8717312 of the disk; the file system here begins at byte 8 MiB of it."""
+    asked = []
     placing["direct"] = ((8717312 - (8 << 20), 8717312 - (8 << 20) + (2 << 20)),)
     (tmp_path / "data" / "direct").touch()
     scene = Scene(layout=layout, disks=(disk(tmp_path, kind="directory", device=Path("/dev/loop0p1")),))
-    with BlockTraceProbe(interval_s=0.01, tracing=capture).attached(scene) as reading:
+    with BlockTraceProbe(interval_s=0.01, tracing=capturing(asked)).attached(scene) as reading:
         reading.mark("staging")
     assert asked == [[7 << 20]]
     (requests,) = reading.requests()
@@ -211,7 +222,7 @@ def test_memory_has_no_requests_and_a_medium_without_a_device_is_doubted(tmp_pat
         Scene(layout=layout, disks=(memory, overlay))
     ) as reading:
         reading.mark("staging")
-    assert (reading.amounts(), reading.samples(), reading.requests(), reading.counted()) == ((), (), [], [])
+    assert (reading.amounts(), list(reading.samples()), reading.requests(), reading.counted()) == ((), [], [], [])
     (doubt,) = reading.doubts()
     assert "overlay" in doubt.what
 
@@ -227,8 +238,181 @@ def test_a_thread_that_dies_is_told(tmp_path, layout, placing, monkeypatch):
     with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
         time.sleep(0.05)
         reading.mark("staging")
-    doubt = reading.doubts()[0]
-    assert "the file map stopped: RuntimeError: no more" in doubt.what
+    assert ["file map stopped: RuntimeError: no more" in doubt.what for doubt in reading.doubts()] == [True]
+    assert reading.amounts() == (), "no part was over when the files were looked at for the last time"
+
+
+def test_parts_that_were_over_before_a_threads_death_are_told(tmp_path, layout, placing, sys):
+    """The tracepoints are drained for the last time just after staging."""
+    scene = Scene(layout=layout, disks=(disk(tmp_path, kind="directory", device=Path("/dev/loop0p1")),))
+    with BlockTraceProbe(interval_s=60, tracing=capturing([])).attached(scene) as reading:
+        reading._since_ns = 0
+        reading._marks = [(None, 0)]
+        reading.mark("staging")
+        time.sleep(0.003)
+        reading.look(last=False)
+        reading.tracepoints.trace.take = lambda: 1 / 0
+        reading.mark("run")
+    parts = {one.part for one in reading.amounts()}
+    assert parts == {"staging"}
+    assert "ZeroDivisionError" in reading.doubts()[0].what
+
+
+def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(tmp_path, layout, placing):
+    log = Log(tmp_path / "log")
+    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(scene) as reading:
+        reading.begin()
+        log.add(0, 1000, 1)
+        reading.mark("staging")
+        reading.clock._realtime_ns = lambda: time.time_ns() - 3_600_000_000_000
+        reading.clock.look()
+        log.add(0, 600, 0)
+        reading.mark("run")
+    assert told(reading) == {
+        ("hdd/other", "written_bytes", "staging"): 1000, ("hdd/other", "write_requests", "staging"): 1,
+        ("hdd/other", "read_bytes", "run"): 600, ("hdd/other", "read_requests", "run"): 1,
+    }  # fmt: skip
+    first = {one.series: one.time_ms for one in reversed(list(reading.samples()))}
+    assert first["hdd/other/write_mb_s"] - first["hdd/other/read_mb_s"] == pytest.approx(3_600_000, abs=2000), (
+        "samples are of the time of day"
+    )
+    reading.close()
+
+
+def test_what_came_before_the_beginning_is_not_counted(tmp_path, layout, placing, sys):
+    log = Log(tmp_path / "log")
+    only_local = layout.model_copy(update={"data": ()})
+    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", kind="directory", device=Path("/dev/loop0p1")))
+    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(Scene(layout=only_local, disks=disks)) as reading:
+        log.add(0, 1000, 1)
+        (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
+        reading.begin()
+        log.add(0, 600, 0)
+        reading.mark("run")
+        (sys / "loop0p1" / "stat").write_text("301 5 10200 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
+        reading.mark("collect")
+    found = {key: value for key, value in told(reading).items() if key[1] == "read_bytes"}
+    assert found == {("hdd/other", "read_bytes", "run"): 600, ("ssd/other", "read_bytes", "collect"): 4096}
+    assert len(reading.requests()[0].kind) == 1
+    assert reading.counted()[0].bytes["read"].tolist() == [4096]
+    reading.close()
+
+
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_nothing_is_held_after_it_was_closed(tmp_path, layout, placing, sys):
+    before = open_files()
+    log = Log(tmp_path / "log")
+    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", kind="directory", device=Path("/dev/loop0p1")))
+    with BlockTraceProbe(interval_s=60, tracing=capturing([])).attached(Scene(layout=layout, disks=disks)) as reading:
+        for spool in reading.tracepoints._spools.values():
+            spool._file.rollover()
+        log.add(0, 1000, 1)
+        reading.mark("run")
+    samples, amounts = reading.samples(), reading.amounts()
+    assert isinstance(reading, Closing)
+    assert isinstance(reading, Traced)
+    assert open_files() == before + 2, "log and spool: they may still be asked"
+    assert len(reading.requests()) == 2
+    for _ in range(2):
+        reading.close()
+        assert open_files() == before
+        assert (len(reading.requests()), reading.amounts()) == (0, ())
+    assert len(samples) > 0
+    assert amounts
+
+
+def test_a_probe_that_can_not_begin_holds_nothing(tmp_path, layout, placing):
+    before = open_files()
+    log = Log(tmp_path / "log")
+
+    def fail(*_given):
+        raise KeyError("odd")
+
+    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", device=Path("/dev/null"), kind="directory"))
+    probe = BlockTraceProbe(tracing=fail)
+    probe._threads = fail
+    with pytest.raises(KeyError), probe.attached(Scene(layout=layout, disks=disks)):
+        pass
+    assert open_files() == before
+
+
+def test_two_media_on_one_device_count_each_request_once(tmp_path, layout, placing, sys):
+    """The captured device has direct writes of 2 MiB (on `spill`) and a file of 4 MiB that is no medium's."""
+    begin = 8717312 - (8 << 20)
+    placing["spill"] = ((begin, begin + (2 << 20)),)
+    (tmp_path / "local" / "spill").touch()
+    apart = layout.model_copy(update={"local": (LocalDirectory(path=tmp_path / "local", medium="tmp"),)})
+    device = Path("/dev/loop0p1")
+    disks = [disk(tmp_path, medium=name, kind="directory", device=device, shared=True) for name in ("hdd", "tmp")]
+    with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(Scene(layout=apart, disks=disks)) as both:
+        both.mark("staging")
+    with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(
+        Scene(layout=apart, disks=disks[1:])
+    ) as alone:
+        alone.mark("staging")
+    hdd, tmp = both.requests()
+    (whole,) = alone.requests()
+    assert len(hdd.kind) + len(tmp.kind) == len(whole.kind)
+    assert hdd.bytes.sum() + tmp.bytes.sum() == whole.bytes.sum()
+    assert set(tmp.role.tolist()) == {ACCESS_ROLES.index("intermediate")}
+    assert tmp.bytes.sum() == whole.bytes[whole.role == ACCESS_ROLES.index("intermediate")].sum() > 0
+    assert set(hdd.role.tolist()) == {ACCESS_ROLES.index("other")}
+    doubts = [doubt for doubt in both.doubts() if doubt.kind == "media-share-device"]
+    assert ["'tmp' and 'hdd' both lie on /dev/loop0p1" in doubt.what for doubt in doubts] == [True]
+    both.close()
+    alone.close()
+
+
+def test_two_media_on_one_device_share_its_counters_too(tmp_path, layout, sys):
+    disks = [disk(tmp_path, medium=name, kind="directory", device=Path("/dev/loop0p1")) for name in ("hdd", "tmp")]
+    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(Scene(layout=layout, disks=disks)) as reading:
+        (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
+        reading.mark("run")
+    assert {subject for subject, _, _ in told(reading)} == {"hdd/other"}
+    assert [one.medium for one in reading.counted()] == ["hdd"]
+
+
+def test_requests_are_held_narrow_and_samples_packed(tmp_path, layout, placing, monkeypatch):
+    monkeypatch.setattr(records, "CHUNK_RECORDS", 7)
+    log = Log(tmp_path / "log")
+    for number in range(20):
+        log.add(number << 33, 1000, 1, latency_ns=number)
+    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(scene) as reading:
+        reading.mark("run")
+    (requests,) = reading.requests()
+    columns = [requests.arrived_ns, requests.offset, requests.bytes, requests.latency_ns, requests.kind, requests.role]
+    assert sum(column.itemsize for column in columns) == 26
+    assert all(column.base is None for column in columns), "no view that keeps a larger array"
+    assert requests.offset.tolist() == [number << 33 for number in range(20)]
+    assert requests.latency_ns.tolist() == list(range(20))
+    assert isinstance(reading.samples(), Samples)
+    reading.close()
+
+
+def test_a_latency_of_more_than_4_s_is_kept_whole(tmp_path, layout, placing):
+    log = Log(tmp_path / "log")
+    log.add(0, 1000, 1, latency_ns=9_000_000_000)
+    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(scene) as reading:
+        pass
+    assert reading.requests()[0].latency_ns.tolist() == [9_000_000_000]
+    reading.close()
+
+
+def test_seconds_between_requests_are_told_as_0_but_not_those_of_a_step_of_the_clock():
+    tally, samples = Tally([]), Samples()
+    seconds = np.array([10, 13, 13, 1_000_000], np.int64)
+    one = np.ones(4, np.uint8)
+    tally.add(seconds, seconds * 1_000_000_000, one.astype(np.int64) * 232, one * 0, one * 3)
+    tally.tell_samples("trace", "hdd", samples)
+    assert [(sample.time_ms // 1000 - 1, sample.value * 1e6) for sample in samples] == [
+        (10, 232), (11, 0), (12, 0), (13, 464), (14, 0), (1_000_000, 232), (1_000_001, 0)
+    ]  # fmt: skip
 
 
 def test_a_failure_of_the_trial_passes_through(tmp_path, layout):

@@ -11,20 +11,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
 from assay.model.record import Amount, Part, Sample
 from assay.model.signature import Counted, Requests
+from assay.probe.file_map import STILL_THERE
 from assay.probe.instrument import CannotMeasureError
+from assay.probe.samples import Samples
 from assay.probe.trace import doubts as say
 from assay.probe.trace.clock import Clock
 from assay.probe.trace.devices import Place, place_of
 from assay.probe.trace.kernel import KernelTrace, tracing
 from assay.probe.trace.sources import Tracepoints
-from assay.probe.trace.totals import Span, amounts, counted_amounts, samples
-from assay.probe.trace.watched import Watched
+from assay.probe.trace.totals import Span, Tally
+from assay.probe.trace.watched import FILE_MAP, TRACE, Watched
 
 INTERVAL_S = 0.5
 PATIENCE_S = 10.0
@@ -32,8 +35,17 @@ PATIENCE_S = 10.0
 Tracing = Callable[[Sequence[int]], AbstractContextManager[KernelTrace]]
 
 
+class _Evaluated(NamedTuple):
+    """What all requests come to."""
+
+    requests: Sequence[Requests] = ()
+    counted: Sequence[Counted] = ()
+    amounts: Sequence[Amount] = ()
+    samples: Sequence[Sample] = ()
+
+
 class BlockTraceReading:
-    """What was seen. All but `mark` is to be asked after the scope's end."""
+    """What was seen. All but `begin` and `mark` is to be asked after the scope's end, and before `close`."""
 
     def __init__(self, name: str, media: Sequence[Watched], clock: Clock) -> None:
         self._name = name
@@ -42,16 +54,29 @@ class BlockTraceReading:
         self.told: list[Doubt] = []
         self.tracepoints: Tracepoints | None = None
         self.mapping = threading.Lock()
-        self._marks: list[tuple[Part | None, int]] = [(None, time.monotonic_ns())]
+        now_ns = time.monotonic_ns()
+        self._reached_ns = {TRACE: now_ns, FILE_MAP: now_ns}
+        self._stopped: set[str] = set()
+        self._since_ns = 0
+        self._marks: list[tuple[Part | None, int]] = [(None, now_ns)]
+        self._evaluated: _Evaluated | None = None
+
+    def begin(self) -> None:
+        """What arrives from now on counts."""
+        self._look_at_counters()
+        self._since_ns = time.monotonic_ns()
+        self._marks = [(None, self._since_ns)]
 
     def mark(self, part: Part) -> None:
         """The part ends now; data files that are there at the end of staging are the input."""
+        looked = False
         if self.mapping.acquire(timeout=PATIENCE_S):
             try:
                 self.look_at_files()
             except Exception as error:  # a mark never fails
-                self.told.append(say.thread_died("file map", error))
+                self.stop(FILE_MAP, error)
             else:
+                looked = True
                 if part == "staging":
                     for medium in self.media:
                         medium.staged()
@@ -59,56 +84,98 @@ class BlockTraceReading:
                 self.mapping.release()
         else:
             self.told.append(say.files_hang(part))
-        self._marks.append((part, time.monotonic_ns()))
+        self._look_at_counters()
+        now_ns = time.monotonic_ns()
+        self._marks.append((part, now_ns))
+        if looked:
+            self._reach(FILE_MAP, now_ns)
+
+    def look(self, *, last: bool) -> None:
+        """Take what the kernel has counted and traced so far."""
+        now_ns = time.monotonic_ns()
+        self.clock.look()
+        self._look_at_counters()
+        self._reach(TRACE, now_ns if self.tracepoints is None else self.tracepoints.drain(last=last))
 
     def look_at_files(self) -> None:
         """Poll all media's files; to be called with `mapping` held."""
+        now_ns = time.monotonic_ns()
         for medium in self.media:
             medium.look_at_files()
+        self._reach(FILE_MAP, now_ns)
+
+    def stop(self, thread: str, error: Exception | None) -> None:
+        """One of the probe's threads has died, or hangs: parts not over when it last looked have no totals."""
+        if thread not in self._stopped:
+            self._stopped.add(thread)
+            self.told.append(say.thread_hangs(thread) if error is None else say.thread_died(thread, error))
+
+    def _reach(self, thread: str, now_ns: int) -> None:
+        """All up to then has been seen by one of the probe's threads."""
+        if thread not in self._stopped:
+            self._reached_ns[thread] = now_ns
 
     def requests(self) -> Sequence[Requests]:
         """Of each medium whose requests were seen one by one."""
-        return self._seen[0]
+        return self._all.requests
 
     def counted(self) -> Sequence[Counted]:
         """Of each medium of which there are only counters."""
-        return self._seen[1]
+        return self._all.counted
 
-    def samples(self) -> tuple[Sample, ...]:
+    def samples(self) -> Sequence[Sample]:
         """MB/s by medium, role and direction for each second; of media whose requests were seen."""
-        return tuple(sample for one in self.requests() for sample in samples(self._name, one))
+        return self._all.samples
 
     def amounts(self) -> tuple[Amount, ...]:
-        """Bytes and requests by medium and role for each part that was marked."""
-        ends = [end for _, end in self._marks]
-        spans = [
-            Span(part, int(self._told_ns(began)), int(self._told_ns(ended)))
-            for (part, ended), began in zip(self._marks[1:], ends, strict=False)
-            if part is not None
-        ]
-        seen = [amount for one in self.requests() for amount in amounts(self._name, one, spans)]
-        return (*seen, *(amount for one in self.counted() for amount in counted_amounts(self._name, one, spans)))
+        """Bytes and requests by medium and role for each part that was marked and seen to its end."""
+        return tuple(self._all.amounts)
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What was not seen, or not put down to a role."""
         shares = [doubt for one in self.requests() for doubt in say.of_unknown_files(one)]
         return (*self.told, *(doubt for medium in self.media for doubt in medium.doubts), *shares)
 
-    def _told_ns(self, monotonic_ns: int) -> int:
-        import numpy as np
-
-        return int(self.clock.time_of_day(np.array([monotonic_ns], np.int64))[0])
-
-    @cached_property
-    def _seen(self) -> tuple[list[Requests], list[Counted]]:
-        requests, counted = [], []
+    def close(self) -> None:
+        """Let logs and requests go; samples and amounts that were told live on."""
+        self._evaluated = _Evaluated()
         for medium in self.media:
-            seen = medium.requests(self.clock, self.tracepoints)
-            if isinstance(seen, Requests):
-                requests.append(seen)
-            elif seen is not None:
-                counted.append(seen)
-        return requests, counted
+            medium.close()
+        if self.tracepoints is not None:
+            self.tracepoints.close()
+
+    def _look_at_counters(self) -> None:
+        for medium in self.media:
+            medium.look_at_counters()
+
+    def _spans(self, medium: Watched) -> list[Span]:
+        """The parts that were seen to their ends."""
+        upto_ns = min((self._reached_ns[one] for one in self._stopped if medium.needs(one)), default=STILL_THERE)
+        ends = [end for _, end in self._marks]
+        return [
+            Span(part, began, ended)
+            for (part, ended), began in zip(self._marks[1:], ends, strict=False)
+            if part is not None and ended <= upto_ns
+        ]
+
+    @property
+    def _all(self) -> _Evaluated:
+        if self._evaluated is None:
+            requests: list[Requests] = []
+            counted: list[Counted] = []
+            amounts: list[Amount] = []
+            samples = Samples()
+            for medium in self.media:
+                tally = Tally(self._spans(medium))
+                seen = medium.requests(self.clock, self.tracepoints, tally, self._since_ns)
+                if isinstance(seen, Requests):
+                    requests.append(seen)
+                elif seen is not None:
+                    counted.append(seen)
+                amounts += list(tally.amounts(self._name, medium.name))
+                tally.tell_samples(self._name, medium.name, samples)
+            self._evaluated = _Evaluated(requests, counted, amounts, samples)
+        return self._evaluated
 
 
 class BlockTraceProbe:
@@ -124,27 +191,36 @@ class BlockTraceProbe:
     def attached(self, scene: Scene) -> Iterator[BlockTraceReading]:
         """Trace until the scope's end."""
         media = [Watched(disk, scene.layout) for disk in scene.disks if disk.kind != "memory"]
+        _share(media)
         reading = BlockTraceReading(self.name, media, Clock())
         stop = threading.Event()
         with ExitStack() as scope:
-            reading.tracepoints = self._tracepoints(scene, reading, scope)
-            work = {
-                "probe-trace": lambda: self._drain(reading, stop),
-                "probe-file-map": lambda: self._map(reading, stop),
-            }
-            threads = [threading.Thread(target=one, name=name, daemon=True) for name, one in work.items()]
-            threads = threads if media else []
-            for thread in threads:
-                thread.start()
+            with ExitStack() as failed:
+                failed.callback(reading.close)
+                reading.tracepoints = self._tracepoints(scene, reading, scope)
+                threads = self._threads(reading, stop)
+                failed.pop_all()
             try:
                 yield reading
             finally:
                 stop.set()
-                for thread in threads:
+                for name, thread in threads.items():
                     thread.join(PATIENCE_S)
                     if thread.is_alive():
-                        reading.told.append(say.thread_hangs(thread.name))
+                        reading.stop(name, None)
                 self._finish(reading)
+
+    def _threads(self, reading: BlockTraceReading, stop: threading.Event) -> dict[str, threading.Thread]:
+        """Running, if there is anything to look at."""
+        if not reading.media:
+            return {}
+        threads = {
+            TRACE: threading.Thread(target=self._drain, args=(reading, stop), name="probe-trace", daemon=True),
+            FILE_MAP: threading.Thread(target=self._map, args=(reading, stop), name="probe-file-map", daemon=True),
+        }
+        for thread in threads.values():
+            thread.start()
+        return threads
 
     def _tracepoints(self, scene: Scene, reading: BlockTraceReading, scope: ExitStack) -> Tracepoints | None:
         """The kernel's trace of media that have no log of their own; None where there are none, or it can't be had."""
@@ -169,13 +245,9 @@ class BlockTraceProbe:
     def _drain(self, reading: BlockTraceReading, stop: threading.Event) -> None:
         try:
             while not stop.wait(self._interval_s):
-                reading.clock.look()
-                for medium in reading.media:
-                    medium.look_at_counters()
-                if reading.tracepoints is not None:
-                    reading.tracepoints.drain()
+                reading.look(last=False)
         except Exception as error:  # a thread that dies in silence would leave a record that looks whole
-            reading.told.append(say.thread_died("trace", error))
+            reading.stop(TRACE, error)
 
     def _map(self, reading: BlockTraceReading, stop: threading.Event) -> None:
         try:
@@ -183,16 +255,27 @@ class BlockTraceProbe:
                 with reading.mapping:
                     reading.look_at_files()
         except Exception as error:
-            reading.told.append(say.thread_died("file map", error))
+            reading.stop(FILE_MAP, error)
 
     def _finish(self, reading: BlockTraceReading) -> None:
         """The last look at everything; what fails now is told."""
         try:
-            for medium in reading.media:
-                medium.finish()
-            if reading.tracepoints is not None:
-                reading.tracepoints.drain(last=True)
-                lost = reading.tracepoints.trace.lost()
-                reading.told += [say.events_lost(lost)] if lost else []
+            reading.look(last=True)
+            lost = reading.tracepoints.trace.lost() if reading.tracepoints is not None else 0
+            reading.told += [say.events_lost(lost)] if lost else []
         except Exception as error:
-            reading.told.append(say.thread_died("trace", error))
+            reading.stop(TRACE, error)
+        for medium in reading.media:
+            medium.finish()
+
+
+def _share(media: Sequence[Watched]) -> None:
+    """Tell those that lie on one device of each other."""
+    there: dict[Path, list[Watched]] = {}
+    for medium in media:
+        if medium.needs_tracepoints and medium.disk.device is not None:
+            there.setdefault(medium.disk.device.resolve(), []).append(medium)
+    for together in there.values():
+        if len(together) > 1:
+            for medium in together:
+                medium.share(together)

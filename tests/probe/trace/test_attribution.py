@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assay.model.signature import ACCESS_ROLES
 from assay.probe.file_map import STILL_THERE, Extent
-from assay.probe.trace.attribution import roles_of
+from assay.probe.trace.attribution import Attribution
 from assay.probe.trace.clock import Clock
 from assay.probe.trace.records import FIELDS
 
@@ -18,7 +18,7 @@ def records(*pairs):
 
 
 def told(rows, extents, shift=0):
-    return [ACCESS_ROLES[number] for number in roles_of(records(*rows), extents, shift)]
+    return [ACCESS_ROLES[number] for number in Attribution(extents, shift).roles(records(*rows))]
 
 
 def test_place_and_time_both_count():

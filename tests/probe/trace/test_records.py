@@ -5,6 +5,7 @@ import struct
 import numpy as np
 import pytest
 
+from assay.probe.trace import records
 from assay.probe.trace.records import FIELDS, MOST_RECORDS, RECORD_BYTES, EmulatorLog, Spool, parse_header
 
 
@@ -25,6 +26,10 @@ def log_bytes(*records, told=None, dropped=0, complete_ns=1000, version=1):
     return head + b"".join(struct.pack("<QQQIB3x", *record) for record in records)
 
 
+def every(source):
+    return np.concatenate([np.zeros(0, dtype=FIELDS), *source.chunks()])
+
+
 def test_a_record_has_the_emulators_form():
     assert np.dtype(FIELDS).itemsize == RECORD_BYTES
 
@@ -35,18 +40,18 @@ def test_header_and_records(tmp_path):
     log = EmulatorLog(path)
     assert log.finish(1000)
     assert log.header == (10**18, 500, 2, 3, 1000)
-    assert log.records().tolist() == [(1, 4096, 7, 512, 1, bytes(3)), (2, 8192, 8, 1024, 0, bytes(3))]
+    assert every(log).tolist() == [(1, 4096, 7, 512, 1, bytes(3)), (2, 8192, 8, 1024, 0, bytes(3))]
     path.unlink()
-    assert len(log.records()) == 2, "what was written stays readable"
+    assert len(every(log)) == 2, "what was written stays readable"
     log.close()
 
 
 def test_what_the_header_does_not_tell_of_yet_is_left_and_a_short_file_is_cut(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(log_bytes((1, 0, 0, 1, 0), (2, 0, 0, 1, 0), told=1))
-    assert len(EmulatorLog(path).records()) == 1
+    assert len(every(EmulatorLog(path))) == 1
     path.write_bytes(log_bytes((1, 0, 0, 1, 0), told=5)[:-3])
-    assert len(EmulatorLog(path).records()) == 0
+    assert len(every(EmulatorLog(path))) == 0
 
 
 def test_a_log_that_stays_behind_is_told(tmp_path):
@@ -68,10 +73,23 @@ def test_a_spool_keeps_all_up_to_its_bound(tmp_path):
     some["offset"] = np.arange(100_000)
     for _ in range(3):
         spool.add(some)
-    assert spool.records()["offset"].tolist() == list(range(100_000)) * 3
+    assert every(spool)["offset"].tolist() == list(range(100_000)) * 3
     spool.add(some[:1])
-    assert (len(spool.records()), list(tmp_path.iterdir())) == (300_001, [])
+    assert (len(every(spool)), list(tmp_path.iterdir())) == (300_001, [])
     spool.kept = MOST_RECORDS - 10
     spool.add(some)
     assert (spool.kept, spool.refused) == (MOST_RECORDS, 99_990)
     spool.close()
+
+
+def test_many_records_are_read_some_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "CHUNK_RECORDS", 2)
+    path = tmp_path / "log"
+    path.write_bytes(log_bytes(*((number, 0, 0, 1, 0) for number in range(5))))
+    spool = Spool(tmp_path)
+    log = EmulatorLog(path)
+    for chunk in log.chunks():
+        spool.add(chunk)
+    for source in (log, spool):
+        assert [chunk["arrived_ns"].tolist() for chunk in source.chunks()] == [[0, 1], [2, 3], [4]]
+        source.close()

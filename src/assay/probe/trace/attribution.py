@@ -1,7 +1,7 @@
 """Which role each request served: that of the file to which its first byte belonged when it arrived."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.signature import ACCESS_ROLES
 from assay.probe.file_map import Extent
@@ -13,30 +13,52 @@ if TYPE_CHECKING:
 OTHER = ACCESS_ROLES.index("other")
 
 
-def roles_of(records: Records, extents: Sequence[Extent], shift_bytes: int = 0) -> "np.ndarray[Any, Any]":
-    """An index into ACCESS_ROLES for each request; `shift_bytes` is where the extents' file system begins.
+class Attribution:
+    """The places of files, ready to be asked for whose a request is.
 
     Space is used again: extents that overlap are laid into layers in which none do, and each layer is searched for the
     requests that are still without a role.
     """
-    import numpy as np
 
-    roles = np.full(len(records), OTHER, np.uint8)
-    offset = records["offset"].astype(np.int64) - shift_bytes
-    arrived = records["arrived_ns"].astype(np.int64)
-    left = np.arange(len(records))
-    for layer in _layers(extents):
-        begin = np.array([extent.begin for extent in layer], np.int64)
-        end = np.array([extent.end for extent in layer], np.int64)
-        since = np.array([extent.since_ns for extent in layer], np.int64)
-        until = np.array([extent.until_ns for extent in layer], np.int64)
-        role = np.array([ACCESS_ROLES.index(extent.role) for extent in layer if extent.role != "data"], np.uint8)
-        where = np.searchsorted(begin, offset[left], side="right") - 1
-        found = (where >= 0) & (offset[left] < end[where])
-        found &= (since[where] <= arrived[left]) & (arrived[left] <= until[where])
-        roles[left[found]] = role[where[found]]
-        left = left[~found]
-    return roles
+    def __init__(self, extents: Sequence[Extent], shift_bytes: int = 0) -> None:
+        """`shift_bytes` is where the extents' file system begins."""
+        self._shift_bytes = shift_bytes
+        self._layers = [_Layer.of(layer) for layer in _layers(extents)]
+
+    def roles(self, records: Records) -> "np.ndarray[Any, Any]":
+        """An index into ACCESS_ROLES for each request."""
+        import numpy as np
+
+        roles = np.full(len(records), OTHER, np.uint8)
+        offset = records["offset"].astype(np.int64) - self._shift_bytes
+        arrived = records["arrived_ns"].astype(np.int64)
+        left = np.arange(len(records))
+        for layer in self._layers:
+            where = np.searchsorted(layer.begin, offset[left], side="right") - 1
+            found = (where >= 0) & (offset[left] < layer.end[where])
+            found &= (layer.since_ns[where] <= arrived[left]) & (arrived[left] <= layer.until_ns[where])
+            roles[left[found]] = layer.role[where[found]]
+            left = left[~found]
+        return roles
+
+
+class _Layer(NamedTuple):
+    """Extents of which no two overlap, in the order of their places."""
+
+    begin: "np.ndarray[Any, Any]"
+    end: "np.ndarray[Any, Any]"
+    since_ns: "np.ndarray[Any, Any]"
+    until_ns: "np.ndarray[Any, Any]"
+    role: "np.ndarray[Any, Any]"
+
+    @classmethod
+    def of(cls, extents: Sequence[Extent]) -> "_Layer":
+        import numpy as np
+
+        numbers = [np.array(column, np.int64) for column in zip(*(one[:4] for one in extents), strict=True)]
+        begin, end, since_ns, until_ns = numbers
+        role = np.array([ACCESS_ROLES.index(one.role) for one in extents if one.role != "data"], np.uint8)
+        return cls(begin, end, since_ns, until_ns, role)
 
 
 def _layers(extents: Sequence[Extent]) -> list[list[Extent]]:

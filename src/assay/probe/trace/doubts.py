@@ -1,6 +1,7 @@
 """The doubts of the block trace."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from assay.model.doubt import Doubt
 from assay.model.placement import Role
@@ -61,6 +62,16 @@ def log_short(medium: str) -> Doubt:
     )
 
 
+def share_device(medium: str, first: str, device: Path) -> Doubt:
+    """A request has only one place."""
+    return Doubt(
+        kind="media-share-device",
+        what=f"media {medium!r} and {first!r} both lie on {device}: a request counts for the one whose file it was of",
+        why=f"what was of no file of a role is told of {first!r} alone, and depths are of each medium's own requests",
+        cure="give each medium a device of its own, or make them one medium",
+    )
+
+
 def files_hang(part: Part) -> Doubt:
     """FIEMAP waits for a device."""
     return Doubt(
@@ -100,8 +111,9 @@ def thread_hangs(name: str) -> Doubt:
     """It did not end."""
     return Doubt(
         kind="trace-incomplete",
-        what=f"the thread {name} did not end with the trial",
-        why="the last requests may be missing from the I/O signature, or count as `other`",
+        what=f"the {name} did not end with the trial",
+        why="the last requests may be missing from the I/O signature or count as `other`, and parts that were not over "
+        "when it hung have no totals by role",
         cure="look for a device that hangs (dmesg)",
     )
 
@@ -111,6 +123,7 @@ def thread_died(what: str, error: Exception) -> Doubt:
     return Doubt(
         kind="trace-incomplete",
         what=f"the {what} stopped: {type(error).__name__}: {error}",
-        why="requests after that are missing from the I/O signature, or count as `other`",
+        why="requests after that are missing from the I/O signature or count as `other`, and parts that were not over "
+        "have no totals by role",
         cure="run the trial again; if it stops again, report what it says",
     )

@@ -6,7 +6,7 @@ What the kernel's tracepoints tell is kept in the same form, so that everything 
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -22,6 +22,8 @@ FIELDS = [
 ]  # fmt: skip
 IN_MEMORY_BYTES = 4 << 20
 MOST_RECORDS = 1 << 24
+CHUNK_RECORDS = 1 << 17
+"""What is looked at at a time: 4 MiB."""
 PATIENCE_S = 1.0
 """How long the emulator may take to write down what it has answered; it does so ten times a second."""
 
@@ -75,17 +77,25 @@ class EmulatorLog:
                 return False
             time.sleep(pause_s)
 
-    def records(self) -> Records:
-        """All whole records that the last known header tells of, in the order of the answers."""
+    def chunks(self) -> Iterator[Records]:
+        """All whole records that the last known header tells of, in the order of the answers, some at a time.
+
+        Raises OSError or ValueError.
+        """
         import numpy as np
 
         self.header = header = self.header or self.read_header()
         assert self._descriptor is not None  # noqa: S101 - read_header would have raised
         whole = max(0, os.fstat(self._descriptor).st_size - HEADER_BYTES) // RECORD_BYTES
-        count = min(header.records, whole)
+        left = min(header.records, whole)
         with os.fdopen(os.dup(self._descriptor), "rb") as file:
             file.seek(HEADER_BYTES)
-            return np.fromfile(file, dtype=FIELDS, count=count)
+            while left > 0:
+                some = np.fromfile(file, dtype=FIELDS, count=min(left, CHUNK_RECORDS))
+                if not len(some):
+                    return
+                left -= len(some)
+                yield some
 
     def close(self) -> None:
         """Let the file go."""
@@ -111,14 +121,14 @@ class Spool:
         self.kept += min(room, len(records))
         self.refused += max(0, len(records) - room)
 
-    def records(self) -> Records:
-        """All of them."""
+    def chunks(self) -> Iterator[Records]:
+        """All of them, some at a time; none may be added meanwhile."""
         import numpy as np
 
         self._file.seek(0)
-        content = self._file.read()
+        while content := self._file.read(CHUNK_RECORDS * RECORD_BYTES):
+            yield np.frombuffer(content, dtype=FIELDS)
         self._file.seek(0, os.SEEK_END)
-        return np.frombuffer(content, dtype=FIELDS)
 
     def close(self) -> None:
         """Let them go."""

@@ -1,82 +1,110 @@
-"""What is kept of the requests themselves: bytes and requests by role for each part of the trial, and by second."""
+"""What is kept of the requests themselves: bytes and requests by role for each part of the trial, and by second.
+
+Parts end by CLOCK_MONOTONIC, which requests are stamped by: a step of the time of day moves nothing from one part to
+another. Seconds are of the time of day, as all samples are.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.model.record import Amount, Basis, Part, Sample
+from assay.model.record import Amount, Basis, Part
 from assay.model.signature import (
     ACCESS_ROLES,
     DIRECTIONS,
     READ_KIND,
     WRITE_KIND,
+    AccessRole,
     Array,
     Counted,
     Direction,
-    Requests,
 )
+from assay.probe.samples import Samples
 
-BIN_NS = 1_000_000_000
+SECOND_NS = 1_000_000_000
+LONGEST_SILENCE_S = 3600
+"""Seconds without a request are told as 0, but not for so long: the clock was set, then."""
 KINDS: dict[Direction, int] = {"read": READ_KIND, "write": WRITE_KIND}
 BYTES: dict[Direction, str] = {"read": "read_bytes", "write": "written_bytes"}
 
 
 class Span(NamedTuple):
-    """A part of the trial, in nanoseconds since the epoch."""
+    """A part of the trial, in nanoseconds of CLOCK_MONOTONIC."""
 
     part: Part
     began_ns: int
     ended_ns: int
 
 
-def amounts(probe: str, requests: Requests, spans: Sequence[Span]) -> Iterator[Amount]:
-    """Of each part, for each role that had any: what arrived at the device in it. The subject is `MEDIUM/ROLE`."""
-    for span in spans:
-        within = (requests.arrived_ns >= span.began_ns) & (requests.arrived_ns < span.ended_ns)
-        for number, role in enumerate(ACCESS_ROLES):
+class Tally:
+    """Sums over one medium's requests as they pass by."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._spans = spans
+        self._parts: dict[tuple[Part, AccessRole, Direction], tuple[float, float]] = {}
+        self._seconds: dict[tuple[AccessRole, Direction], dict[int, int]] = {}
+        self._basis: Basis = "measured"
+
+    def add(self, arrived_ns: Array, time_of_day_ns: Array, size: Array, kind: Array, role: Array) -> None:
+        """Some requests, one element each."""
+        import numpy as np
+
+        for number, name in enumerate(ACCESS_ROLES):
             for direction in DIRECTIONS:
-                chosen = within & (requests.role == number) & (requests.kind == KINDS[direction])
-                values = {
-                    BYTES[direction]: float(requests.bytes[chosen].sum(dtype="int64")),
-                    f"{direction}_requests": float(chosen.sum()),
-                }
-                yield from _told(probe, f"{requests.medium}/{role}", span.part, values, "measured")
+                chosen = np.flatnonzero((role == number) & (kind == KINDS[direction]))
+                if len(chosen):
+                    sizes = size[chosen].astype(np.int64)
+                    self._add_to_parts(name, direction, arrived_ns[chosen], sizes, np.ones(len(chosen), np.int64))
+                    self._add_to_seconds(name, direction, time_of_day_ns[chosen] // SECOND_NS, sizes)
 
-
-def counted_amounts(probe: str, counted: Counted, spans: Sequence[Span]) -> Iterator[Amount]:
-    """The same from counters."""
-    for span in spans:
-        within = (counted.time_ns >= span.began_ns) & (counted.time_ns < span.ended_ns)
+    def add_counted(self, counted: Counted) -> None:
+        """What counters gained, by their own times; these have no seconds."""
+        self._basis = "estimated"
         for direction in DIRECTIONS:
-            values = {
-                BYTES[direction]: float(counted.bytes[direction][within].sum()),
-                f"{direction}_requests": float(counted.requests[direction][within].sum()),
-            }
-            yield from _told(probe, f"{counted.medium}/{counted.role}", span.part, values, "estimated")
+            sizes, requests = counted.bytes[direction], counted.requests[direction]
+            self._add_to_parts(counted.role, direction, counted.time_ns, sizes, requests)
+
+    def amounts(self, probe: str, medium: str) -> Iterator[Amount]:
+        """Of each part, for each role that had any: what arrived at the device in it. The subject is `MEDIUM/ROLE`."""
+        for (part, role, direction), (size, requests) in self._parts.items():
+            for series, value in ((BYTES[direction], size), (f"{direction}_requests", requests)):
+                if value:
+                    yield Amount(
+                        probe=probe, subject=f"{medium}/{role}", series=series, part=part, value=value,
+                        basis=self._basis,
+                    )  # fmt: skip
+
+    def tell_samples(self, probe: str, medium: str, samples: Samples) -> None:
+        """MB/s by role and direction for each second from its first request to its last; each at its second's end."""
+        for (role, direction), sums in self._seconds.items():
+            series = f"{medium}/{role}/{direction}_mb_s"
+            for second in _lasting(sorted(sums)):
+                samples.add(probe, (second + 1) * 1000, {series: sums.get(second, 0) / 1e6})
+
+    def _add_to_parts(
+        self, role: AccessRole, direction: Direction, time_ns: Array, sizes: Array, requests: Array
+    ) -> None:
+        for span in self._spans:
+            within = (time_ns >= span.began_ns) & (time_ns < span.ended_ns)
+            key = (span.part, role, direction)
+            size, count = self._parts.get(key, (0.0, 0.0))
+            self._parts[key] = (size + float(sizes[within].sum()), count + float(requests[within].sum()))
+
+    def _add_to_seconds(self, role: AccessRole, direction: Direction, second: Array, sizes: Array) -> None:
+        import numpy as np
+
+        sums = self._seconds.setdefault((role, direction), {})
+        found, place = np.unique(second, return_inverse=True)
+        added = np.zeros(len(found), np.int64)
+        np.add.at(added, place, sizes)
+        for number, value in zip(found.tolist(), added.tolist(), strict=True):
+            sums[number] = sums.get(number, 0) + value
 
 
-def _told(probe: str, subject: str, part: Part, values: dict[str, float], basis: Basis) -> Iterator[Amount]:
-    for series, value in values.items():
-        if value:
-            yield Amount(probe=probe, subject=subject, series=series, part=part, value=value, basis=basis)
-
-
-def samples(probe: str, requests: Requests) -> Iterator[Sample]:
-    """MB/s by role and direction for each second from its first request to its last; each at its second's end."""
-    for number, role in enumerate(ACCESS_ROLES):
-        for direction in DIRECTIONS:
-            chosen = (requests.role == number) & (requests.kind == KINDS[direction])
-            if chosen.any():
-                series = f"{requests.medium}/{role}/{direction}_mb_s"
-                yield from _binned(probe, series, requests.arrived_ns[chosen], requests.bytes[chosen])
-
-
-def _binned(probe: str, series: str, time_ns: Array, size: Array) -> Iterator[Sample]:
-    import numpy as np
-
-    bins = time_ns // BIN_NS
-    first = int(bins.min())
-    # One more bin, of nothing: a line that is drawn through the samples ends at 0.
-    sums = np.bincount(bins - first, weights=size.astype(np.float64), minlength=int(bins.max()) - first + 2)
-    for number, value in enumerate(sums.tolist()):
-        time_ms = (first + number + 1) * BIN_NS // 1_000_000
-        yield Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value / 1e6 / (BIN_NS / 1e9))
+def _lasting(seconds: Sequence[int]) -> Iterator[int]:
+    """These seconds and those between them; one more at the end, so that a line drawn there ends at 0."""
+    for second, following in zip(seconds, [*seconds[1:], None], strict=True):
+        yield second
+        if following is None or following - second > LONGEST_SILENCE_S:
+            yield second + 1
+        else:
+            yield from range(second + 1, following)

@@ -1,7 +1,9 @@
 """One medium under the block trace: where its requests are seen, and which parts of its disk are whose."""
 
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.model.cluster import Layout
@@ -10,14 +12,18 @@ from assay.model.probe import WatchedDisk
 from assay.model.signature import ACCESS_ROLES, Counted, Requests
 from assay.probe.file_map import FileMap
 from assay.probe.trace import doubts as say
-from assay.probe.trace.attribution import roles_of
+from assay.probe.trace.attribution import OTHER, Attribution
 from assay.probe.trace.clock import Clock
+from assay.probe.trace.columns import Columns
 from assay.probe.trace.devices import roots_of, single_role, unmapped
 from assay.probe.trace.records import EmulatorLog, Records
 from assay.probe.trace.sources import CounterLog, Tracepoints
+from assay.probe.trace.totals import Tally
 
 if TYPE_CHECKING:
     import numpy as np
+
+TRACE, FILE_MAP = "trace", "file map"
 
 
 class Watched:
@@ -27,6 +33,8 @@ class Watched:
         self.disk = disk
         self.name = disk.medium
         self.doubts: list[Doubt] = []
+        self._before: Sequence[Watched] = ()
+        self._after: Sequence[Watched] = ()
         self._only_role = None if disk.shared else single_role(layout, disk.medium)
         self._log = self._open_log()
         self._counters = self._open_counters() if self._log is None else None
@@ -53,11 +61,25 @@ class Watched:
     def look_at_counters(self) -> None:
         """Note what was done."""
         if self._counters is not None:
-            self._counters.look(time.monotonic_ns())
+            self._counters.look()
+
+    def needs(self, thread: str) -> bool:
+        """Whether what it tells would be wrong without one of the probe's threads, `trace` or `file map`."""
+        return self._files is not None if thread == FILE_MAP else self._log is None
+
+    def share(self, all_there: "Sequence[Watched]") -> None:
+        """Others lie on the same device: a request is told of the medium whose file it was of, or else of the first.
+
+        `all_there` are all media of the device, this one among them, in the same order for each.
+        """
+        self._before = all_there[: all_there.index(self)]
+        self._after = all_there[len(self._before) + 1 :]
+        self._only_role = None
+        if self._before and self.disk.device is not None:
+            self.doubts.append(say.share_device(self.name, all_there[0].name, self.disk.device))
 
     def finish(self) -> None:
-        """The last look."""
-        self.look_at_counters()
+        """All was asked of the device; its log may still have to be written."""
         if self._counters is not None:
             self._counters.close()
         if self._log is not None:
@@ -69,52 +91,80 @@ class Watched:
             if not whole:
                 self.doubts.append(say.log_short(self.name))
 
-    def requests(self, clock: Clock, tracepoints: Tracepoints | None) -> Requests | Counted | None:
-        """What was seen; None when that is nothing at all."""
-        shift, dropped, records = 0, 0, None
+    def close(self) -> None:
+        """Let log and counters go."""
         if self._log is not None:
-            with suppress(OSError, ValueError):
-                records = self._log.records()
-                dropped = self._log.header.dropped if self._log.header else 0
-            source = self._log.source
-            if dropped:
-                self.doubts.append(say.dropped(self.name, dropped, len(records) if records is not None else 0))
-        elif tracepoints is not None and self.name in tracepoints.places:
-            records, dropped = tracepoints.records(self.name), tracepoints.refused(self.name)
-            shift, source = tracepoints.places[self.name].begin, tracepoints.source
-        if records is not None and (len(records) or self._counters is None):
-            return self._table(records, source, clock, shift, dropped)
-        if self._counters is None:
-            return None
-        if records is not None:
+            self._log.close()
+        if self._counters is not None:
+            self._counters.close()
+
+    def requests(
+        self, clock: Clock, tracepoints: Tracepoints | None, tally: Tally, since_ns: int
+    ) -> Requests | Counted | None:
+        """What was seen since then, told to the tally too; None when that is nothing at all."""
+        if self._log is not None:
+            return self._logged(self._log, clock, tally, since_ns)
+        if tracepoints is not None and self.name in tracepoints.places:
+            columns = Columns()
+            begin = tracepoints.places[self.name].begin
+            self._take(tracepoints.chunks(self.name), columns, clock, tally, since_ns, begin)
+            if columns.count or self._counters is None or self._before:
+                return columns.requests(self.name, tracepoints.source, tracepoints.refused(self.name))
             self.doubts.append(
                 say.estimated(self.name, f"the kernel traces none of {self.disk.device}", "use its disk")
             )
-        return self._counters.counted(self.name, self._only_role or "other", clock)
+        if self._counters is None or self._before:
+            return None
+        counted = self._counters.counted(self.name, self._only_role or "other", since_ns)
+        tally.add_counted(counted)
+        return replace(counted, time_ns=clock.time_of_day(counted.time_ns))
 
-    def _table(self, records: Records, source: str, clock: Clock, shift: int, dropped: int) -> Requests:
+    def attribution(self, shift: int) -> Attribution | None:
+        """The places of its files; None where they can't be told, and then all is its only role's, if it has one."""
+        return Attribution(self._files.extents(), shift) if self._files is not None and self._unplaced is None else None
+
+    @property
+    def _unplaced(self) -> str | None:
+        """Why the places of its files can't be told."""
+        return self._unmapped or (self._files.unsupported if self._files is not None else None)
+
+    def _logged(self, log: EmulatorLog, clock: Clock, tally: Tally, since_ns: int) -> Requests | None:
+        columns = Columns()
+        try:
+            self._take(log.chunks(), columns, clock, tally, since_ns)
+        except (OSError, ValueError) as error:
+            self.doubts.append(say.log_unreadable(self.name, str(error)))
+            return None
+        dropped = log.header.dropped if log.header else 0
+        if dropped:
+            self.doubts.append(say.dropped(self.name, dropped, columns.count))
+        return columns.requests(self.name, log.source, dropped)
+
+    def _take(
+        self, chunks: Iterable[Records], columns: Columns, clock: Clock, tally: Tally, since_ns: int, shift: int = 0
+    ) -> None:
+        """Put down to roles what is this medium's, portion by portion: all at once would take the memory twice."""
+        own = self.attribution(shift)
+        before, after = ([one.attribution(shift) for one in those] for those in (self._before, self._after))
+        if own is None:
+            self.doubts.append(say.files_unmapped(self.name, self._unplaced or "", self._only_role))
+        for chunk in chunks:
+            records = chunk[chunk["arrived_ns"] >= since_ns]
+            roles = self._roles(records, own)
+            if before or after:
+                own_files = roles != OTHER
+                kept = own_files & ~_of_any(records, before) if before else own_files | ~_of_any(records, after)
+                records, roles = records[kept], roles[kept]
+            arrived_ns = records["arrived_ns"].astype("i8")
+            time_of_day_ns = clock.time_of_day(arrived_ns)
+            tally.add(arrived_ns, time_of_day_ns, records["bytes"], records["kind"], roles)
+            columns.add(records, time_of_day_ns, roles, shift)
+
+    def _roles(self, records: Records, own: Attribution | None) -> "np.ndarray[Any, Any]":
         import numpy as np
 
-        return Requests(
-            medium=self.name,
-            source=source,
-            arrived_ns=clock.time_of_day(records["arrived_ns"].astype(np.int64)),
-            offset=records["offset"].astype(np.int64) - shift,
-            bytes=records["bytes"].astype(np.int64),
-            latency_ns=records["latency_ns"].astype(np.int64),
-            kind=records["kind"],
-            role=self._roles(records, shift),
-            dropped=dropped,
-        )
-
-    def _roles(self, records: Records, shift: int) -> "np.ndarray[Any, Any]":
-        """By the files' places; where these can't be told, all is its only role's, if it has a single one."""
-        import numpy as np
-
-        reason = self._unmapped or (self._files.unsupported if self._files is not None else None)
-        if self._files is not None and reason is None:
-            return roles_of(records, self._files.extents(), shift)
-        self.doubts.append(say.files_unmapped(self.name, reason or "", self._only_role))
+        if own is not None:
+            return own.roles(records)
         return np.full(len(records), ACCESS_ROLES.index(self._only_role or "other"), np.uint8)
 
     def _open_log(self) -> EmulatorLog | None:
@@ -132,3 +182,14 @@ class Watched:
                 return CounterLog(self.disk.device)
         self.doubts.append(say.estimated(self.name, "it has no block device of its own", "use one that has"))
         return None
+
+
+def _of_any(records: Records, others: "Sequence[Attribution | None]") -> "np.ndarray[Any, Any]":
+    """Which of them belonged to files of a role on other media."""
+    import numpy as np
+
+    theirs = np.zeros(len(records), bool)
+    for other in others:
+        if other is not None:
+            theirs |= other.roles(records) != OTHER
+    return theirs
