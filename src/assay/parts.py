@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from assay.cluster.distribution import find_distribution
@@ -37,12 +38,14 @@ from assay.model.trial import MediumSpec, Trial
 from assay.model.workload import Workload
 from assay.plan.load import Vocabulary
 from assay.probe.block_trace import BlockTraceProbe
+from assay.probe.children import Children
 from assay.probe.controllers import VARIABLE, read_controllers
 from assay.probe.cpu import CpuProbe
 from assay.probe.disk import DiskInstrument
 from assay.probe.disk_processes import DiskProcessesInstrument
 from assay.probe.memory import MemoryProbe
 from assay.probe.network import Network
+from assay.probe.nftables import CountingTable, run_nft
 from assay.probe.own_cost import OwnCost
 from assay.probe.pressure import PressureProbe
 from assay.probe.process_stat import OpenProcess
@@ -203,15 +206,17 @@ def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instr
     """
     rapl = (Rapl(),) if has_zones() else ()
     redfish = (Redfish(lambda: read_controllers(environment)),) if environment.get(VARIABLE) else ()
+    children = Children()
+    nft = partial(run_nft, children=children)
     return (
-        OwnCost(lambda: samples.bytes, OpenProcess(os.getpid())),
+        OwnCost(lambda: samples.bytes, OpenProcess(os.getpid()), children_s=lambda: children.busy_s),
         CpuProbe(),
         ProcessProbe(os.cpu_count() or 1),
         MemoryProbe(),
         PressureProbe(),
         DiskInstrument(),
         DiskProcessesInstrument(),
-        Network(),
+        Network(lambda ports: CountingTable(ports, nft)),
         *rapl,
         *redfish,
     )

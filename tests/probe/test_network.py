@@ -137,6 +137,7 @@ def test_rates_are_told_at_each_tick_and_those_of_purposes_every_5_s(network, ta
     }  # fmt: skip
     table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
     assert network.tick(at(105))["shuffle/from_server_bytes_per_s"] == 1200
+    assert network.tick(at(105.05)) == {}, "the tick before a mark is told with the next one"
     assert "shuffle/from_server_bytes_per_s" not in network.tick(at(106))
     assert network.tick(at(110))["shuffle/from_server_bytes_per_s"] == 0
 
@@ -159,20 +160,67 @@ class TestWithoutTheTable:
             reading.mark("run")
         assert "ports are not known" in reading.doubts()[0].what
 
-    def test_a_table_that_somebody_flushed_ends_the_totals_by_purpose(self, network, table):
-        table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
+
+class TestATableThatCanNotBeRead:
+    @staticmethod
+    def shuffled(reading):
+        return [
+            (amount.part, amount.value) for amount in reading.amounts() if amount.series == "shuffle_from_server_bytes"
+        ]
+
+    @staticmethod
+    def count(table, size):
+        table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(size, size // 1000)}
+
+    def test_once_costs_the_parts_on_both_sides_of_that_mark(self, network, table):
         with Ticking([network], interval_s=60).attached(ONE_NODE) as reading:
-            table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6500, 7)}
+            reading.begin()
+            table.failure = "nft did not end within 5 s"
+            reading.mark("staging")
+            table.failure = None
+            self.count(table, 6000)
+            reading.mark("run")
+            self.count(table, 6500)
+            reading.mark("write out")
+            self.count(table, 6600)
+            reading.mark("collect")
+        assert self.shuffled(reading) == [("write out", 500), ("collect", 100)]
+        (doubt,) = reading.doubts()
+        assert doubt.kind == "network-purposes-lost"
+        assert "at 1 ends of parts: nft did not end within 5 s" in doubt.what
+        assert "loopback" not in doubt.why, "nothing stands in"
+
+    def test_for_good_ends_the_totals_by_purpose_and_no_others(self, network, table):
+        self.count(table, 6000)
+        with Ticking([network], interval_s=60).attached(ONE_NODE) as reading:
+            self.count(table, 6500)
             reading.mark("staging")
             table.failure = "No such file or directory"
             reading.mark("run")
             reading.mark("collect")
-        shuffled = [
-            (amount.part, amount.value) for amount in reading.amounts() if amount.series == "shuffle_from_server_bytes"
-        ]
-        assert shuffled == [("staging", 500)]
-        assert [doubt.kind for doubt in reading.doubts()] == ["network-purposes-unknown"]
+        assert self.shuffled(reading) == [("staging", 500)]
+        assert [doubt.kind for doubt in reading.doubts()] == ["network-purposes-lost"]
         assert {amount.part for amount in reading.amounts()} == {"staging", "run", "collect"}
+        assert not table.made
+
+    def test_while_it_fails_it_is_asked_at_marks_only(self, network, table):
+        network.begin(ONE_NODE)
+        network.tick(at(100))
+        asked = []
+        table.read = lambda: asked.append("read") or fail_to_read()
+        assert "lo/sent_bytes_per_s" in network.tick(at(105))
+        network.tick(at(110))
+        assert len(asked) == 1
+        self.count(table, 6000)
+        del table.read
+        network.totals()
+        assert "shuffle/from_server_bytes_per_s" not in network.tick(at(115)), "since when can't be told"
+        self.count(table, 7000)
+        assert network.tick(at(120))["shuffle/from_server_bytes_per_s"] == 200
+
+
+def fail_to_read():
+    raise NftError("nft did not end within 5 s")
 
 
 def test_the_table_goes_at_the_end(network, table):

@@ -154,4 +154,5 @@ def test_bytes_from_another_host_are_counted_as_they_arrive_and_answers_as_they_
         finally:
             table.remove()
     assert seen[Flow(other, own, port, to_server=True)].bytes == pytest.approx(SENT, rel=0.01)
-    assert seen[Flow(own, other, port, to_server=False)].bytes == pytest.approx(ANSWERED, rel=0.02)
+    # The acknowledgements of all that was sent are in it: up to one for two packets.
+    assert seen[Flow(own, other, port, to_server=False)].bytes == pytest.approx(ANSWERED, rel=0.05)

@@ -40,17 +40,18 @@ def test_costs_are_by_part_and_a_thread_that_ended_still_counts(tmp_path):
     proc = FakeProc(tmp_path / "proc")
     proc.process(9, 1, resident_pages=1000)
     clocks = {1: 0.5, 2: 0.25}
-    cost = OwnCost(lambda: 4096, OpenProcess(9, proc.home), lambda: clocks)
+    children_s = 2.0
+    cost = OwnCost(lambda: 4096, OpenProcess(9, proc.home), lambda: clocks, lambda: children_s)
     cost.begin(a_scene())
     assert cost.tick(at(5)) == {}
     before = named(cost.totals())
-    clocks = {1: 1.5}
+    clocks, children_s = {1: 1.5}, 2.5
     proc.process(9, 1, resident_pages=3000)
     cost.tick(at(10))
     proc.process(9, 1, resident_pages=2000)
     cost.tick(at(11))
     after = named(cost.totals())
-    assert after["probes", "busy_s"] - before["probes", "busy_s"] == 1.0
+    assert after["probes", "busy_s"] - before["probes", "busy_s"] == 1.5
     assert after["trial", "elapsed_s"] - before["trial", "elapsed_s"] == 6
     assert after["probes", "samples_bytes"] == 4096
     assert after["probes", "resident_growth_bytes"] == 2000 * PAGE_BYTES

@@ -13,6 +13,7 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
 from assay.plan.settings import resolve, shipped_profiles
+from assay.probe.left_overs import remove_left_overs
 
 
 def cluster_up(settings: str, installation: Installation, console: Console) -> None:
@@ -36,7 +37,10 @@ def cluster_down(installation: Installation, console: Console) -> None:
     ended = down(installation.state)
     for held in ended:
         _say(console, f"stopped {held.id}: {len(held.processes)} processes, {len(held.directories)} directories")
-    if not ended:
+    gone = remove_left_overs()
+    for what in gone:
+        _say(console, f"removed what a killed run left behind ({what})")
+    if not ended and not gone:
         _say(console, "nothing to stop")
 
 

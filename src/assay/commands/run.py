@@ -18,6 +18,7 @@ from assay.model.trial import Plan
 from assay.parts import trial_parts, vocabulary
 from assay.plan.make import make_plan
 from assay.preflight import Needs, check_needs
+from assay.probe.left_overs import remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.text import bytes_text, duration_text
 
@@ -75,6 +76,8 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
 
     for lease in release_stale(installation.state, say):
         say(f"removed what a killed run left behind ({lease.id})")
+    for what in remove_left_overs():
+        say(f"removed what a killed run left behind ({what})")
 
 
 def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:

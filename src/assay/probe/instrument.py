@@ -16,6 +16,25 @@ class Moment(NamedTuple):
     clock_s: float
 
 
+SHORTEST_S = 0.1
+"""Figures of a shorter interval (the tick before a mark) say little: they are told with the next one's."""
+
+
+class Interval:
+    """The time that an instrument's next samples are of."""
+
+    def __init__(self) -> None:
+        self._since_s: float | None = None
+
+    def ended(self, now: Moment) -> float | None:
+        """Its seconds, and the next one begins; 0 at the first time, None while it is too short to be told."""
+        seconds = 0.0 if self._since_s is None else now.clock_s - self._since_s
+        if self._since_s is not None and seconds < SHORTEST_S:
+            return None
+        self._since_s = now.clock_s
+        return seconds
+
+
 class Quantity(NamedTuple):
     """What a total is of: a subject (a medium, a group of processes, ...) and a series whose name ends in its unit.
 

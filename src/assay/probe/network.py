@@ -25,7 +25,7 @@ from assay.model.record import Basis
 from assay.probe.interfaces import Interface, interfaces, rates, read_whole
 from assay.probe.listeners import listening_groups, own_addresses
 from assay.probe.nftables import Count, CountingTable, Flow, NftError
-from assay.probe.ticking import Moment, Quantity
+from assay.probe.ticking import Interval, Moment, Quantity
 
 FLOWS_EVERY_S = 5.0
 """Reading the counting table starts a process: seldom."""
@@ -57,11 +57,16 @@ class Network:
         self._file = -1
         self._table: CountingTable | None = None
         self._stand_in = False
+        self._base: Mapping[Quantity, float] = {}
+        self._missed = False
+        self._unread: list[str] = []
         self._names = Names({}, {}, {}, frozenset())
         self._home = ""
         self._interfaces: Mapping[str, Interface] = {}
-        self._last: Moment | None = None
-        self._flows: Mapping[tuple[str, bool], int] = {}
+        self._told: Mapping[str, Interface] = {}
+        self._interval = Interval()
+        self._flows: Mapping[tuple[str, bool], int] | None = None
+        self._paused = False
         self._flows_at_s = 0.0
         self._doubts: list[Doubt] = []
 
@@ -76,17 +81,20 @@ class Network:
             self._count(purposes)
         except NftError as error:
             self._stand_in = True
-            self._give_up(str(error))
+            self._doubts.append(_not_counted(str(error)))
 
     def tick(self, now: Moment) -> Mapping[str, float]:
         """Rates of the interfaces; every few seconds those of each purpose too."""
-        before, last = self._interfaces, self._last
-        self._interfaces, self._last = interfaces(read_whole(self._file)), now
-        if last is None or now.clock_s <= last.clock_s:
-            self._flows_at_s = now.clock_s
+        self._interfaces = interfaces(read_whole(self._file))
+        interval_s = self._interval.ended(now)
+        if interval_s is None:
             return {}
-        values = dict(rates(before, self._interfaces, now.clock_s - last.clock_s))
-        if self._table is not None and now.clock_s - self._flows_at_s >= FLOWS_EVERY_S:
+        before, self._told = self._told, self._interfaces
+        if not interval_s:
+            self._flows, self._flows_at_s = {}, now.clock_s
+            return {}
+        values = dict(rates(before, self._interfaces, interval_s))
+        if self._table is not None and not self._paused and now.clock_s - self._flows_at_s >= FLOWS_EVERY_S:
             values |= self._flow_rates(now.clock_s)
         return values
 
@@ -96,9 +104,7 @@ class Network:
         for name, interface in self._interfaces.items():
             for series, value in interface._asdict().items():
                 sums[Quantity(f"interface {name}", series)] = value
-        for flow, count in self._read().items():
-            for what, value in self._names.quantities(flow, count):
-                sums[what] = sums.get(what, 0.0) + value
+        sums |= self._flow_totals()
         if self._stand_in and "lo" in self._interfaces:
             lo = self._interfaces["lo"]
             pair = f"{self._home} > {self._home}"
@@ -107,8 +113,8 @@ class Network:
         return sums
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Why purposes could not be told apart."""
-        return tuple(self._doubts)
+        """Why purposes could not be told apart, or not in all parts."""
+        return (*self._doubts, _not_read(self._unread)) if self._unread else tuple(self._doubts)
 
     def end(self) -> None:
         """Remove the table and close the file."""
@@ -139,43 +145,51 @@ class Network:
         table.make()
         self._table = table
 
-    def _read(self) -> dict[Flow, Count]:
-        """What the table has counted; without a table, or when it is lost, nothing."""
+    def _flow_totals(self) -> Mapping[Quantity, float]:
+        """What the table has counted; nothing at a mark at which it could not be read, nor at the first after that.
+
+        What had passed by then can't be told by parts any more: it is taken off from then on.
+        """
         if self._table is None:
             return {}
         try:
-            return self._table.read()
+            flows = self._table.read()
         except NftError as error:
-            self._table.remove()
-            self._table = None
-            self._give_up(str(error))
+            self._unread.append(str(error))
+            self._missed = True
             return {}
+        sums: dict[Quantity, float] = {}
+        for flow, count in flows.items():
+            for what, value in self._names.quantities(flow, count):
+                sums[what] = sums.get(what, 0.0) + value
+        self._paused = False
+        if self._missed:
+            self._missed, self._base = False, sums
+            return {}
+        return {what: value - self._base.get(what, 0.0) for what, value in sums.items()}
 
     def _flow_rates(self, now_s: float) -> dict[str, float]:
+        """By purpose since the last time; after a failure not before a mark has found that the table can be read."""
+        assert self._table is not None  # noqa: S101 - asked for by the caller
         sums: dict[tuple[str, bool], int] = {}
-        for flow, count in self._read().items():
+        try:
+            flows = self._table.read()
+        except NftError:  # each try may hold up all other probes for seconds
+            self._flows, self._paused = None, True
+            return {}
+        for flow, count in flows.items():
             key = (self._names.purposes[flow.port], flow.to_server)
             sums[key] = sums.get(key, 0) + count.bytes
-        gone_s = now_s - self._flows_at_s
-        told: dict[str, float] = {
+        before, gone_s = self._flows, now_s - self._flows_at_s
+        self._flows, self._flows_at_s = sums, now_s
+        if before is None:
+            return {}
+        return {
             f"{purpose}/{_direction(to_server=to_server)}_bytes_per_s": round(
-                (value - self._flows.get((purpose, to_server), 0)) / gone_s
+                (value - before.get((purpose, to_server), 0)) / gone_s
             )
             for (purpose, to_server), value in sums.items()
         }
-        self._flows, self._flows_at_s = sums, now_s
-        return told
-
-    def _give_up(self, reason: str) -> None:
-        self._doubts.append(
-            Doubt(
-                kind="network-purposes-unknown",
-                what=f"traffic was not counted by pair of nodes and purpose: {reason}",
-                why="shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
-                "loopback interface, which other programs use too",
-                cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
-            )
-        )
 
 
 class Names(NamedTuple):
@@ -208,3 +222,22 @@ class Names(NamedTuple):
 
 def _direction(*, to_server: bool) -> str:
     return "to_server" if to_server else "from_server"
+
+
+def _not_counted(reason: str) -> Doubt:
+    return Doubt(
+        kind="network-purposes-unknown",
+        what=f"traffic was not counted by pair of nodes and purpose: {reason}",
+        why="shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
+        "loopback interface, which other programs use too",
+        cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
+    )
+
+
+def _not_read(reasons: Sequence[str]) -> Doubt:
+    return Doubt(
+        kind="network-purposes-lost",
+        what=f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of parts: {reasons[0]}",
+        why="the part that ended there and the one after it have no figures of it, and nothing stands in for them",
+        cure="leave Assay a share of a core, and nobody else's rules may be flushed (nft) while a trial runs",
+    )

@@ -6,26 +6,21 @@ receives them; those over the loopback interface pass both and are counted once,
 IP packets, headers included, acknowledgements too; a packet is what the kernel hands on, which segmentation offload
 makes larger than those on the wire. What is forwarded between others is not seen.
 
-A table's name holds the id of the process that made it, so that the next start can remove what a killed one left.
+A table's name tells whose it is (`ownership`), so that what a killed process left can be removed.
 """
 
-import itertools
 import json
-import os
-import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
+
+from assay.probe.children import Children
+from assay.probe.ownership import is_left_over, own_name
 
 NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
 """Where nft is when the PATH leaves out what is meant for root."""
 
 PATIENCE_S = 5.0
-
-_NAME = re.compile(r"assay_(\d+)_(\d+)_(\d+)_\d+")
-_TABLES = itertools.count()
 
 Run = Callable[[str, tuple[str, ...]], str]
 """Runs nft with a script on its input and some arguments; what it printed. Raises NftError."""
@@ -61,8 +56,8 @@ class CountingTable:
 
     def make(self) -> None:
         """Remove what killed processes left, and begin to count. Raises NftError."""
-        remove_left_over(self._run)
-        name = f"assay_{_pid_space()}_{os.getpid()}_{_started(os.getpid())}_{next(_TABLES)}"
+        remove_left_overs(self._run)
+        name = own_name()
         self._run(ruleset(name, self._ports), ("-f", "-"))
         self._name = name
 
@@ -122,8 +117,8 @@ def _flow(set_name: str, element: dict[str, Any]) -> tuple[Flow, Count]:
     return flow, Count(bytes=int(counter["bytes"]), packets=int(counter["packets"]))
 
 
-def remove_left_over(run: Run) -> None:
-    """Remove the tables of processes that are gone. Raises NftError."""
+def remove_left_overs(run: Run) -> list[str]:
+    """Remove the tables of processes that are gone; their names. Raises NftError."""
     try:
         names = [
             entry.get("table", {}).get("name", "")
@@ -131,36 +126,21 @@ def remove_left_over(run: Run) -> None:
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NftError(f"nft printed something unknown: {type(error).__name__} {error}") from None
-    for name in names:
-        match = _NAME.fullmatch(name)
-        if match and int(match[1]) == _pid_space() and _started(int(match[2])) != int(match[3]):
-            run("", ("delete", "table", "inet", name))
+    left = [name for name in names if is_left_over(name)]
+    for name in left:
+        run("", ("delete", "table", "inet", name))
+    return left
 
 
-def run_nft(script: str, arguments: tuple[str, ...]) -> str:
-    """This machine's nft."""
+def run_nft(script: str, arguments: tuple[str, ...], children: Children | None = None) -> str:
+    """This machine's nft; `children` counts what it takes."""
     command = shutil.which("nft") or shutil.which("nft", path=NFT_PLACES)
     if command is None:
         raise NftError("there is no nft on this machine (package nftables)")
     try:
-        done = subprocess.run(
-            [command, *arguments], input=script, capture_output=True, text=True, check=False, timeout=PATIENCE_S
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = (children or Children()).run([command, *arguments], script, PATIENCE_S)
+    except OSError as error:  # a TimeoutError is one
         raise NftError(f"nft could not be run: {error}") from None
-    if done.returncode:
-        raise NftError(f"nft {' '.join(arguments[:3])} failed: {' '.join(done.stderr.split())[:200]}")
-    return done.stdout
-
-
-def _pid_space() -> int:
-    """Which process ids are meant: containers that share a network have their own."""
-    return Path("/proc/self/ns/pid").stat().st_ino
-
-
-def _started(pid: int) -> int:
-    """When a process started, in ticks since boot (/proc/PID/stat, field 22); 0 when there is none."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, IndexError, ValueError):
-        return 0
+    if done.code:
+        raise NftError(f"nft {' '.join(arguments[:3])} failed: {' '.join(done.complained.split())[:200]}")
+    return done.printed

@@ -1,9 +1,9 @@
 """The instrument's own cost: processor time of all threads that probe, memory, and the samples that are kept.
 
 The sampling thread and all threads of this process whose names begin with `probe-` count, by their own clocks
-(clock_gettime(2) with a thread's clock). What `processes` tells of a probe's child processes is not in it. Memory
-that a probe takes can't be told from Assay's own: what this process has grown by since just before the probes
-began is an upper bound (`estimated`), and in the part `run`, in which Assay only waits for jobs, a near one.
+(clock_gettime(2) with a thread's clock), and the probes' child processes (`nft`) by wait4(2). Memory that a probe takes
+can't be told from Assay's own: told is by how much this process has grown since just before the probes began
+(`estimated`). That is no bound: what a probe takes may fit into what Assay had free by then.
 """
 
 import threading
@@ -41,7 +41,8 @@ def _clock_of(thread: int) -> int:
 class OwnCost:
     """Goes first among the instruments, so that the memory before them is known.
 
-    `samples_bytes` tells what the samples take; `process` is this process.
+    `samples_bytes` tells what the samples take; `process` is this process; `children_s` tells the processor time of
+    the probes' child processes.
     """
 
     name = "own-cost"
@@ -49,10 +50,12 @@ class OwnCost:
     def __init__(
         self, samples_bytes: Callable[[], int], process: OpenProcess,
         clocks_s: Callable[[], Mapping[int, float]] = thread_clocks_s,
+        children_s: Callable[[], float] = lambda: 0.0,
     ) -> None:  # fmt: skip
         self._samples_bytes = samples_bytes
         self._process = process
         self._clocks_s = clocks_s
+        self._children_s = children_s
         self._threads_s: dict[int, float] = {}
         self._first_bytes = self._peak_bytes = 0
         self._clock_s = 0.0
@@ -76,7 +79,7 @@ class OwnCost:
         self._peak_bytes = self._resident_bytes()
         return {
             Quantity("trial", "elapsed_s"): self._clock_s,
-            Quantity("probes", "busy_s"): sum(self._threads_s.values()),
+            Quantity("probes", "busy_s"): sum(self._threads_s.values()) + self._children_s(),
             Quantity("probes", "samples_bytes", level=True): float(self._samples_bytes()),
             Quantity("probes", "resident_growth_bytes", basis="estimated", level=True): float(growth),
         }

@@ -17,11 +17,11 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
 from assay.model.record import Amount, Part, Sample
-from assay.probe.instrument import CannotMeasureError, Instrument, Moment, Quantity, now
+from assay.probe.instrument import CannotMeasureError, Instrument, Interval, Moment, Quantity, now
 from assay.probe.member import Member
 from assay.probe.samples import Samples
 
-__all__ = ["CannotMeasureError", "Instrument", "Moment", "Quantity", "Ticking", "TickingReading"]
+__all__ = ["CannotMeasureError", "Instrument", "Interval", "Moment", "Quantity", "Ticking", "TickingReading"]
 
 INTERVAL_S = 0.5
 PATIENCE_S = 10.0

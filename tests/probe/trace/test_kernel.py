@@ -14,7 +14,7 @@ import pytest
 
 from assay.probe.instrument import CannotMeasureError
 from assay.probe.trace import kernel
-from assay.probe.trace.kernel import remove_left_overs, tracing
+from assay.probe.trace.kernel import KernelTrace, tracing
 from assay.probe.trace.matching import Matcher
 from assay.probe.trace.pages import Events, decode, parse_format, positions
 
@@ -136,14 +136,33 @@ def test_where_there_is_no_tracefs_the_reason_is_told(root, tmp_path):
         pass
 
 
-def test_left_overs_of_ended_processes_are_removed_and_others_stay(root, tmp_path):
-    proc = tmp_path / "proc"
-    (proc / "10").mkdir(parents=True)
-    (proc / "10" / "stat").write_text("10 (a b) S " + "0 " * 18 + "777 0 0")
-    for name in ("assay-10-777", "assay-10-5", "assay-11-5", "theirs"):
-        (root / "instances" / name).mkdir()
-    remove_left_overs(root, proc)
-    assert sorted(one.name for one in (root / "instances").iterdir()) == ["assay-10-777", "theirs"]
+def test_what_others_made_stays_when_the_name_is_taken(root, monkeypatch):
+    monkeypatch.setattr(kernel, "own_name", lambda proc: "assay_1_2_3_4")
+    enable = root / "instances" / "assay_1_2_3_4" / "events" / "block" / "block_rq_issue" / "enable"
+    enable.parent.mkdir(parents=True)
+    enable.write_text("1")
+    with pytest.raises(CannotMeasureError, match="File exists"), tracing([1], root):
+        pass
+    assert enable.read_text() == "1"
+
+
+def test_buffers_that_were_open_are_closed_when_the_next_one_can_not_be(root, monkeypatch):
+    """The kernel would keep the instance for as long as one of its buffers is open."""
+    monkeypatch.setattr(kernel, "own_name", lambda proc: "assay_1_2_3_4")
+    monkeypatch.setattr(kernel, "KernelTrace", with_one_buffer)
+    monkeypatch.setattr(kernel, "_set_up", lambda instance, devices: None)
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(CannotMeasureError, match="cpu1"), tracing([1], root):
+        pass
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+def with_one_buffer(instance, issue, complete):
+    """The first processor's; the second has none."""
+    for name in ("cpu0", "cpu1"):
+        (instance / "per_cpu" / name).mkdir(parents=True)
+    (instance / "per_cpu" / "cpu0" / "trace_pipe_raw").touch()
+    return KernelTrace(instance, issue, complete)
 
 
 def test_an_instance_on_the_real_kernel_goes_with_its_scope():

@@ -1,23 +1,21 @@
 """The kernel's block tracepoints, read through a trace instance of our own: no other tracer is disturbed.
 
-Source: Documentation/trace/ftrace.rst ("Instances", trace_pipe_raw). The instance is `assay-PID-START` in tracefs'
-instances/, named after the process that made it and the clock tick at which that process began: one that outlived its
-process is removed by the next that needs one.
+Source: Documentation/trace/ftrace.rst ("Instances", trace_pipe_raw). The instance lies in tracefs' instances/; its name
+tells whose it is (`ownership`), so that one that outlived its process can be removed.
 """
 
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from assay.probe.instrument import CannotMeasureError
+from assay.probe.ownership import PROC, is_left_over, own_name
 from assay.probe.trace.pages import Layout, parse_format
 
 TRACING = Path("/sys/kernel/tracing")
-PROC = Path("/proc")
 ISSUE, COMPLETE = "block_rq_issue", "block_rq_complete"
-PREFIX = "assay-"
 LARGEST_PAGE_BYTES = 64 << 10
 ALL_BUFFERS_KB, SMALLEST_BUFFER_KB = 8192, 256
 """What all processors' buffers take together: seconds of a fast drive's requests."""
@@ -72,47 +70,45 @@ class KernelTrace:
 
 @contextmanager
 def tracing(devices: Sequence[int], root: Path = TRACING, proc: Path = PROC) -> Iterator[KernelTrace]:
-    """Trace the requests of some devices (`device_number`) for the time of a scope.
+    """Trace the requests of some devices (12 bits of major, 20 bits of minor number) for the time of a scope.
 
     Raises CannotMeasureError where that can't be: no root, no tracefs, no such tracepoint.
     """
     _mount(root)
-    instance = None
-    try:
-        remove_left_overs(root, proc)
-        events = root / "events" / "block"
-        layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
-        instance = root / "instances" / f"{PREFIX}{os.getpid()}-{_began(os.getpid(), proc)}"
-        instance.mkdir()
-        trace = KernelTrace(instance, *layouts)
-        _set_up(instance, devices)
-        trace.open()
-        (instance / "tracing_on").write_text("1")
-    except (OSError, ValueError) as error:
-        if instance is not None:
-            remove(instance)
-        raise CannotMeasureError(
-            f"the kernel's block tracepoints can't be used: {error}", _WHY, "run as root"
-        ) from None
-    try:
+    with ExitStack() as scope:
+        try:
+            trace = _begun(devices, root, proc, scope)
+        except (OSError, ValueError) as error:
+            scope.close()
+            raise CannotMeasureError(
+                f"the kernel's block tracepoints can't be used: {error}", _WHY, "run as root"
+            ) from None
         yield trace
-    finally:
-        trace.close()
-        remove(instance)
 
 
-def device_number(device: Path) -> int:
-    """As the tracepoints write it: 12 bits of major, 20 bits of minor number. Raises OSError."""
-    number = device.stat().st_rdev
-    return os.major(number) << 20 | os.minor(number)
+def _begun(devices: Sequence[int], root: Path, proc: Path, scope: ExitStack) -> KernelTrace:
+    """A running trace; what was made of it by an error's time goes with the scope, and nothing that others made."""
+    remove_left_overs(root, proc)
+    events = root / "events" / "block"
+    layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
+    instance = root / "instances" / own_name(proc)
+    instance.mkdir()
+    scope.callback(remove, instance)
+    trace = KernelTrace(instance, *layouts)
+    scope.callback(trace.close)
+    _set_up(instance, devices)
+    trace.open()
+    (instance / "tracing_on").write_text("1")
+    return trace
 
 
-def remove_left_overs(root: Path, proc: Path = PROC) -> None:
-    """Instances whose process is gone."""
-    for instance in (root / "instances").glob(f"{PREFIX}*"):
-        owner, _, began = instance.name.removeprefix(PREFIX).partition("-")
-        if owner.isdigit() and _began(int(owner), proc) != began:
-            remove(instance)
+def remove_left_overs(root: Path, proc: Path = PROC) -> list[str]:
+    """Take away the instances of processes that are gone; their names. Raises OSError when it may not look."""
+    there = root / "instances"
+    names = [name for name in os.listdir(there) if is_left_over(name, proc)] if there.is_dir() else []
+    for name in names:
+        remove(there / name)
+    return [name for name in names if not (there / name).exists()]
 
 
 def remove(instance: Path) -> None:
@@ -144,12 +140,3 @@ def _mount(root: Path) -> None:
         subprocess.run(
             ["mount", "-t", "tracefs", "tracefs", str(root)], stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
-
-
-def _began(pid: int, proc: Path) -> str:
-    """The clock tick since the machine's start at which a process began (proc(5), field 22); empty when it is gone."""
-    try:
-        stat = (proc / str(pid) / "stat").read_text(errors="replace")
-        return stat[stat.rindex(")") + 2 :].split()[19]
-    except (OSError, ValueError, IndexError):
-        return ""

@@ -1,0 +1,77 @@
+"""Short child processes of probes: run with patience, and their processor time counted."""
+
+import os
+import select
+import subprocess
+from collections.abc import Sequence
+from threading import Lock
+from typing import IO, NamedTuple
+
+
+class Ended(NamedTuple):
+    """What a child printed, and how it ended."""
+
+    code: int
+    printed: str
+    complained: str
+
+
+class Children:
+    """Children of one trial's probes; `busy_s` is the user and system time of all that have ended (wait4(2))."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._busy_s = 0.0
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds so far."""
+        return self._busy_s
+
+    def run(self, command: Sequence[str], script: str, patience_s: float) -> Ended:
+        """Run one with a text on its input. Raises OSError, or TimeoutError after having ended it."""
+        with _memory("script") as given, _memory("printed") as printed, _memory("complained") as complained:
+            given.write(script.encode())
+            given.seek(0)
+            process = subprocess.Popen(command, stdin=given, stdout=printed, stderr=complained)
+            in_time = False
+            try:
+                in_time = _ended(process.pid, patience_s)
+            finally:
+                if not in_time:
+                    process.kill()
+                self._wait(process)
+            if not in_time:
+                raise TimeoutError(f"{command[0]} did not end within {patience_s:.0f} s")
+            return Ended(process.returncode, _content(printed), _content(complained))
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
+        """Python's own waiting does not tell what this child took; RUSAGE_CHILDREN would count other threads' too."""
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except ChildProcessError:  # whoever ignores SIGCHLD hears nothing of how they end
+            process.returncode = 0
+            return
+        process.returncode = os.waitstatus_to_exitcode(status)
+        with self._lock:
+            self._busy_s += usage.ru_utime + usage.ru_stime
+
+
+def _ended(pid: int, patience_s: float) -> bool:
+    descriptor = os.pidfd_open(pid)
+    try:
+        poll = select.poll()  # select(2) knows 1024 descriptors only
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(patience_s * 1000))
+    finally:
+        os.close(descriptor)
+
+
+def _memory(name: str) -> IO[bytes]:
+    """A file in memory: no disk under test gets it, and no pipe can fill."""
+    return os.fdopen(os.memfd_create(f"assay-{name}"), "w+b")
+
+
+def _content(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
