@@ -128,6 +128,15 @@ def test_a_device_that_vanishes_ends_its_own_figures_only(sys):
     instrument.end()
 
 
+def test_two_media_on_one_device_are_counted_once(sys):
+    instrument = DiskInstrument(sys)
+    instrument.begin(scene(disk("input", shared=True), disk("output", shared=True)))
+    assert {what.subject for what in instrument.totals()} == {"input"}
+    assert [doubt.kind for doubt in instrument.doubts()] == ["disk-shared", "media-share-device"]
+    assert "'output' and 'input' both lie on /dev/loop9" in instrument.doubts()[1].what
+    instrument.end()
+
+
 def test_what_can_not_be_counted_is_said(sys):
     instrument = DiskInstrument(sys)
     memory = WatchedDisk(medium="memory", kind="memory", place=Path("/"))

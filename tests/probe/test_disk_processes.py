@@ -57,15 +57,45 @@ def test_a_total_never_goes_back_and_an_ended_process_keeps_its_last(tmp_path):
     process(tmp_path, 20, 1)
     process(tmp_path, 21, 20, written=50)
     process(tmp_path, 10, 1, written=9)
-    instrument = DiskProcessesInstrument(tmp_path)
+    instrument = DiskProcessesInstrument(tmp_path, lambda _seconds: None)
     instrument.begin(scene(20, nodemanager=20, datanode=10))
     assert instrument.totals()[Quantity(CONTAINERS, "written_bytes")] == 50
     process(tmp_path, 21, 1, written=50)
     (tmp_path / "10" / "io").write_text("")
     instrument.tick(NOW)
     totals = instrument.totals()
-    assert totals[Quantity(CONTAINERS, "written_bytes")] == 50, "between a child's end and its parent's wait"
+    assert totals[Quantity(CONTAINERS, "written_bytes")] == 50
     assert totals[Quantity("datanode", "written_bytes")] == 9
+    instrument.end()
+
+
+def test_what_a_parent_takes_a_moment_to_inherit_is_waited_for(tmp_path):
+    process(tmp_path, 20, 1)
+    process(tmp_path, 21, 20, written=50)
+    instrument = DiskProcessesInstrument(tmp_path, lambda _seconds: process(tmp_path, 20, 1, written=58))
+    instrument.begin(scene(20, nodemanager=20))
+    instrument.totals()
+    process(tmp_path, 21, 1)
+    assert instrument.totals()[Quantity(CONTAINERS, "written_bytes")] == 58
+    assert instrument.doubts() == ()
+    instrument.end()
+
+
+def test_a_killed_container_that_nobody_inherits_hides_no_later_bytes(tmp_path):
+    process(tmp_path, 20, 1, read=7)
+    process(tmp_path, 21, 20, written=50)
+    instrument = DiskProcessesInstrument(tmp_path, lambda _seconds: None)
+    instrument.begin(scene(20, nodemanager=20))
+    instrument.totals()
+    process(tmp_path, 21, 1)
+    process(tmp_path, 22, 20, written=30)
+    assert instrument.totals()[Quantity(CONTAINERS, "written_bytes")] == 50
+    process(tmp_path, 22, 20, written=45)
+    totals = instrument.totals()
+    assert totals[Quantity(CONTAINERS, "written_bytes")] == 65
+    assert totals[Quantity(CONTAINERS, "read_bytes")] == 7
+    (doubt,) = instrument.doubts()
+    assert (doubt.kind, doubt.what.startswith("20 bytes")) == ("disk-processes-orphaned", True)
     instrument.end()
 
 

@@ -86,6 +86,15 @@ def test_a_bounded_clusters_own_page_cache_is_told_and_its_loss_doubted(proc, tm
     probe.end()
 
 
+def test_a_group_without_the_memory_controller_is_a_doubt(proc, tmp_path):
+    (in_a_group(proc, tmp_path, STAT_V2) / "memory.stat").unlink()
+    probe = MemoryProbe(proc.home)
+    probe.begin(a_scene(node_manager=7))
+    assert "dirty_mib" in probe.tick(at(1))
+    assert [doubt.kind for doubt in probe.doubts()] == ["cluster-memory-untold"]
+    probe.end()
+
+
 def pressure(home, **totals_us):
     for kind in ("cpu", "memory", "io"):
         lines = (FIXTURES / "memory" / f"pressure-{kind}").read_text()
@@ -103,6 +112,7 @@ def test_pressure_is_the_share_of_its_own_interval(tmp_path):
     before = named(probe.totals())
     assert probe.tick(at(1.0)) == {}
     pressure(tmp_path, io_some=250_000, io_full=100_000, cpu_some=600_000)
+    assert probe.tick(at(1.005)) == {}, "the tick before a mark is told with the next one"
     assert probe.tick(at(1.5)) == {
         "cpu_some_percent": 100.0, "memory_some_percent": 0.0, "memory_full_percent": 0.0, "io_some_percent": 50.0,
         "io_full_percent": 20.0,

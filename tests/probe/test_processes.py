@@ -186,6 +186,20 @@ def test_samples_are_shares_of_all_cores_and_the_rest_is_other(proc):
     probe.end()
 
 
+def test_a_short_interval_is_told_with_the_next_one(proc):
+    probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
+    probe.begin(scene())
+    probe.tick(at(10.0))
+    proc.process(TASK, SHELL, user=110, system=17, command=JAVA, resident_pages=3000)
+    proc.machine(user=60, system=20)
+    assert not [series for series in probe.tick(at(10.005)) if series.endswith("_percent")]
+    told = probe.tick(at(10.5))
+    assert told["containers/user_percent"] == 40.0
+    assert told[f"{CONTAINER}/busy_percent"] == 50.0
+    assert told["other/busy_percent"] == 30.0
+    probe.end()
+
+
 def test_totals_of_groups_and_the_rest_add_up_to_the_machines(proc):
     probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
     proc.process(2, 0, name="kthreadd")

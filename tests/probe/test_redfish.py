@@ -137,14 +137,28 @@ class TestJoules:
         assert watch.joules(LOST_S + 2) is None
         watch.tell(LOST_S + 3, 100)
         assert watch.joules(LOST_S + 4) is None
-        assert [doubt.kind for doubt in watch.doubts()] == ["redfish-unread"]
+        assert [doubt.kind for doubt in watch.doubts(LOST_S + 4)] == ["redfish-unread"]
 
     def test_a_long_silence_in_between_is_a_doubt(self):
         watch = Watch("n1", 0)
         watch.tell(1, 100)
         watch.tell(31, 100)
         assert watch.joules(31) == 3100
-        assert [doubt.kind for doubt in watch.doubts()] == ["redfish-sparse"]
+        assert [doubt.kind for doubt in watch.doubts(32)] == ["redfish-sparse"]
+
+    def test_silence_at_the_end_is_a_doubt_too(self):
+        watch = Watch("n1", 0)
+        for second in range(0, 40, 2):
+            watch.tell(second, 100)
+        assert watch.doubts(40) == ()
+        (doubt,) = watch.doubts(78)
+        assert (doubt.kind, "for 40 s" in doubt.what) == ("redfish-sparse", True)
+        assert watch.joules(38 + LOST_S + 1) is None
+        assert [doubt.kind for doubt in watch.doubts(38 + LOST_S + 1)] == ["redfish-unread"], "though nothing failed"
+
+    def test_one_that_never_answered_is_a_doubt_whatever_it_did_instead(self):
+        (doubt,) = Watch("n1", 0).doubts(9)
+        assert "nothing was told for 9 s" in doubt.what
 
 
 def until(condition):

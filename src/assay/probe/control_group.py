@@ -21,7 +21,7 @@ class ControlGroup(NamedTuple):
 def group_of(pid: int, controller: str, proc: Path = PROC) -> ControlGroup | None:
     """The group that a process is in, for a controller; None when it is this process' own too, or can't be seen.
 
-    A group of version 2 counts processor time and memory whether or not the controller is handed down to it.
+    A group of version 2 counts processor time whether or not the controller is handed down to it; memory only if it is.
     """
     with suppress(OSError, ValueError):
         theirs, ours = _paths(proc / str(pid)), _paths(proc / "self")

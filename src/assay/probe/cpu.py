@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.ticking import Moment, Quantity
+from assay.probe.ticking import Interval, Moment, Quantity
 
 # The order of the fields of /proc/stat's first line; guest times are contained in user and nice.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -45,6 +45,8 @@ class CpuProbe:
         self._stat = stat
         self._source: MachineTicks | None = None
         self._before: dict[str, int] = {}
+        self._interval = Interval()
+        self._untold = dict.fromkeys(FIELDS, 0)
         self._sums = dict.fromkeys(FIELDS, 0)
 
     def begin(self, _scene: Scene) -> None:
@@ -52,7 +54,7 @@ class CpuProbe:
         self._source = MachineTicks(self._stat)
         self._before = self._source.read()
 
-    def tick(self, _now: Moment) -> Mapping[str, float]:
+    def tick(self, now: Moment) -> Mapping[str, float]:
         """Shares of the interval in percent of all cores; none where the counters stood still."""
         assert self._source is not None  # noqa: S101 - for the type checker: begun before it is ticked
         ticks = self._source.read()
@@ -60,7 +62,12 @@ class CpuProbe:
         self._before = ticks
         for field, count in gone.items():
             self._sums[field] += count
-        return shares(gone)
+            self._untold[field] += count
+        seconds = self._interval.ended(now)
+        if seconds is None:
+            return {}
+        untold, self._untold = self._untold, dict.fromkeys(FIELDS, 0)
+        return shares(untold) if seconds else {}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of processor time by state, all cores together."""

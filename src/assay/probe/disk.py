@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene, WatchedDisk
-from assay.probe.instrument import Moment, Quantity
+from assay.probe.instrument import Interval, Moment, Quantity
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512
 FEWEST_FIELDS, MOST_BYTES = 11, 1024
-SHORTEST_S = 0.1
-"""Figures of a shorter interval (the tick before a mark) say little: they are made with the next one's."""
 WRAP, WRAPPED_MS = 1 << 32, 3_600_000
 """Milliseconds are kept in 32 bits; a counter that would have gained less than this if it ran over did run over."""
 
@@ -96,7 +94,7 @@ class _Device:
         self.name = disk.device.resolve().name
         self._descriptor = os.open(folder / self.name / "stat", os.O_RDONLY | os.O_CLOEXEC)
         self._last: Counters | None = None
-        self._since: Moment | None = None
+        self._interval = Interval()
         self._waiting = Counters()
         self.total = Counters()
         self.resets = 0
@@ -113,22 +111,20 @@ class _Device:
         self._last = counters
         if done is None:
             self.resets += 1
-            self._since, self._waiting = now, Counters()
+            self._interval, self._waiting = Interval(), Counters()
+            if now is not None:
+                self._interval.ended(now)
             return {}
         self.total = _added(self.total, done)
         return self._figures(done, now) if now is not None else {}
 
     def _figures(self, done: Counters, now: Moment) -> Mapping[str, float]:
         self._waiting = _added(self._waiting, done)
-        if self._since is None:
-            self._since, self._waiting = now, Counters()
+        seconds = self._interval.ended(now)
+        if seconds is None:
             return {}
-        seconds = now.clock_s - self._since.clock_s
-        if seconds < SHORTEST_S:
-            return {}
-        told = figures(self._waiting, seconds)
-        self._since, self._waiting = now, Counters()
-        return told
+        waiting, self._waiting = self._waiting, Counters()
+        return figures(waiting, seconds) if seconds else {}
 
     def close(self) -> None:
         with suppress(OSError):
@@ -147,10 +143,14 @@ class DiskInstrument:
 
     def begin(self, scene: Scene) -> None:
         """Open the counters of each medium that has a block device; memory has none, and needs no word about it."""
+        first: dict[Path, str] = {}
         for disk in scene.disks:
             if disk.device is None:
                 if disk.kind != "memory":
                     self._doubts.append(_uncounted(disk.medium, "there is no block device of its own below it"))
+                continue
+            if (other := first.setdefault(disk.device.resolve(), disk.medium)) != disk.medium:
+                self._doubts.append(_counted_with(disk, other))
                 continue
             if disk.shared:
                 self._doubts.append(_shared(disk))
@@ -224,6 +224,15 @@ def _shared(disk: WatchedDisk) -> Doubt:
         what=f"{disk.device}, on which medium {disk.medium!r} lies, is used by others too",
         why="the kernel counts by device: what others read and wrote is in this medium's figures",
         cure="give the medium a disk or a partition of its own, or an emulated drive",
+    )
+
+
+def _counted_with(disk: WatchedDisk, other: str) -> Doubt:
+    return Doubt(
+        kind="media-share-device",
+        what=f"media {disk.medium!r} and {other!r} both lie on {disk.device}: what it did is told of {other!r} alone",
+        why="the kernel counts by device: told of both, each byte would count twice",
+        cure="give each medium a device of its own, or make them one medium",
     )
 
 

@@ -4,23 +4,27 @@ The kernel counts for a process what it fetched from storage itself and which pa
 together, whoever writes the pages out later; pages that were thrown away before that are its `cancelled` bytes. When a
 process has ended and its parent has waited for it, its counts are added to the parent's (wait_task_zombie in
 kernel/exit.c): so a process' counts contain those of its ended children, and a tree sums up whole. Containers are
-therefore told as one with the NodeManager that starts them: once they have ended nothing tells the two apart.
+therefore told as one with the NodeManager that starts them: once they have ended nothing tells the two apart. Of one
+that was killed together with its parent nobody of ours inherits: what it was last seen with is kept.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.instrument import CannotMeasureError, Moment, Quantity
+from assay.probe.instrument import CannotMeasureError, Moment, Quantity, now
 
 PROC = Path("/proc")
 MOST_BYTES = 1024
 CONTAINERS = "nodemanager and containers"
 _FIELDS = (b"read_bytes", b"write_bytes", b"cancelled_write_bytes")
+LOOKS, PAUSE_S = 3, 0.01
+"""How often a sum that is short is looked at again: the JVM waits for a child at once."""
 
 
 class ProcessBytes(NamedTuple):
@@ -68,11 +72,13 @@ class DiskProcessesInstrument:
 
     name = "disk-processes"
 
-    def __init__(self, proc: Path = PROC) -> None:
+    def __init__(self, proc: Path = PROC, pause: Callable[[float], None] = time.sleep) -> None:
         self._proc = proc
+        self._pause = pause
         self._processes: list[_Process] = []
         self._node_manager: int | None = None
         self._highest: dict[str, ProcessBytes] = {}
+        self._orphaned: dict[str, ProcessBytes] = {}
         self._refused: dict[str, str] = {}
 
     def begin(self, scene: Scene) -> None:
@@ -93,24 +99,29 @@ class DiskProcessesInstrument:
                 "run as root, on a kernel with CONFIG_TASK_IO_ACCOUNTING",
             )
 
-    def tick(self, now: Moment) -> Mapping[str, float]:  # noqa: ARG002 - totals only
+    def tick(self, _now: Moment) -> Mapping[str, float]:
         """No samples; processes that end later are remembered as they were."""
         for process in self._processes:
             process.read()
         return {}
 
     def totals(self) -> Mapping[Quantity, float]:
-        """By group. A sum that is read while a child's counts move to its parent may miss them: it never goes back."""
-        sums: dict[str, ProcessBytes] = {}
-        for process in self._processes:
-            sums[process.group] = _added(sums.get(process.group, ProcessBytes()), process.last)
-        if CONTAINERS in sums and self._node_manager is not None:
-            for pid in descendants(self._node_manager, self._proc):
-                sums[CONTAINERS] = _added(sums[CONTAINERS], self._now(pid))
-        for group, now in sums.items():
-            self._highest[group] = ProcessBytes(
-                *map(max, zip(self._highest.get(group, ProcessBytes()), now, strict=True))
-            )
+        """By group. A sum that is read while a child's counts move to its parent is short for a moment.
+
+        What stays missing nobody inherited: it is added from then on, so that it hides nothing that comes later.
+        """
+        for look in range(LOOKS):
+            if look:
+                self._pause(PAUSE_S)
+                self.tick(now())
+            sums = self._sums()
+            if not any(any(self._short(group, told)) for group, told in sums.items()):
+                break
+        for group, told in sums.items():
+            short = self._short(group, told)
+            if any(short):
+                self._orphaned[group] = _added(self._orphaned.get(group, ProcessBytes()), short)
+            self._highest[group] = _added(told, short)
         return {
             Quantity(group, series): value
             for group, told in self._highest.items()
@@ -118,22 +129,27 @@ class DiskProcessesInstrument:
         }
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Groups whose counts could not be read."""
-        if not self._refused or not self._processes:
-            return ()
-        return (
-            Doubt(
-                kind="disk-processes-unread",
-                what=f"the bytes of {', '.join(self._refused)} could not be read: {next(iter(self._refused.values()))}",
-                why="these groups are missing from the table of bytes by process",
-                cure="run as root",
-            ),
-        )
+        """Groups whose counts could not be read, or not to the end."""
+        unread = [_unread(self._refused)] if self._refused and self._processes else []
+        return (*unread, *(_lost(group, bytes_) for group, bytes_ in self._orphaned.items()))
 
     def end(self) -> None:
         """Close what was opened."""
         for process in self._processes:
             process.close()
+
+    def _sums(self) -> dict[str, ProcessBytes]:
+        sums = dict(self._orphaned)
+        for process in self._processes:
+            sums[process.group] = _added(sums.get(process.group, ProcessBytes()), process.last)
+        if CONTAINERS in sums and self._node_manager is not None:
+            for pid in descendants(self._node_manager, self._proc):
+                sums[CONTAINERS] = _added(sums[CONTAINERS], self._now(pid))
+        return sums
+
+    def _short(self, group: str, told: ProcessBytes) -> ProcessBytes:
+        highest = self._highest.get(group, ProcessBytes())
+        return ProcessBytes(*(max(0, before - after) for before, after in zip(highest, told, strict=True)))
 
     def _now(self, pid: int) -> ProcessBytes:
         """Nothing for one that has ended since it was listed."""
@@ -156,6 +172,24 @@ def descendants(pid: int, proc: Path = PROC) -> Iterable[int]:
         found += below
         left += below
     return found
+
+
+def _unread(refused: Mapping[str, str]) -> Doubt:
+    return Doubt(
+        kind="disk-processes-unread",
+        what=f"the bytes of {', '.join(refused)} could not be read: {next(iter(refused.values()))}",
+        why="these groups are missing from the table of bytes by process",
+        cure="run as root",
+    )
+
+
+def _lost(group: str, orphaned: ProcessBytes) -> Doubt:
+    return Doubt(
+        kind="disk-processes-orphaned",
+        what=f"{orphaned.read + orphaned.written} bytes of {group} were of processes that ended without their parents",
+        why="they are told as they were when a part of the trial last ended; what those processes did after is missing",
+        cure="see the tasks' logs for what was killed",
+    )
 
 
 def _added(one: ProcessBytes, other: ProcessBytes) -> ProcessBytes:

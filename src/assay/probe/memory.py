@@ -77,7 +77,7 @@ class MemoryProbe:
         return found
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """That the cluster's own memory could not be seen to the end."""
+        """That the cluster's own memory could not be seen, or not to the end."""
         return tuple(self._doubts)
 
     def end(self) -> None:
@@ -87,9 +87,11 @@ class MemoryProbe:
                 os.close(descriptor)
 
     def _open(self, group: ControlGroup) -> None:
-        with suppress(OSError):
+        try:
             self._group_stat = os.open(group.directory / "memory.stat", os.O_RDONLY | os.O_CLOEXEC)
             self._version = group.version
+        except OSError as error:
+            self._doubts.append(_group_untold(error))
 
     def _cluster(self) -> dict[str, int]:
         """The group's figures; nothing where it has none, or has gone."""
@@ -137,6 +139,15 @@ def group_bytes(stat: str, version: int) -> dict[str, int]:
 
 def _mib(count: float) -> float:
     return float(round(count / MIB, 1))
+
+
+def _group_untold(error: Exception) -> Doubt:
+    return Doubt(
+        kind="cluster-memory-untold",
+        what=f"the cluster's control group does not tell its memory: {error}",
+        why="the cluster's page cache and dirty pages can't be told from the machine's",
+        cure="have the memory controller handed down to that group (cgroup.subtree_control)",
+    )
 
 
 def _group_gone(error: Exception) -> Doubt:

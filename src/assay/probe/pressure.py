@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.ticking import CannotMeasureError, Moment, Quantity
+from assay.probe.ticking import CannotMeasureError, Interval, Moment, Quantity
 
 PRESSURE = Path("/proc/pressure")
 # All tasks waiting for a processor can't be for a whole machine: the kernel says 0.
@@ -27,7 +27,8 @@ class PressureProbe:
         self._place = place
         self._files: dict[str, int] = {}
         self._stalls_us: dict[str, int] = {}
-        self._then_s: float | None = None
+        self._interval = Interval()
+        self._told_us: dict[str, int] = {}
 
     def begin(self, _scene: Scene) -> None:
         """See `ticking.Instrument.begin`."""
@@ -44,11 +45,12 @@ class PressureProbe:
 
     def tick(self, now: Moment) -> Mapping[str, float]:
         """Percent of the interval."""
-        stalls = self._read()
-        before, self._stalls_us = self._stalls_us, stalls
-        interval_s = 0.0 if self._then_s is None else now.clock_s - self._then_s
-        self._then_s = now.clock_s
-        if interval_s <= 0:
+        self._stalls_us = stalls = self._read()
+        interval_s = self._interval.ended(now)
+        if interval_s is None:
+            return {}
+        before, self._told_us = self._told_us, stalls
+        if not interval_s:
             return {}
         # The counter is brought up to date when it is read, a moment before or after the clock.
         return {

@@ -17,7 +17,7 @@ from assay.probe.balance import Balance, Cluster
 from assay.probe.cpu import STAT, TICKS_PER_S
 from assay.probe.families import CONTAINERS, Families
 from assay.probe.process_stat import PROC, Ticks
-from assay.probe.ticking import Moment, Quantity
+from assay.probe.ticking import Interval, Moment, Quantity
 
 MIB = 1 << 20
 
@@ -84,26 +84,30 @@ class ProcessProbe:
 
 
 class Rates:
-    """Time by group and container as shares of all cores: differences of one tick and the one before."""
+    """Time by group and container as shares of all cores: differences of one tick and one before."""
 
     def __init__(self, cores: int) -> None:
         self._cores = cores
-        self._then: Moment | None = None
+        self._interval = Interval()
+        self._busy = 0
         self._groups: Mapping[str, Ticks] = {}
         self._containers: Mapping[str, int] = {}
 
     def take(
         self, now: Moment, groups: Mapping[str, Ticks], containers: Mapping[str, int], busy: int
     ) -> dict[str, float]:
-        """Percent of all cores since the last tick; none at the first, or when no time has passed."""
-        interval_s = 0.0 if self._then is None else now.clock_s - self._then.clock_s
-        before, self._groups, self._then = self._groups, groups, now
+        """Percent of all cores since it told some last; `busy` are the machine's ticks since the last time."""
+        interval_s = self._interval.ended(now)
+        self._busy += busy
+        if interval_s is None:
+            return {}
+        before, self._groups = self._groups, groups
         containers_before, self._containers = self._containers, containers
-        if interval_s <= 0:
+        left, self._busy = self._busy, 0
+        if not interval_s:
             return {}
         percent = 100 / (interval_s * self._cores * TICKS_PER_S)
         values = {}
-        left = busy
         for group, ticks in groups.items():
             user, system = ticks.user - before[group].user, ticks.system - before[group].system
             left -= user + system

@@ -98,11 +98,14 @@ class Watch:
         """The mean time between readings."""
         return (self.last_s - self.first_s) / (self.readings - 1) if self.readings > 1 else None
 
-    def doubts(self) -> tuple[Doubt, ...]:
-        """That there were none, or that they were sparse."""
-        if self.trouble is not None and (not self.readings or self._lost):
-            return (_unread(self.node, self.trouble),)
-        return (_sparse(self.node, self.longest_s),) if self.longest_s > SPARSE_S else ()
+    def doubts(self, clock_s: float) -> tuple[Doubt, ...]:
+        """That there were none, or that they were sparse, also at the end; `clock_s` is when it ended."""
+        with self._lock:
+            silent_s = clock_s - self.last_s
+            if not self.readings or self._lost:
+                return (_unread(self.node, self.trouble or f"nothing was told for {silent_s:.0f} s"),)
+            longest_s = max(self.longest_s, silent_s)
+        return (_sparse(self.node, longest_s),) if longest_s > SPARSE_S else ()
 
 
 class Redfish:
@@ -162,7 +165,7 @@ class Redfish:
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Of each node."""
-        return tuple(doubt for watch in self._watches for doubt in watch.doubts())
+        return tuple(doubt for watch in self._watches for doubt in watch.doubts(self._now_s))
 
     def end(self) -> None:
         """Ask no more; a thread that waits for an answer is not waited for."""
