@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from assay import scene
 from assay.model.cluster import DaemonFacts, DataDirectory, Layout, LocalDirectory, Node, RunningCluster
 from assay.model.medium import Watchable
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
 from assay.mounts import Mount
-from assay.scene import block_device, build_scene
+from assay.scene import block_device, build_scene, with_sharing
 from assay.testing.fakes import FakeMedium, Script
 
 
@@ -49,20 +50,21 @@ def running(tmp_path):
 
 
 def test_daemons_the_emulator_and_assay_are_watched(running, layout):
-    scene = build_scene(running, layout, (medium("emulated", "hdd", WatchedMedium),))
-    assert [(one.group, one.pid) for one in scene.processes] == [
+    built = build_scene(running, layout, (medium("emulated", "hdd", WatchedMedium),))
+    assert [(one.group, one.pid) for one in built.processes] == [
         ("nodemanager", 11), ("datanode", 12), ("emulator", 77), ("assay", os.getpid()),
     ]  # fmt: skip
-    assert scene.node_manager == 11
-    assert scene.nodes == ("127.0.0.1",)
-    assert scene.ports == {}
-    assert scene.disks[0].device == Path("/dev/loop7")
+    assert built.node_manager == 11
+    assert built.nodes == ("127.0.0.1",)
+    assert built.ports == {}
+    assert built.disks[0].device == Path("/dev/loop7")
 
 
 def test_a_directory_has_its_mounts_device_and_memory_has_none(running, layout, tmp_path):
-    scene = build_scene(running, layout, (medium("directory", "disk"), medium("memory", "ram")))
-    disk, ram = scene.disks
-    assert (disk.medium, disk.kind, disk.shared, disk.place) == ("disk", "directory", True, tmp_path / "trial")
+    built = build_scene(running, layout, (medium("directory", "disk"), medium("memory", "ram")))
+    disk, ram = built.disks
+    assert (disk.medium, disk.kind, disk.place) == ("disk", "directory", tmp_path / "trial")
+    assert disk.shared, "the trial's own logs lie on it too"
     assert disk.device is None or disk.device.is_block_device()
     assert (ram.kind, ram.device, ram.shared) == ("memory", None, False)
 
@@ -78,6 +80,47 @@ def test_a_device_is_found_by_its_number_or_by_the_mounts_source(tmp_path):
     assert block_device(Mount("259:2", "/", "ext4", "/dev/root", "rw"), tmp_path) == Path("/dev/nvme0n1p2")
     assert block_device(Mount("0:40", "/", "overlay", "overlay", "rw"), tmp_path) is None
     assert block_device(Mount("0:41", "/b", "btrfs", "/dev/null", "rw"), tmp_path) is None
+
+
+class TestWhetherOthersUseADevice:
+    """Device numbers are made up: the disk lies on 8:1 and the logs on 8:2."""
+
+    @pytest.fixture
+    def shared(self, layout, tmp_path, monkeypatch):
+        numbers = {tmp_path / "disk": "8:1", tmp_path / "other": "8:1", layout.neutral: "8:2", Path("/swap"): "8:1"}
+        monkeypatch.setattr(scene, "_number_of", lambda place: numbers.get(place, "8:3"))
+        swaps = tmp_path / "swaps"
+
+        def told(*points, swap="/dev/sdc1", media=("disk",), neutral="8:2"):
+            numbers[layout.neutral] = neutral
+            swaps.write_text(f"Filename Type Size Used Priority\n{swap} partition 1 0 -2\n")
+            mounted = [Mount("8:1", point, "ext4", "/dev/sda1", "rw") for point in points]
+            disks = [
+                WatchedDisk(medium=name, kind="directory", place=tmp_path / name, device=Path("/dev/sda1"))
+                for name in media
+            ]
+            return [disk.shared for disk in with_sharing(disks, layout, mounted, swaps)]
+
+        return told
+
+    def test_a_disk_of_its_own_is_not_shared(self, shared):
+        assert shared("/mnt/disk") == [False]
+
+    def test_root_another_mount_swap_logs_or_another_medium_share_it(self, shared):
+        assert shared("/") == [True]
+        assert shared("/mnt/disk", "/home") == [True]
+        assert shared("/mnt/disk", swap="/swap") == [True]
+        assert shared("/mnt/disk", neutral="8:1") == [True]
+        assert shared("/mnt/disk", media=("disk", "other")) == [True, True]
+
+    def test_an_emulated_drive_is_nobody_elses(self, layout, tmp_path):
+        drive = WatchedDisk(medium="hdd", kind="emulated", place=tmp_path, device=Path("/dev/loop7"))
+        assert with_sharing([drive], layout) == (drive,)
+
+
+def test_a_device_number_is_a_block_devices_own_or_that_of_what_lies_on_it(tmp_path):
+    number = tmp_path.stat().st_dev
+    assert scene._number_of(tmp_path / "absent" / "file") == f"{os.major(number)}:{os.minor(number)}"
 
 
 def test_only_media_that_can_be_watched_are_asked():

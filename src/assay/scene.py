@@ -1,6 +1,7 @@
 """What there is to be measured in a trial: the daemons, the media's disks, the ports, put together for the probes."""
 
 import os
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,23 +12,24 @@ from assay.model.cluster import Layout, RunningCluster
 from assay.model.errors import AssayError
 from assay.model.medium import Medium, Watchable
 from assay.model.probe import Scene, WatchedDisk, WatchedProcess
-from assay.mounts import Mount, mount_of
+from assay.mounts import Mount, mount_of, mounts
 
 SYS = Path("/sys")
+SWAPS = Path("/proc/swaps")
 
 
 def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
     """A running embedded cluster on this machine, its media, and Assay itself."""
     daemons = [WatchedProcess(group=daemon.role, pid=daemon.pid) for node in running.nodes for daemon in node.daemons]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
-    disks = [disk for medium in media if (disk := _disk(medium, layout)) is not None]
+    disks = with_sharing([disk for medium in media if (disk := _disk(medium, layout)) is not None], layout)
     ports = {}
     with suppress(AssayError, OSError):
         ports = dict(listening_ports(running))
     return Scene(
         processes=(*daemons, *below, WatchedProcess(group="assay", pid=os.getpid())),
         node_manager=next((one.pid for one in daemons if one.group == "nodemanager"), None),
-        disks=tuple(disks),
+        disks=disks,
         layout=layout,
         ports=ports,
         nodes=tuple(node.name for node in running.nodes),
@@ -50,11 +52,47 @@ def _disk(medium: Medium, layout: Layout) -> WatchedDisk | None:
     try:
         mount = mount_of(place)
     except (OSError, ValueError):
-        return WatchedDisk(medium=name, kind="directory", place=place, shared=True)
+        return WatchedDisk(medium=name, kind="directory", place=place)
     return WatchedDisk(
-        medium=name, kind="directory", place=place, device=block_device(mount), shared=True,
+        medium=name, kind="directory", place=place, device=block_device(mount),
         rotational=disk_facts(mount.device_number)["rotational"] == "yes",
     )  # fmt: skip
+
+
+def with_sharing(
+    disks: Sequence[WatchedDisk], layout: Layout, everything: Sequence[Mount] | None = None, swaps: Path = SWAPS
+) -> tuple[WatchedDisk, ...]:
+    """Each disk with whether others use its device too, as far as this machine tells.
+
+    Others are: another medium, the trial's own logs and names (`neutral`), the system's root, another mount of the same
+    file system, swap. Programs that write to the same mount can't be told, nor can what a host above this one does.
+    """
+    mounted = mounts() if everything is None else everything
+    busy = {_number_of(layout.neutral), *_swapped_to(swaps)}
+    told = []
+    for disk in disks:
+        number = _number_of(disk.place)
+        points = {mount.point for mount in mounted if mount.device_number == number}
+        beside = [other for other in disks if other is not disk and disk.device and other.device == disk.device]
+        shared = disk.kind == "directory" and (bool(beside) or number in busy or "/" in points or len(points) > 1)
+        told.append(disk.model_copy(update={"shared": shared}))
+    return tuple(told)
+
+
+def _number_of(place: Path) -> str:
+    """The number of the device that a path, or what is there above it, lies on; empty when that can't be told."""
+    with suppress(OSError):
+        here = next(above for above in (place, *place.parents) if above.exists()).stat()
+        number = here.st_rdev if stat.S_ISBLK(here.st_mode) else here.st_dev
+        return f"{os.major(number)}:{os.minor(number)}"
+    return ""
+
+
+def _swapped_to(swaps: Path) -> set[str]:
+    """Devices that hold swap, themselves or in a file (proc(5))."""
+    with suppress(OSError):
+        return {_number_of(Path(line.split()[0])) for line in swaps.read_text().splitlines()[1:] if line.strip()}
+    return set()
 
 
 def block_device(mount: Mount, sys: Path = SYS) -> Path | None:
