@@ -86,6 +86,8 @@ def test_all_who_count_a_drives_bytes_agree(place):
         by_kernel = BlockTraceProbe().attached(Scene(layout=layout, disks=(disk.model_copy(update={"log": None}),)))
         counters = Ticking([DiskInstrument()]).attached(Scene(layout=layout, disks=(disk,)))
         with by_log as log, by_kernel as kernel, counters as counted:
+            for reading in (log, kernel, counted):
+                reading.begin()
             written(data / "block", BLOCK)
             drive.make_cold()
             for reading in (log, kernel, counted):
@@ -114,6 +116,11 @@ def test_all_who_count_a_drives_bytes_agree(place):
             assert told[f"hdd/{role}", series, part] == pytest.approx(expected, rel=TOLERANCE), (role, series, part)
     # The sums, the file system's own requests among them, against the emulator's report.
     for series, direction in (("read_bytes", "reads"), ("written_bytes", "writes")):
+        for part in ("staging", "run"):
+            counted_bytes = by_counters.get(("hdd", series, part), 0)
+            for told in (by_log, by_kernel):
+                traced = sum(told.get((f"hdd/{role}", series, part), 0) for role in ROLES)
+                assert traced == pytest.approx(counted_bytes, rel=TOLERANCE, abs=MIB), (series, part)
         expected = report[direction]["bytes"]
         assert both_parts(by_counters, "hdd", series) == pytest.approx(expected, rel=TOLERANCE)
         for told in (by_log, by_kernel):
@@ -132,3 +139,5 @@ def test_all_who_count_a_drives_bytes_agree(place):
     assert reads.streams == pytest.approx(1, abs=0.5)
     assert told.media[0].other_share < 0.05
     assert told.media[0].dropped == 0
+    for reading in (log, kernel):
+        reading.close()
