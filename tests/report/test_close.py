@@ -115,7 +115,8 @@ def test_a_long_trial_is_put_together_and_keeps_its_extremes():
     assert scale.mb_s == 150  # one sample of 150 among 14,400
     assert "minutes since the run began" in words(svg)
     # A path's band reaches the throughput panel's top although the mean never comes near it.
-    assert svg.count('fill-opacity="0.28"') == 4
+    assert svg.count('fill-opacity="0.28"') == 3  # read, written, busy
+    assert svg.count('stroke="#ffffff"') == 1  # the least of the processor's states together
     assert len(svg) < 150_000
 
 

@@ -60,6 +60,12 @@ def band(panel: Panel, bins: Bins, colour: str) -> str:
     return area(panel, bins, bins.least, bins.greatest, colour, 0.28)
 
 
+def least_line(panel: Panel, bins: Bins) -> str:
+    """The least values, as a thin white line to lie upon what is filled."""
+    data = "".join(_steps(panel, bins, run, bins.least) for run in _runs(bins))
+    return f'<path d="{data}" fill="none" stroke="#ffffff" stroke-width=".9"/>'
+
+
 def text(x: float, y: float, words: str, extra: str = "") -> str:
     """Words at a place."""
     return f'<text x="{_n(x)}" y="{_n(y)}"{f" {extra}" if extra else ""}>{escape(words)}</text>'

@@ -22,7 +22,7 @@ KINDS: dict[str, tuple[tuple[PathKind, ...], str]] = {
     "unknown": (("unknown",), "#ffffff"),
 }
 """The path's kinds as a report puts them together, with their colours. `merge` is the reducers', after the shuffle."""
-BETWEEN, BETWEEN_COLOUR = "between jobs", "#f3f5f7"
+OUTSIDE, OUTSIDE_COLOUR = "outside jobs", "#f3f5f7"
 EDGE = "#8a949e"
 ROW_PX, BAR_PX, HEAD_PX = 44, 22, 26
 
@@ -97,15 +97,15 @@ def _added(closeup: Closeup, paths: Sequence[JobPath]) -> dict[str, float]:
     """By kind over all jobs; what is left of the step is the workload's own time, and the client's."""
     found = {kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in KINDS}
     step_s = sum(step.seconds for step in closeup.record.steps if step.name == "run")
-    return {**found, BETWEEN: max(0.0, step_s - sum(found.values()))}
+    return {**found, OUTSIDE: max(0.0, step_s - sum(found.values()))}
 
 
 def _colour(kind: str) -> str:
-    return BETWEEN_COLOUR if kind == BETWEEN else KINDS[kind][1]
+    return OUTSIDE_COLOUR if kind == OUTSIDE else KINDS[kind][1]
 
 
 def _legend(shown: set[str]) -> str:
-    legend = [(kind, _colour(kind)) for kind in (*KINDS, BETWEEN) if kind in shown]
+    legend = [(kind, _colour(kind)) for kind in (*KINDS, OUTSIDE) if kind in shown]
     return f'<text x="{LEFT - 16}" y="14">{marks(legend, EDGE)}</text>'
 
 

@@ -17,6 +17,7 @@ from assay.report.drawing import (
     area,
     band,
     figure,
+    least_line,
     line,
     rect,
     round_up,
@@ -33,11 +34,11 @@ MOST_BINS = 300
 
 CPU_COLOURS = {"user": "#56646f", "system": "#a9b4bd", "iowait": "#D55E00"}
 STATES = {"steal": "stolen by the host"}
-STEAL_COLOUR, STEAL_FROM_PERCENT = "#F0E442", 1.0
+STEAL_COLOUR, STEAL_FROM_PERCENT = "#F0E442", 5.0
 READ_COLOUR, WRITE_COLOUR, BUSY_COLOUR = "#0072B2", "#D55E00", "#1b1f24"
 TITLE_PX, GAP_PX = 22, 12
 JOB_PX, TASKS_PX, CPU_PX, THROUGHPUT_PX, BUSY_PX, MISSING_PX = 18, 54, 90, 80, 44, 4
-BEHIND = 0.13
+BEHIND, ABOVE = 0.13, 0.2
 
 
 class Scale(NamedTuple):
@@ -178,7 +179,9 @@ class _Timeline:
             stacked.append(pieces)
             low, top = top.mean, binned(added(stacked), self._span, self._bins)
             parts.append(area(panel, top, low, top.mean, colours[state], 0.9))
-        self._add(panel, *parts, band(panel, top, INK))
+        if not top.whole:  # a band over the stack would look like more states of it
+            parts += [area(panel, top, top.mean, top.greatest, INK, ABOVE), least_line(panel, top)]
+        self._add(panel, *parts)
 
     def _cpu_series(self) -> dict[str, Pieces]:
         """By state, only at the times that all of them have."""
