@@ -17,7 +17,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
-from assay.stats.power import binned, joules, part_spans
+from assay.stats.power import joules, part_spans
 from tests.builders import a_record, a_trial
 
 MODEL = PowerModel(
@@ -102,18 +102,32 @@ class TestAccount:
 
     def test_a_node_at_the_mains_holds_what_rapl_counts_in_it(self):
         amounts = (
-            measured("redfish", "n1", "run", 2000),
+            measured("redfish", "here", "run", 2000),
             measured("redfish", "n2", "run", 1500),
             measured("rapl", "cpu", "run", 500),
         )
         account = energy_account(record(amounts=amounts), usage(), MODEL)
         own = [energy for energy in counted(account.energies) if energy.part == "run"]
         assert [(energy.node, energy.component, energy.energy_j) for energy in own] == [
-            ("n1", "node", 2000),
+            ("here", "node", 2000),
             ("n2", "node", 1500),
         ]
         assert told(account)["cpu"] == (500, "measured", "node")
         assert efficiency(account).basis == "measured"
+
+    def test_another_nodes_meter_does_not_swallow_this_machines_power(self):
+        account = energy_account(record(amounts=(measured("redfish", "n1", "run", 2000),)), [], MODEL)
+        assert told(account) == {
+            "node": (2000, "measured", None),
+            "memory": (pytest.approx(20 * 8 * 0.5), "modelled", None),
+        }
+        assert account.missing == tuple(
+            f"{name} in {part}" for part in ("staging", "run", "collect") for name in ("cpu", "disk")
+        )
+
+    def test_a_host_is_metered_under_its_name_in_whatever_case(self):
+        account = energy_account(record(amounts=(measured("redfish", "HERE", "run", 2000),)), usage(), MODEL)
+        assert [energy.component for energy in counted(account.energies) if energy.part == "run"] == ["node"]
 
     def test_emulated_drives_are_added_to_whatever_was_measured(self):
         trial = a_trial().model_copy(
@@ -129,11 +143,12 @@ class TestAccount:
         }
         devices = {"hdd": {"staging": late, "run": report}}
         account = energy_account(
-            record(trial=trial, devices=devices, amounts=(measured("redfish", "n1", "run", 2000),)), usage(), MODEL
+            record(trial=trial, devices=devices, amounts=(measured("redfish", "here", "run", 2000),)), usage(), MODEL
         )
         assert told(account)["hdd"] == (pytest.approx(120), "modelled", None)
         assert told(account, "staging")["hdd"][0] == pytest.approx(180 / 3 + 5)
         assert efficiency(account).energy_j == pytest.approx(2120)
+        assert account.missing == ("hdd in collect",)
         assert efficiency(account).basis == "modelled"
 
     def test_a_series_that_breaks_off_gives_no_joules_and_is_missing(self):
@@ -161,7 +176,7 @@ class TestAccount:
 
 
 def test_edp_and_ed2p_are_energy_times_delay_and_delay_squared():
-    found = efficiency(energy_account(record(amounts=(measured("redfish", "n1", "run", 3000),)), [], MODEL))
+    found = efficiency(energy_account(record(amounts=(measured("redfish", "here", "run", 3000),)), [], MODEL))
     assert (found.energy_j, found.seconds, found.edp_js, found.ed2p_js2) == (3000, 20, 60_000, 1_200_000)
 
 
@@ -218,7 +233,7 @@ class TestPhases:
     def test_power_that_is_not_known_over_time_is_shared_by_time(self):
         span = Span(begin_ms=0, end_ms=10_000)
         energy = Energy(node="n", component="cpu", part="run", energy_j=100, basis="measured")
-        rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), [attempt("map", 0, 3)])
+        rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), [attempt("map", 1, 4)])
         assert {row.phase: row.energy_j for row in rows} == pytest.approx({"map": 30, "outside": 70})
 
 
@@ -247,16 +262,17 @@ class TestOverTime:
         series = PowerSeries(
             node="n", component="cpu", basis="measured", edges_ms=(0, 1000, 2000, 4000), watts=(10, 30, 20)
         )
-        first, second = binned(series, Span(begin_ms=0, end_ms=4000), 2)
-        assert (first.mean_watts, first.least_watts, first.greatest_watts) == (20, 10, 30)
-        assert (second.mean_watts, second.least_watts, second.greatest_watts) == (20, 20, 20)
-        assert binned(series, Span(begin_ms=5000, end_ms=6000), 2) == ()
+        energy = Energy(node="n", component="cpu", part="run", energy_j=80, basis="measured", power=series)
+        span = Span(begin_ms=0, end_ms=4000)
+        (found,) = power_over_time(EnergyAccount(spans={"run": span}, energies=(energy,)), most=2)["n", "cpu"]
+        assert (found.mean.tolist(), found.least.tolist(), found.greatest.tolist()) == ([20, 20], [10, 20], [30, 20])
 
     def test_each_component_is_told_over_all_parts(self):
-        found = power_over_time(energy_account(record(), usage(), MODEL), bins=40)
+        found = power_over_time(energy_account(record(), usage(), MODEL), most=40)
         assert set(found) == {("here", "cpu"), ("here", "memory"), ("here", "disk")}
-        assert len(found["here", "cpu"]) == 40
-        assert [one.mean_watts for one in found["here", "cpu"]][9:12] == pytest.approx([4, 12, 12])
+        assert [len(part.mean) for part in found["here", "cpu"]] == [10, 20, 10]
+        assert found["here", "cpu"][0].mean[-1] == pytest.approx(4)
+        assert found["here", "cpu"][1].mean.tolist() == pytest.approx([12] * 20)
 
     def test_readings_of_a_moment_give_the_joules_of_straight_lines(self):
         readings = [

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -228,6 +229,13 @@ def test_a_quantile_is_that_of_the_sorted_values(pairs, share, at_once):
     upto = np.cumsum(weight[order])
     assert quantile.value == values[order][np.searchsorted(upto, share * upto[-1] * (1 - 1e-9))]
     assert passes <= 5
+
+
+def test_narrow_columns_tell_the_same():
+    rows = [(1000 + n, (n % 5) * 4_000_000_000, 4_000_000_000, 4000, READ, INPUT) for n in range(20)]
+    wide = requests(*rows)
+    narrow = replace(wide, bytes=wide.bytes.astype(np.uint32), latency_ns=wide.latency_ns.astype(np.uint32))
+    assert signature([narrow], [], [attempt()]) == signature([wide], [], [attempt()])
 
 
 def test_flushes_and_discards_count_apart():

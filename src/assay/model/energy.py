@@ -118,16 +118,6 @@ class Efficiency(Frozen):
         return self.energy_j * self.seconds**2
 
 
-class PowerBin(Frozen):
-    """Power in a stretch of time: the mean over it, and the least and the greatest of what was told in it."""
-
-    begin_ms: int
-    end_ms: int
-    mean_watts: float
-    least_watts: float
-    greatest_watts: float
-
-
 class Spread(Frozen):
     """A node's power over a stretch of time, as a box plot shows it: quartiles between the least and the greatest."""
 

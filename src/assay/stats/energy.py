@@ -1,9 +1,9 @@
 """Energy of a trial by part, component and phase, and set against time.
 
-What is measured comes before what is modelled, and nothing is counted twice: a node's whole power (Redfish) holds that
-of its processor, memory and disks; the platform's (RAPL psys) holds all that too. Emulated drives are in none of
-them, since they are not there: their joules are always added. What carries them out is (the emulator's processor time):
-that is part of the machine's.
+What is measured comes before what is modelled, and nothing is counted twice: this machine's whole power (Redfish, if a
+controller is named as this host is) holds that of its processor, memory and disks; the platform's (RAPL psys) holds all
+that too. Emulated drives are in none of them, since they are not there: their joules are always added. What carries
+them out is (the emulator's processor time): that is part of the machine's.
 
 A phase gets, at each moment, the share of the power that its running tasks are of all running tasks: two phases that
 overlap share what was taken. So the phases, with `outside` for the time in which no task ran, add up to the whole.
@@ -20,34 +20,41 @@ from assay.model.energy import (
     EnergyAccount,
     Phase,
     PhaseEnergy,
-    PowerBin,
     PowerModel,
     PowerSeries,
     Span,
     Spread,
 )
 from assay.model.record import Basis, Part, Record, Sample, TaskAttempt
-from assay.stats.power import COVERED, Power, binned, covered, cumulated, joules, part_spans, report_joules, spread
+from assay.stats.binning import Bins, binned
+from assay.stats.power import COVERED, Power, covered, cumulated, joules, part_spans, pieces, report_joules, spread
+from assay.stats.timeline import spans
 
 Shares = Mapping[Phase, float]
 
 
 def energy_account(record: Record, samples: Iterable[Sample], model: PowerModel) -> EnergyAccount:
     """What is known of a trial's energy: measured where it was, else modelled, else named as missing."""
-    spans = part_spans(record.steps)
+    parts = part_spans(record.steps)
     power = Power(record, samples, model)
     found: list[Energy] = []
     missing: list[str] = []
-    for part, span in spans.items():
+    silent: list[str] = []
+    emulated = [medium.name for medium in record.trial.media if medium.kind == "emulated"]
+    for part, span in parts.items():
         nodes = list(_measured(record, power, "redfish", part))
         machine = list(_machine(record, power, part, span))
-        within = "node" if nodes else None
+        # Another node's meter knows nothing of this machine.
+        metered = any(energy.node.casefold() == power.home.casefold() for energy in nodes)
+        within = "node" if metered else None
         found += nodes + [energy.model_copy(update={"within": energy.within or within}) for energy in machine]
-        found += _emulated(record, power, part, span)
-        told = {energy.component for energy in machine}
-        if not nodes and "platform" not in told:
+        drives = list(_emulated(record, power, part, span))
+        found += drives
+        told = {energy.component for energy in (*machine, *drives)}
+        if not metered and "platform" not in told:
             missing += [f"{name} in {part}" for name in ("cpu", "memory", *power.disks()) if name not in told]
-    return EnergyAccount(spans=spans, energies=tuple(found), missing=tuple(missing))
+        silent += [f"{name} in {part}" for name in emulated if name not in told]
+    return EnergyAccount(spans=parts, energies=tuple(found), missing=(*missing, *silent))
 
 
 def counted(energies: Iterable[Energy]) -> list[Energy]:
@@ -94,15 +101,15 @@ def phase_efficiency(phases: Iterable[PhaseEnergy], part: Part = "run") -> dict[
     }
 
 
-def power_over_time(account: EnergyAccount, bins: int) -> dict[tuple[str, str], tuple[PowerBin, ...]]:
-    """Power of each node's components over the trial, in about so many stretches of equal length."""
+def power_over_time(account: EnergyAccount, most: int) -> dict[tuple[str, str], list[Bins]]:
+    """Watts of each node's components over each part, in about so many stretches of time at most over all parts."""
     length_s = sum(span.seconds for span in account.spans.values())
-    found: dict[tuple[str, str], tuple[PowerBin, ...]] = {}
+    found: dict[tuple[str, str], list[Bins]] = {}
     for energy in account.energies:
         span = account.spans[energy.part]
         if energy.power is not None and span.seconds > 0:
-            own = binned(energy.power, span, max(1, round(bins * span.seconds / length_s)))
-            found[energy.node, energy.component] = found.get((energy.node, energy.component), ()) + own
+            own = binned(pieces(energy.power), span, max(1, round(most * span.seconds / length_s)))
+            found.setdefault((energy.node, energy.component), []).append(own)
     return found
 
 
@@ -166,29 +173,16 @@ def _emulated(record: Record, power: Power, part: Part, span: Span) -> Iterator[
             )
 
 
-def _phases_of(attempt: TaskAttempt) -> Iterator[tuple[Phase, int, int]]:
-    """When an attempt was in which phase; one that never left its shuffle was there until its end."""
-    end_ms = attempt.finished_ms
-    if attempt.kind == "map":
-        yield "map", attempt.started_ms, end_ms
-        return
-    shuffled_ms = attempt.shuffle_finished_ms or end_ms
-    merged_ms = attempt.merge_finished_ms or end_ms
-    yield "shuffle", attempt.started_ms, shuffled_ms
-    yield "merge", shuffled_ms, merged_ms
-    yield "reduce", merged_ms, end_ms
-
-
 def _stretches(attempts: Iterable[TaskAttempt], span: Span) -> Iterator[tuple[int, int, Shares]]:
     """The span in pieces within which the same tasks run, and each phase's share of them."""
     changes: dict[int, dict[Phase, int]] = {span.begin_ms: {}, span.end_ms: {}}
     for attempt in attempts:
-        for phase, begin_ms, end_ms in _phases_of(attempt):
-            begin, end = max(begin_ms, span.begin_ms), min(end_ms, span.end_ms)
+        for own in spans(attempt):
+            begin, end = max(own.began_ms, span.begin_ms), min(own.ended_ms, span.end_ms)
             if begin < end:
                 for at, by in ((begin, 1), (end, -1)):
                     change = changes.setdefault(at, {})
-                    change[phase] = change.get(phase, 0) + by
+                    change[own.phase] = change.get(own.phase, 0) + by
     running: dict[Phase, int] = {}
     times = sorted(changes)
     for begin, end in pairwise(times):

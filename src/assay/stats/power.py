@@ -5,11 +5,9 @@ from itertools import pairwise
 
 import numpy
 
-from assay.model.energy import DiskPower, PowerBin, PowerModel, PowerSeries, Span, Spread
+from assay.model.energy import DiskPower, PowerModel, PowerSeries, Span, Spread
 from assay.model.record import Basis, Part, Record, Sample, Step
-
-SAMPLE_MS = 500
-"""What a series' first sample covers: probes tick twice a second."""
+from assay.stats.binning import SAMPLE_MS, Pieces, within
 
 COVERED = 0.9
 """Of a part, so much must be covered by samples for a model to tell its energy."""
@@ -139,30 +137,15 @@ def covered(series: PowerSeries, span: Span) -> float:
     return max(0, end - begin) / (span.end_ms - span.begin_ms)
 
 
-def binned(series: PowerSeries, span: Span, bins: int) -> tuple[PowerBin, ...]:
-    """A series in so many equal stretches of a span, those it tells nothing of left out."""
-    if len(series.edges_ms) < 2:
-        return ()
-    edges = numpy.linspace(span.begin_ms, span.end_ms, bins + 1).round().astype(int)
-    found = []
-    for begin_ms, end_ms in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        begin, end = max(begin_ms, series.edges_ms[0]), min(end_ms, series.edges_ms[-1])
-        if begin >= end:
-            continue
-        inside = _watts_within(series, Span(begin_ms=begin, end_ms=end))
-        mean = joules(series, Span(begin_ms=begin, end_ms=end)) / ((end - begin) / 1000)
-        found.append(
-            PowerBin(
-                begin_ms=begin_ms, end_ms=end_ms, mean_watts=mean, least_watts=float(inside.min()),
-                greatest_watts=float(inside.max()),
-            )
-        )  # fmt: skip
-    return tuple(found)
+def pieces(series: PowerSeries) -> Pieces:
+    """Watts by stretch of time."""
+    edges = numpy.asarray(series.edges_ms, numpy.int64)
+    return Pieces(edges[:-1], edges[1:], numpy.asarray(series.watts, float))
 
 
 def spread(series: PowerSeries, span: Span) -> Spread | None:
     """A node's quartiles over a span, of all that was told in it (linear between neighbours); None without any."""
-    watts = _watts_within(series, span)
+    watts = within(pieces(series), span).values
     if not watts.size:
         return None
     least, first, middle, third, greatest = (float(one) for one in numpy.percentile(watts, [0, 25, 50, 75, 100]))
@@ -170,13 +153,6 @@ def spread(series: PowerSeries, span: Span) -> Spread | None:
         node=series.node, least_watts=least, first_quartile_watts=first, median_watts=middle,
         third_quartile_watts=third, greatest_watts=greatest,
     )  # fmt: skip
-
-
-def _watts_within(series: PowerSeries, span: Span) -> numpy.ndarray:
-    edges = numpy.asarray(series.edges_ms)
-    if edges.size < 2:
-        return numpy.asarray([])
-    return numpy.asarray(series.watts)[(edges[:-1] < span.end_ms) & (edges[1:] > span.begin_ms)]
 
 
 def _series(node: str, component: str, basis: Basis, points: Points, begin_ms: int | None = None) -> PowerSeries:
