@@ -13,10 +13,16 @@ _TYPES = {"arrived_ns": "i8", "offset": "i8", "bytes": "u4", "latency_ns": "u4",
 
 
 class Columns:
-    """Takes records in portions, as they are read."""
+    """Takes records in portions, as they are read: at most so many in all.
 
-    def __init__(self) -> None:
-        self._parts: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in _TYPES}
+    Room for all of them is asked for at once, and the kernel gives it as it is used: many small columns that are joined
+    in the end would take twice the memory, and leave it in pieces.
+    """
+
+    def __init__(self, most: int) -> None:
+        import numpy as np
+
+        self._columns = {name: np.empty(most, kind) for name, kind in _TYPES.items()}
         self.count = 0
 
     def add(
@@ -25,31 +31,23 @@ class Columns:
         """Some more, whose file system begins `shift` bytes after the place that offsets are counted from."""
         import numpy as np
 
-        latency = records["latency_ns"]
-        # Copies: a view of one column would keep the whole records.
-        parts: dict[str, np.ndarray[Any, Any]] = {
-            "arrived_ns": time_of_day_ns.astype(np.int64),
+        latency_ns = records["latency_ns"]
+        if len(latency_ns) and latency_ns.max() > _NARROW:
+            self._columns["latency_ns"] = self._columns["latency_ns"].astype(np.int64, copy=False)
+        added: dict[str, np.ndarray[Any, Any]] = {
+            "arrived_ns": time_of_day_ns,
             "offset": records["offset"].astype(np.int64) - shift,
-            "bytes": records["bytes"].astype(np.uint32),
-            "latency_ns": latency.astype(np.uint32 if not len(latency) or latency.max() <= _NARROW else np.int64),
-            "kind": records["kind"].copy(),
+            "bytes": records["bytes"],
+            "latency_ns": latency_ns,
+            "kind": records["kind"],
             "role": role,
         }
-        for name, part in parts.items():
-            self._parts[name].append(part)
-        self.count += len(records)
+        upto = self.count + len(records)
+        for name, column in added.items():
+            self._columns[name][self.count : upto] = column
+        self.count = upto
 
     def requests(self, medium: str, source: str, dropped: int) -> Requests:
-        """All of them; nothing is left here."""
-        return Requests(
-            medium=medium, source=source, dropped=dropped, arrived_ns=self._joined("arrived_ns"),
-            offset=self._joined("offset"), bytes=self._joined("bytes"), latency_ns=self._joined("latency_ns"),
-            kind=self._joined("kind"), role=self._joined("role"),
-        )  # fmt: skip
-
-    def _joined(self, name: str) -> "np.ndarray[Any, Any]":
-        """One column at a time is there twice."""
-        import numpy as np
-
-        parts, self._parts[name] = self._parts[name], []
-        return np.concatenate(parts) if parts else np.zeros(0, _TYPES[name])
+        """All of them."""
+        filled = {name: column[: self.count] for name, column in self._columns.items()}
+        return Requests(medium=medium, source=source, dropped=dropped, **filled)

@@ -77,17 +77,19 @@ class EmulatorLog:
                 return False
             time.sleep(pause_s)
 
-    def chunks(self) -> Iterator[Records]:
-        """All whole records that the last known header tells of, in the order of the answers, some at a time.
-
-        Raises OSError or ValueError.
-        """
-        import numpy as np
-
-        self.header = header = self.header or self.read_header()
+    def most(self) -> int:
+        """How many whole records the last known header tells of. Raises OSError or ValueError."""
+        self.header = self.header or self.read_header()
         assert self._descriptor is not None  # noqa: S101 - read_header would have raised
         whole = max(0, os.fstat(self._descriptor).st_size - HEADER_BYTES) // RECORD_BYTES
-        left = min(header.records, whole)
+        return min(self.header.records, whole)
+
+    def chunks(self) -> Iterator[Records]:
+        """These in the order of the answers, some at a time. Raises OSError or ValueError."""
+        import numpy as np
+
+        left = self.most()
+        assert self._descriptor is not None  # noqa: S101 - most would have raised
         with os.fdopen(os.dup(self._descriptor), "rb") as file:
             file.seek(HEADER_BYTES)
             while left > 0:

@@ -54,6 +54,10 @@ class Tracepoints:
         for records in self._spools[place.disk].chunks():
             yield records[(records["offset"] >= place.begin) & (records["offset"] < place.end)]
 
+    def most(self, medium: str) -> int:
+        """No more requests than these were seen of it."""
+        return self._spools[self.places[medium].disk].kept
+
     def refused(self, medium: str) -> int:
         """Requests of its disk that found no room."""
         return self._spools[self.places[medium].disk].refused

@@ -105,7 +105,7 @@ class Watched:
         if self._log is not None:
             return self._logged(self._log, clock, tally, since_ns)
         if tracepoints is not None and self.name in tracepoints.places:
-            columns = Columns()
+            columns = Columns(tracepoints.most(self.name))
             begin = tracepoints.places[self.name].begin
             self._take(tracepoints.chunks(self.name), columns, clock, tally, since_ns, begin)
             if columns.count or self._counters is None or self._before:
@@ -129,8 +129,8 @@ class Watched:
         return self._unmapped or (self._files.unsupported if self._files is not None else None)
 
     def _logged(self, log: EmulatorLog, clock: Clock, tally: Tally, since_ns: int) -> Requests | None:
-        columns = Columns()
         try:
+            columns = Columns(log.most())
             self._take(log.chunks(), columns, clock, tally, since_ns)
         except (OSError, ValueError) as error:
             self.doubts.append(say.log_unreadable(self.name, str(error)))
