@@ -159,7 +159,7 @@ def _ratios(records: list[Record]) -> list[float]:
 
 def _interval(ratios: list[float]) -> tuple[float, float]:
     """Of the median, by bootstrap (bias-corrected and accelerated)."""
-    if len(ratios) < 3:
+    if len(ratios) < 3 or min(ratios) == max(ratios):
         return min(ratios), max(ratios)
     found = stats.bootstrap((numpy.array(ratios),), numpy.median, rng=numpy.random.default_rng(1))
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
