@@ -252,9 +252,12 @@ def test_parts_that_were_over_before_a_threads_death_are_told(tmp_path, layout, 
         time.sleep(0.003)
         reading.look(last=False)
         reading.tracepoints.trace.take = lambda: 1 / 0
+        late = np.zeros(1, dtype=records.FIELDS)
+        late["arrived_ns"], late["bytes"], late["offset"] = time.monotonic_ns(), 512, 8 << 20
+        reading.tracepoints._spools[7 << 20].add(late)
         reading.mark("run")
-    parts = {one.part for one in reading.amounts()}
-    assert parts == {"staging"}
+    assert {one.part for one in reading.amounts()} == {"staging"}, "of the rest of the run nothing is known"
+    assert reading.requests()[0].bytes[-1] == 512
     assert "ZeroDivisionError" in reading.doubts()[0].what
 
 
@@ -365,6 +368,22 @@ def test_two_media_on_one_device_count_each_request_once(tmp_path, layout, placi
     assert ["'tmp' and 'hdd' both lie on /dev/loop0p1" in doubt.what for doubt in doubts] == [True]
     both.close()
     alone.close()
+
+
+def test_a_place_that_two_media_had_one_after_the_other_counts_for_one(tmp_path, layout, placing, sys):
+    """As far as two looks tell, both had it at once."""
+    begin = 8717312 - (8 << 20)
+    placing |= dict.fromkeys(("spill", "result"), ((begin, begin + (2 << 20)),))
+    (tmp_path / "local" / "spill").touch()
+    (tmp_path / "data" / "result").touch()
+    apart = layout.model_copy(update={"local": (LocalDirectory(path=tmp_path / "local", medium="tmp"),)})
+    device = Path("/dev/loop0p1")
+    disks = [disk(tmp_path, medium=name, kind="directory", device=device, shared=True) for name in ("hdd", "tmp")]
+    scene = Scene(layout=apart, disks=disks)
+    with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(scene) as reading:
+        reading.mark("staging")
+    assert [len(one.kind) > 0 for one in reading.requests()] == [True, False]
+    reading.close()
 
 
 def test_two_media_on_one_device_share_its_counters_too(tmp_path, layout, sys):
