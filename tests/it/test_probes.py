@@ -4,7 +4,7 @@ import pytest
 
 from assay.media.requirements import missing
 from assay.model.doubt import Outcome
-from assay.model.energy import PowerModel
+from assay.model.energy import PowerModel, Span
 from assay.model.record import Sample
 from assay.record.folder import RunFolder
 from assay.stats.critical_path import critical_path
@@ -22,8 +22,13 @@ hadoop: {mapreduce.job.reduces: 2, dfs.replication: 1}
 """
 FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
-PARTS = ("staging", "run", "write out")
+PARTS = ("staging", "run", "write out", "collect")
 MB = 1_000_000
+# What a machine that is small, slow or shared may be doubted for. Nothing that doubts a probe is among them.
+ABOUT_THE_MACHINE = {
+    "cache-not-quite-cold", "emulator-memory-not-locked", "emulator-was-late", "emulator-was-slow", "memory-not-bounded",
+    "page-cache-hides-medium",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +68,11 @@ def test_the_disk_probe_agrees_with_the_emulator(record, amount):
 
 def test_the_trace_agrees_with_the_disk_probe(amount):
     roles = ("input", "intermediate", "output", "other")
-    for series in ("read_bytes", "written_bytes"):
-        traced = sum(amount("block-trace", f"ssd/{role}", series) for role in roles)
-        assert traced == pytest.approx(amount("disk", "ssd", series), rel=0.02, abs=MB)
+    for part in PARTS:
+        for series in ("read_bytes", "written_bytes"):
+            traced = sum(amount("block-trace", f"ssd/{role}", series, part) for role in roles)
+            # The last half second before a mark is the disk probe's; a write on its way counts when it is answered.
+            assert traced == pytest.approx(amount("disk", "ssd", series, part), rel=0.02, abs=MB / 10), (part, series)
 
 
 def test_hdfs_bytes_by_role_agree_with_counters_and_block_locations(record, amount):
@@ -75,7 +82,7 @@ def test_hdfs_bytes_by_role_agree_with_counters_and_block_locations(record, amou
     assert read == pytest.approx(counters["HDFS_BYTES_READ"] * (1 + 4 / 512), rel=0.05)
     landed = {(one.role, one.when): one for one in record.landed}
     assert landed["output", "run"].bytes == pytest.approx(counters["HDFS_BYTES_WRITTEN"], rel=0.01)
-    written = sum(amount("block-trace", "ssd/output", "written_bytes", part) for part in ("run", "write out", "collect"))
+    written = sum(amount("block-trace", "ssd/output", "written_bytes", part) for part in PARTS[1:])
     assert written == pytest.approx(counters["HDFS_BYTES_WRITTEN"] * (1 + 4 / 512), rel=0.05)
 
 
@@ -87,18 +94,30 @@ def test_shuffled_bytes_agree_with_the_counter(record, amount):
 
 
 def test_processor_time_by_group_adds_up_to_the_machines(record, amount):
-    machine = sum(
-        amount("cpu", "machine", f"{state}_s") for state in ("user", "system", "irq", "softirq")
-    )  # fmt: skip
-    own = [one for one in record.amounts if one.probe == "processes" and one.part == "run"]
-    groups = sum(one.value for one in own if one.series in {"user_s", "system_s"} and one.subject != "other")
-    # Of all other programs only what was seen in their own clocks: never the remainder, which would always add up.
-    groups += amount("processes", "other", "seen_s") + amount("cpu", "machine", "irq_s")
-    groups += amount("cpu", "machine", "softirq_s")
-    assert groups == pytest.approx(machine, rel=0.05)
+    for part in ("staging", "run", "collect"):
+        # What interrupts took is in the clock of whatever they interrupted.
+        machine = sum(amount("cpu", "machine", f"{state}_s", part) for state in ("user", "system", "irq", "softirq"))
+        own = [one for one in record.amounts if one.probe == "processes" and one.part == part]
+        groups = sum(one.value for one in own if one.series in {"user_s", "system_s"} and one.subject != "other")
+        # Of all other programs only what was seen in their own clocks: never the remainder, which would always add up.
+        groups += amount("processes", "other", "seen_s", part)
+        assert groups == pytest.approx(machine, rel=0.05, abs=0.3), part
 
 
-def test_energy_by_phase_adds_up_to_the_trials(folder, record):
+def processor_joules(series, threads, span):
+    """From the samples alone: each is of the time since the one before it."""
+    model, total, before_ms = PowerModel(), 0.0, 0
+    user, system = series["cpu", "user_percent"], series["cpu", "system_percent"]
+    assert user.times_ms == system.times_ms
+    for time_ms, *percents in zip(user.times_ms, user.values, system.values, strict=True):
+        seconds = (min(time_ms, span.end_ms) - max(before_ms or time_ms - 500, span.begin_ms)) / 1000
+        watts = model.cpu_idle_watts + (model.cpu_busy_watts - model.cpu_idle_watts) * sum(percents) / 100
+        total += max(0, seconds) * threads * watts
+        before_ms = time_ms
+    return total
+
+
+def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, record):
     series = folder.series(record.trial.id)
     samples = [
         Sample(probe=probe, series=name, time_ms=time_ms, value=value)
@@ -106,13 +125,26 @@ def test_energy_by_phase_adds_up_to_the_trials(folder, record):
         for time_ms, value in zip(kept.times_ms, kept.values, strict=True)
     ]
     account = energy_account(record, samples, PowerModel())
-    assert {one.component for one in account.energies} >= {"cpu", "memory", "ssd"}
+    assert account.missing == ()
+    assert list(account.spans) == list(PARTS)
     phases = by_phase(account, folder.attempts(record.trial.id))
-    for energy in account.energies:
-        own = [one for one in phases if (one.part, one.component, one.node) == (energy.part, energy.component, energy.node)]
-        assert sum(one.energy_j for one in own) == pytest.approx(energy.energy_j)
-    in_run = sum(one.energy_j for one in phases if one.part == "run" and one.phase != "outside" and one.within is None)
-    assert in_run > 0
+    whole = dict.fromkeys(("cpu", "memory", "ssd"), 0.0)
+    for part in PARTS:
+        for component in whole:
+            own = [one.energy_j for one in phases if (one.part, one.component) == (part, component)]
+            whole[component] += sum(own)
+    trial = Span(begin_ms=account.spans["staging"].begin_ms, end_ms=account.spans["collect"].end_ms)
+    assert whole["cpu"] == pytest.approx(processor_joules(series, int(record.facts["cores"]), trial), rel=0.02)
+    gib = int(record.facts["memory_bytes"]) / 2**30
+    assert whole["memory"] == pytest.approx(PowerModel().memory_watts_per_gib * gib * trial.seconds)
+    # What it took before staging began is no part's.
+    drive = sum(record.devices["ssd"][part]["joules"]["total"] for part in PARTS)
+    assert whole["ssd"] == pytest.approx(drive, rel=0.05, abs=0.5)
+    in_run = {one.phase: one.energy_j for one in phases if (one.part, one.component) == ("run", "cpu")}
+    told = processor_joules(series, int(record.facts["cores"]), account.spans["run"])
+    assert sum(in_run.values()) == pytest.approx(told, rel=0.02)
+    assert set(in_run) == {"map", "shuffle", "merge", "reduce", "outside"}
+    assert in_run["map"] > 0.2 * told
 
 
 def test_finer_phases_fit_their_attempts(folder, record):
@@ -125,14 +157,18 @@ def test_finer_phases_fit_their_attempts(folder, record):
         assert sum(part or 0.0 for part in parts) == pytest.approx(whole, rel=0.1, abs=0.5), name
     for job in record.jobs:
         path = critical_path(job, list(attempts.values()), list(phases.values()))
-        assert sum(part.seconds for part in path.parts) == pytest.approx(job.submitted_s)
+        unknown = sum(part.seconds for part in path.parts if part.kind == "unknown")
+        assert unknown < 0.02 * job.submitted_s
+        assert path.disorder_ms <= 100
+        last = max((one for one in attempts.values() if one.kind == "reduce"), key=lambda one: one.finished_ms)
+        assert last.attempt in {part.attempt for part in path.parts}
+        assert {"master", "map", "shuffle", "reduce"} <= {part.kind for part in path.parts}
 
 
 def test_the_signature_holds_all_bytes_of_the_disk(folder, record, amount):
     signature = folder.signature(record.trial.id)
     (medium,) = signature.media
-    parts = (*PARTS, "collect")
-    whole = sum(amount("disk", "ssd", series, part) for series in ("read_bytes", "written_bytes") for part in parts)
+    whole = sum(amount("disk", "ssd", series, part) for series in ("read_bytes", "written_bytes") for part in PARTS)
     assert medium.basis == "measured"
     assert medium.bytes == pytest.approx(whole, rel=0.02)
     reduce_writes = sum(
@@ -143,5 +179,9 @@ def test_the_signature_holds_all_bytes_of_the_disk(folder, record, amount):
 
 
 def test_nothing_is_doubted_about_the_probes(record):
-    about_probes = ("probe", "cpu-not", "trace", "clock", "samples")
-    assert not [doubt for doubt in record.doubts if doubt.kind.startswith(about_probes)]
+    assert {doubt.kind for doubt in record.doubts} <= ABOUT_THE_MACHINE
+
+
+def test_reading_the_probes_is_weighed(amount):
+    assert 0 < amount("own-cost", "evaluation", "busy_s", "collect") < 5
+    assert amount("own-cost", "evaluation", "resident_growth_bytes", "collect") < 150 * 2**20
