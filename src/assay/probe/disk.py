@@ -99,6 +99,7 @@ class _Device:
         self.total = Counters()
         self.resets = 0
         self.gone: str | None = None
+        self.read(None)
 
     def read(self, now: Moment | None) -> Mapping[str, float]:
         """Count what was done since the last reading; figures when enough time has gone. Notes a device's end."""
@@ -111,9 +112,7 @@ class _Device:
         self._last = counters
         if done is None:
             self.resets += 1
-            self._interval, self._waiting = Interval(), Counters()
-            if now is not None:
-                self._interval.ended(now)
+            self._interval, self._waiting = Interval(now), Counters()
             return {}
         self.total = _added(self.total, done)
         return self._figures(done, now) if now is not None else {}
@@ -155,12 +154,9 @@ class DiskInstrument:
             if disk.shared:
                 self._doubts.append(_shared(disk))
             try:
-                device = _Device(disk, self._folder)
+                self._devices.append(_Device(disk, self._folder))
             except OSError as error:
                 self._doubts.append(_uncounted(disk.medium, str(error)))
-                continue
-            device.read(None)
-            self._devices.append(device)
 
     def tick(self, now: Moment) -> Mapping[str, float]:
         """`MEDIUM/read_mb_s` and so on."""

@@ -23,8 +23,8 @@ SHORTEST_S = 0.1
 class Interval:
     """The time that an instrument's next samples are of."""
 
-    def __init__(self) -> None:
-        self._since_s: float | None = None
+    def __init__(self, since: Moment | None = None) -> None:
+        self._since_s = since and since.clock_s
 
     def ended(self, now: Moment) -> float | None:
         """Its seconds, and the next one begins; 0 at the first time, None while it is too short to be told."""
