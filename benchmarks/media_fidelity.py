@@ -3,8 +3,8 @@
 fio is the judge. For each profile (all shipped ones without arguments): every named figure measured, as the profile
 expects it, the error and the verdict; the emulator's CPU time per 100 MB; seconds to attach and detach. A drive without
 delays (`null`) goes first: what it can't show, no drive can on this machine, and is said to be beyond it.
-Backing files lie in memory where there is enough of it, so that the host's disk has no part in the figures; write
-caches, which take more, are written full on the disk.
+Backing files of solid-state drives lie in memory where there is enough of it, so that the host's disk has no part in
+the figures; write caches, which take more, are written full on the disk.
 Exit code 1 when a bound does not hold or was not measured. Needs root; about two minutes per profile, on an
 otherwise idle machine.
 """
@@ -175,9 +175,10 @@ class Bench(NamedTuple):
         return rows
 
     def spec(self, profile: str, size_bytes: int | None = None) -> MediumSpec:
-        """The drive, with its backing file in its place."""
+        """The drive, with its backing file in its place; a hard disk's is on the disk, which is fast enough for it."""
         spec = spec_of(profile, self.installation)
-        return spec.model_copy(update={"size_bytes": size_bytes, "path": self.place})
+        slow = find_profile(profile, self.installation.profiles).kind == "hdd"
+        return spec.model_copy(update={"size_bytes": size_bytes, "path": None if slow else self.place})
 
     def _calibrated(self, spec: MediumSpec, seconds: float) -> Calibration:
         """Only the accesses that have names; nothing is stored, since the machine's load differs from run to run."""

@@ -220,3 +220,15 @@ def test_the_tmpfs_of_this_machine_is_known_as_one():
     if not Path("/dev/shm").is_dir():
         pytest.skip("this machine has no /dev/shm")
     assert laying._is_memory(Path("/dev/shm"))
+
+
+def test_sequential_writes_end_before_a_write_cache_is_full(tmp_path):
+    device = tmp_path / "device"
+    device.write_bytes(b"\0" * 4096)
+    meter = FakeMeter()
+    ground = Ground(device=device, device_bytes=1 << 40, may_overwrite=True, write_cache_bytes=3_000_000_000)
+    measure(ground, plan_accesses(ground, "named"), meter, 60, Silent())
+    limits = {(access.direction, access.pattern): limit.total_bytes for access, _, limit in meter.asked}
+    assert limits[("write", "sequential")] == 2_400_000_000
+    assert limits[("write", "random")] is None
+    assert limits[("read", "sequential")] is None

@@ -39,6 +39,7 @@ def test_a_rotating_disks_sequential_rate_is_that_of_its_outer_tracks():
         (94.0, None, "fail"),
         (500.0, 120.0, "beyond this machine"),
         (106.0, 120.0, "fail"),
+        (110.0, 114.0, "beyond this machine"),
     ],
 )
 def test_bounds_and_ceilings(expected, ceiling, judgement):

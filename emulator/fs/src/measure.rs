@@ -23,7 +23,7 @@ const LARGE_PACE: Pace = Pace { read_ns: 300_000, write_ns: 300_000 };
 /// The part of the device that is used: small enough for the host's page cache, larger than the processor's caches.
 const REGION_BYTES: u64 = 32 << 20;
 /// How long each of the four kinds of request is repeated.
-const TIME_EACH: Duration = Duration::from_millis(60);
+const TIME_EACH: Duration = Duration::from_millis(150);
 /// At least so many of each, however slow they are.
 const LEAST_REPETITIONS: usize = 9;
 

@@ -19,7 +19,8 @@ use crate::sys;
 /// Nobody gets up earlier than this: it is processor time spent on looking at the clock.
 const EARLIEST_NS: Nanos = 60_000;
 /// Nor earlier than by this part of the wait: where the deadlines are close together, it would be all looking and no sleep.
-const EARLIEST_SHARE: Nanos = 8;
+/// A short write to an SSD takes some 30 us, and a machine of slow wake-ups needs a third of that.
+const EARLIEST_SHARE: Nanos = 2;
 /// A shorter sleep would cost more than looking at the clock.
 const SHORTEST_NS: Nanos = 5_000;
 /// How much longer a sleep is for each further request under way, and at most.

@@ -24,13 +24,15 @@ _LAYOUT_SHARE = 0.15
 _START_S = 0.4
 _LEAST_POINT_S = 0.3
 _RAMP_SHARE, _SLOW_RAMP_SHARE = 0.2, 0.5
+_CACHE_SHARE = 0.8
 
 
 class Ground(Frozen):
     """Where to measure.
 
     `device` is read as a whole for what needs long seeks; with `may_overwrite` it is the whole ground, and is written
-    to. `settle` is called before each access: caches written out, as after idleness.
+    to. `settle` is called before each access: caches written out, as after idleness. `write_cache_bytes` is what a fast
+    write cache takes, where that is known: sequential writes end before it is full.
     """
 
     directory: Path | None = None
@@ -38,6 +40,7 @@ class Ground(Frozen):
     device_bytes: int = 0
     may_overwrite: bool = False
     rotational: bool = False
+    write_cache_bytes: int = 0
     settle: Callable[[], object] = lambda: None
 
 
@@ -164,7 +167,9 @@ def _timed(access: Access, seconds: float, ground: Ground, number: int) -> Limit
         # A rotating disk takes hundreds of scattered writes into its cache before its true rate shows.
         slow = ground.rotational and access.direction == "write" and access.pattern == "random"
         ramp_s = seconds * (_SLOW_RAMP_SHARE if slow else _RAMP_SHARE)
-        return Limit(seconds=seconds - ramp_s, ramp_s=ramp_s, seed=number + 1)
+        fills = access.direction == "write" and access.pattern == "sequential" and ground.write_cache_bytes
+        total_bytes = int(ground.write_cache_bytes * _CACHE_SHARE) if fills else None
+        return Limit(seconds=seconds - ramp_s, ramp_s=ramp_s, total_bytes=total_bytes, seed=number + 1)
     if access.direction == "read" or access.fsync == "each":
         return Limit(seconds=seconds, seed=number + 1)
     return None

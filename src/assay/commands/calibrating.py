@@ -127,6 +127,7 @@ def _measure_raw(
             device_bytes=size_bytes,
             may_overwrite=True,
             rotational=medium.profile.kind == "hdd",
+            write_cache_bytes=_write_cache_bytes(medium),
             settle=lambda: _settle(drive),
         )
         seconds = wish.seconds * _RAW_SHARE
@@ -137,6 +138,12 @@ def _measure_raw(
         measured = measure(ground, plan_accesses(ground, wish.form), meter, seconds, progress)
         medium.take_report(drive.ask("report"))
     return measured, knee, medium.doubts()
+
+
+def _write_cache_bytes(medium: EmulatedMedium) -> int:
+    """What its profile expects of its fast write cache; 0 where it has none."""
+    knee = medium.profile.expected.get("write_cache_knee_bytes")
+    return int(knee.value) if knee else 0
 
 
 def _settle(drive: Drive) -> None:
