@@ -14,7 +14,7 @@ MIB = 2**20
 class Cost(NamedTuple):
     """Percent of one core and growth of memory while the jobs ran, and what the samples take on disk.
 
-    None is what the record does not tell. The growth is an upper bound, estimated from Assay's own.
+    None is what the record does not tell. The growth is Assay's own while they ran, an estimate of the probes' part.
     """
 
     core_percent: float | None

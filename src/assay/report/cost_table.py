@@ -15,7 +15,7 @@ from assay.stats.summary import summarise, varying
 
 NOTE = (
     "Medians of {count} trials, while their jobs ran. EDP: energy times seconds, lower is better. The probes' cost: "
-    "% of one core, growth of Assay's memory (an upper bound), and their samples on disk."
+    "% of one core, growth of Assay's memory (estimated), and their samples on disk."
 )
 
 

@@ -74,8 +74,8 @@ def tracing(devices: Sequence[int], root: Path = TRACING, proc: Path = PROC) -> 
 
     Raises CannotMeasureError where that can't be: no root, no tracefs, no such tracepoint.
     """
-    _mount(root)
     with ExitStack() as scope:
+        _mount(root, scope)
         try:
             trace = _begun(devices, root, proc, scope)
         except (OSError, ValueError) as error:
@@ -132,11 +132,15 @@ def _set_up(instance: Path, devices: Iterable[int]) -> None:
         (event / "enable").write_text("1")
 
 
-def _mount(root: Path) -> None:
-    """Mount tracefs at its place if nothing is there. It stays: it costs nothing, and others may use it by then."""
+def _mount(root: Path, scope: ExitStack) -> None:
+    """Mount tracefs at its place for the time of a scope, if nothing is there; it stays if others use it by then."""
     if (root / "instances").is_dir() or root != TRACING:
         return
+    scope.callback(_run, "umount", str(root))
+    _run("mount", "-t", "tracefs", "tracefs", str(root))
+
+
+def _run(*command: str) -> None:
+    """Without the right to do it nothing happens, and the trace then says what it misses."""
     with suppress(OSError):
-        subprocess.run(
-            ["mount", "-t", "tracefs", "tracefs", str(root)], stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
