@@ -54,7 +54,7 @@ def test_roles_and_fractions_land_where_they_should(place):
             assert one.bytes > 60_000_000
             assert not one.unseen, one
             assert one.error(record.trial.placement) <= TOLERANCE_SHARE, one
-        assert {"staging", "run", "write out"} == set(record.devices["hdd"])
+        assert {"staging", "run", "write out", "collect"} == set(record.devices["hdd"])
         assert record.limits.memory_peak_bytes <= 1600 << 20
     written = {
         name: sum(report["writes"]["bytes"] for report in device.values())
