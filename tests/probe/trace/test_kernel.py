@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.mounts import Mount
 from assay.probe.instrument import CannotMeasureError
 from assay.probe.trace import kernel
 from assay.probe.trace.kernel import KernelTrace, tracing
@@ -163,6 +164,18 @@ def with_one_buffer(instance, issue, complete):
         (instance / "per_cpu" / name).mkdir(parents=True)
     (instance / "per_cpu" / "cpu0" / "trace_pipe_raw").touch()
     return KernelTrace(instance, issue, complete)
+
+
+@pytest.mark.parametrize(
+    ("source", "unmounted"), [("assay_1_2_3_0", True), ("tracefs", False), ("assay_1_4_3_0", False)]
+)
+def test_a_tracefs_that_outlived_its_process_is_unmounted(root, monkeypatch, source, unmounted):
+    asked = []
+    monkeypatch.setattr(kernel, "mounts", lambda: [Mount("0:12", str(root), "tracefs", source, "rw")])
+    monkeypatch.setattr(kernel, "is_left_over", lambda name, proc: name == "assay_1_2_3_0")
+    monkeypatch.setattr(kernel, "_run", lambda *command: asked.append(command))
+    assert kernel.remove_left_overs(root) == []
+    assert asked == ([("umount", str(root))] if unmounted else [])
 
 
 def test_an_instance_on_the_real_kernel_goes_with_its_scope():

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from assay.mounts import mounts
 from assay.probe.instrument import CannotMeasureError
 from assay.probe.ownership import PROC, is_left_over, own_name
 from assay.probe.trace.pages import Layout, parse_format
@@ -75,7 +76,7 @@ def tracing(devices: Sequence[int], root: Path = TRACING, proc: Path = PROC) -> 
     Raises CannotMeasureError where that can't be: no root, no tracefs, no such tracepoint.
     """
     with ExitStack() as scope:
-        _mount(root, scope)
+        _mount(root, proc, scope)
         try:
             trace = _begun(devices, root, proc, scope)
         except (OSError, ValueError) as error:
@@ -103,12 +104,18 @@ def _begun(devices: Sequence[int], root: Path, proc: Path, scope: ExitStack) -> 
 
 
 def remove_left_overs(root: Path, proc: Path = PROC) -> list[str]:
-    """Take away the instances of processes that are gone; their names. Raises OSError when it may not look."""
+    """Take away what processes that are gone left: instances, whose names it gives, and a tracefs that one had mounted.
+
+    Raises OSError when it may not look.
+    """
     there = root / "instances"
     names = [name for name in os.listdir(there) if is_left_over(name, proc)] if there.is_dir() else []
     for name in names:
         remove(there / name)
-    return [name for name in names if not (there / name).exists()]
+    gone = [name for name in names if not (there / name).exists()]
+    if any(mount.point == str(root) and is_left_over(mount.source, proc) for mount in mounts()):
+        _run("umount", str(root))
+    return gone
 
 
 def remove(instance: Path) -> None:
@@ -132,12 +139,15 @@ def _set_up(instance: Path, devices: Iterable[int]) -> None:
         (event / "enable").write_text("1")
 
 
-def _mount(root: Path, scope: ExitStack) -> None:
-    """Mount tracefs at its place for the time of a scope, if nothing is there; it stays if others use it by then."""
+def _mount(root: Path, proc: Path, scope: ExitStack) -> None:
+    """Mount tracefs at its place for the time of a scope, if nothing is there; it stays while others use it.
+
+    Its source is a name of our own, by which one that outlived its process is known.
+    """
     if (root / "instances").is_dir() or root != TRACING:
         return
     scope.callback(_run, "umount", str(root))
-    _run("mount", "-t", "tracefs", "tracefs", str(root))
+    _run("mount", "-t", "tracefs", own_name(proc), str(root))
 
 
 def _run(*command: str) -> None:
