@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
+from assay.model.walked import Walked
 
 
 class TrialResult(NamedTuple):
@@ -19,7 +20,7 @@ class TrialResult(NamedTuple):
     signature: Signature | None = None
 
 
-class Joined(Sequence[Sample]):
+class Joined(Walked):
     """Several probes' samples as one sequence; none is copied, since a long trial has millions."""
 
     def __init__(self, parts: Sequence[Sequence[Sample]]) -> None:
@@ -32,13 +33,3 @@ class Joined(Sequence[Sample]):
     def __iter__(self) -> Iterator[Sample]:
         """Part by part."""
         return chain.from_iterable(self._parts)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
-
-    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
-        """By position in the order of iteration; slow, as no reader of many needs it."""
-        return list(self)[index]

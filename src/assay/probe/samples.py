@@ -4,15 +4,15 @@ A run of hours gives millions of samples; as objects they would weigh more than 
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
+from collections.abc import Iterator, Mapping
 
 from assay.model.record import Sample
+from assay.model.walked import Walked
 
 _FIELDS = set(Sample.model_fields)
 
 
-class Samples(Sequence[Sample]):
+class Samples(Walked):
     """All samples of a trial, series by series, each oldest first; a Sample is made when it is asked for."""
 
     def __init__(self) -> None:
@@ -45,13 +45,3 @@ class Samples(Sequence[Sample]):
             for time_ms, value in zip(times, values, strict=True):
                 # One set of names for all: pydantic would keep one for each.
                 yield Sample.model_construct(_FIELDS, probe=probe, series=series, time_ms=time_ms, value=value)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
-
-    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
-        """By position in the order of iteration; slow, as no reader of many needs it."""
-        return list(self)[index]
