@@ -1,4 +1,4 @@
-"""Sequences of samples that are made to be walked through: a long trial has millions, and no reader picks single ones."""
+"""Sequences of samples made to be walked through: a long trial has millions, and no reader picks single ones."""
 
 from abc import ABC
 from collections.abc import Sequence
