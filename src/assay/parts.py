@@ -78,7 +78,7 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
 def vocabulary(installation: Installation) -> Vocabulary:
     """The names that an experiment may use."""
     return Vocabulary(
-        workloads={name: kind.variants for name, kind in WORKLOADS.items()},
+        workloads={name: tuple(kind.variants) for name, kind in WORKLOADS.items()},
         presets=list(all_published()),
         catalogue=list(all_published()),
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from assay.model.base import Frozen
 from assay.model.dataset import Dataset
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
@@ -9,6 +10,18 @@ from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
+
+
+class Variant(Frozen):
+    """A version of a workload's algorithm: what sets it apart, and its jobs in their order.
+
+    A job that is repeated until nothing changes stands once, with `...` after it. `command` is the jobs jar's, where
+    the jobs are Assay's own.
+    """
+
+    about: str
+    jobs: tuple[str, ...]
+    command: str = ""
 
 
 class Workload(Protocol):

@@ -1,5 +1,8 @@
 """Connected components: each vertex gets its component's smallest id (thesis section 4.2, algorithm 2; iterative)."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
 from assay.model.doubt import Verdict, verdict
@@ -8,6 +11,7 @@ from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate
+from assay.model.workload import Variant
 from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
 from assay.workload.oracle import Oracle
 
@@ -23,7 +27,18 @@ VERIFY_EDGE_BYTES = 100
 class Components(GraphWorkload):
     """Minima travel along edges as messages until a whole iteration changes nothing."""
 
-    command = "components"
+    summary: ClassVar[str] = "gives each vertex the smallest id of its connected component"
+    stresses: ClassVar[str] = (
+        "repeated jobs: the whole graph is read, shuffled and written in each, with ever fewer messages"
+    )
+    source: ClassVar[str] = "thesis section 4.2, algorithm 2"
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "paper": Variant(
+            about="as the thesis has it: minima travel along edges",
+            jobs=("friend-lists", "iteration 1", "..."),
+            command="components",
+        )
+    }
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
         """All iterations are alike; each deletes its predecessor's output."""

@@ -1,6 +1,7 @@
 """What the network-analysis workloads share: the same input, staged the same way, one command of the jobs jar."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from assay.model.dataset import Dataset
@@ -10,6 +11,8 @@ from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.workload import Variant
+from assay.workload.options import Options
 
 # Rough costs of the jobs on one present-day core pair, used for estimates before a run only.
 JOB_S = 9.0
@@ -17,13 +20,21 @@ RECORD_S = 1.6e-6
 
 
 class GraphWorkload:
-    """A workload on a graph in canonical text: `u<TAB>v` with u < v, each edge once, lone vertices alone."""
+    """A workload on a graph in canonical text: `u<TAB>v` with u < v, each edge once, lone vertices alone.
+
+    Its options are those in `defaults`, and go to the variant's command under the same names.
+    """
 
     makes_input: ClassVar[bool] = False
-    variants: ClassVar[tuple[str, ...]] = ("paper",)
-    command: str
+    summary: ClassVar[str]
+    stresses: ClassVar[str]
+    source: ClassVar[str]
+    variants: ClassVar[Mapping[str, Variant]]
+    defaults: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
+        """Raises BadInputError for an option that is unknown."""
+        self.options = Options(spec, self.defaults)
         self.spec = spec
         self.base = base
 
@@ -52,17 +63,21 @@ class GraphWorkload:
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The workload's own command on the staged graph."""
-        options = [
-            f"--{name}" if value in {"", "true"} else f"--{name}={value}" for name, value in self.spec.options.items()
-        ]
         launch = Launch(
-            command=self.command,
+            command=self.variants[self.spec.variant].command,
             input=self.input,
             output=self.output,
-            options=tuple(options),
+            options=self.command_options(),
             properties=self.spec.hadoop,
         )
         return engine.run(launch, progress)
+
+    def command_options(self) -> tuple[str, ...]:
+        """The command's options: `--name` for one that is on, `--name=value` for a given value."""
+        given = {name: value for name, value in self.spec.options.items() if value not in {"false", "no"}}
+        return tuple(
+            f"--{name}" if value in {"", "true", "yes"} else f"--{name}={value}" for name, value in given.items()
+        )
 
     @abstractmethod
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:

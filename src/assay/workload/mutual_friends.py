@@ -1,6 +1,7 @@
 """Mutual friends: for each edge the vertices connected to both its ends (thesis section 4.1, algorithm 1; 3 jobs)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate
+from assay.model.workload import Variant
 from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
 from assay.workload.oracle import Oracle
 
@@ -25,7 +27,19 @@ SAMPLE_EDGES = 300_000
 class MutualFriends(GraphWorkload):
     """Friend lists, then the triples that two lists have in common, then lists of mutual friends."""
 
-    command = "mutual-friends"
+    summary: ClassVar[str] = "lists, for each edge, the vertices connected to both its ends"
+    stresses: ClassVar[str] = (
+        "the shuffle: a record for each pair of a vertex's friends; spills and merges beyond memory"
+    )
+    source: ClassVar[str] = "thesis section 4.1, algorithm 1"
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "paper": Variant(
+            about="as the thesis has it: triples from friend lists",
+            jobs=("friend-lists", "triples", "lists"),
+            command="mutual-friends",
+        )
+    }
+    defaults: ClassVar[Mapping[str, str]] = {"literal-loops": "false"}
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
         """The second job's triples decide: the sum of the squared degrees."""

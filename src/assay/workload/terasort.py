@@ -17,6 +17,7 @@ from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.workload import Variant
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 
 RECORD_BYTES, KEY_BYTES = 100, 10
@@ -31,13 +32,16 @@ _COPIES = 5
 class TeraSort(MadeWorkload):
     """A total order by a partition into key ranges that is sampled from the input."""
 
-    variants: ClassVar[tuple[str, ...]] = ("stock",)
+    summary: ClassVar[str] = "sorts 100-byte records by their 10-byte keys into one total order"
+    stresses: ClassVar[str] = "shuffle and disks alike: all of the input is read, spilled, shipped, merged and written"
+    source: ClassVar[str] = "hadoop-mapreduce-examples, TeraGen and TeraSort, unchanged"
+    variants: ClassVar[Mapping[str, Variant]] = {"stock": Variant(about="as Hadoop has it", jobs=("sort",))}
     defaults: ClassVar[Mapping[str, str]] = {"size": "1GB"}
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""
         super().__init__(spec, base)
-        self._size_bytes = self._bytes("size")
+        self._size_bytes = self.options.size_bytes("size")
         if self._size_bytes % RECORD_BYTES:
             raise BadInputError(
                 f"workload {spec.name}: size is {self._size_bytes} bytes, and must be a multiple of {RECORD_BYTES}, "

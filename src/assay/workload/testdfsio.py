@@ -17,6 +17,7 @@ from assay.model.progress import Progress
 from assay.model.record import JobRecord
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.workload import Variant
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 
 MIB = 1 << 20
@@ -40,14 +41,20 @@ class TestDfsIo(MadeWorkload):
     """Files of one size, written or read by as many map tasks at once as containers fit."""
 
     __test__ = False  # its name is Hadoop's, not a test's
-    variants: ClassVar[tuple[str, ...]] = ("write", "read")
+    summary: ClassVar[str] = "writes or reads files of one size, one map task per file"
+    stresses: ClassVar[str] = "HDFS reads or writes and nothing else: no shuffle, no computation"
+    source: ClassVar[str] = "hadoop-mapreduce-client-jobclient's tests, TestDFSIO, unchanged; thesis section 6.1"
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "write": Variant(about="writes the files", jobs=("write",)),
+        "read": Variant(about="reads files that a write has staged", jobs=("read",)),
+    }
     defaults: ClassVar[Mapping[str, str]] = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""
         super().__init__(spec, base)
-        self._files, self._file_bytes = self._count("files"), self._bytes("file_size")
-        self._buffer_bytes = self._bytes("buffer_size")
+        self._files, self._file_bytes = self.options.count("files"), self.options.size_bytes("file_size")
+        self._buffer_bytes = self.options.size_bytes("buffer_size")
 
     @property
     def total_bytes(self) -> int:

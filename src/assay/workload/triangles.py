@@ -1,11 +1,15 @@
 """Triangle counting: how many triples of vertices are all connected (thesis section 4.3, algorithm 3; 3 jobs)."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate
+from assay.model.workload import Variant
 from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
 from assay.workload.oracle import Oracle
 
@@ -19,7 +23,16 @@ VERIFY_EDGE_BYTES = 100
 class Triangles(GraphWorkload):
     """Open triads are listed at their smallest vertex, then closed by edges, then added up."""
 
-    command = "triangles"
+    summary: ClassVar[str] = "counts the triples of vertices that are all connected"
+    stresses: ClassVar[str] = "HDFS writes and reads, and the shuffle: a record for each open triad; little computing"
+    source: ClassVar[str] = "thesis section 4.3, algorithm 3"
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "paper": Variant(
+            about="as the thesis has it: triads at each edge's smaller id",
+            jobs=("triads", "closing", "total"),
+            command="triangles",
+        )
+    }
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
         """The second job holds the triads in HDFS and in its spills at once."""
