@@ -21,7 +21,8 @@ from assay.report.cost_table import print_costs
 from assay.report.joules import energy_of
 from assay.report.page import page
 from assay.report.paths import KINDS, job_paths, path_bars
-from assay.report.timeline import leading_phases, scale_of, timeline
+from assay.report.scale import scale_of
+from assay.report.timeline import leading_phases, timeline
 from assay.stats.binning import binned, running_tasks
 from tests.builders import a_plan
 from tests.report.closeups import SIGNATURE, a_closeup, a_record

@@ -258,21 +258,43 @@ def test_phases_add_up_to_the_part_whatever_ran(drawn, watts):
 
 
 class TestOverTime:
-    def test_bins_keep_the_mean_and_the_extremes(self):
+    def test_half_seconds_keep_the_joules(self):
         series = PowerSeries(
             node="n", component="cpu", basis="measured", edges_ms=(0, 1000, 2000, 4000), watts=(10, 30, 20)
         )
         energy = Energy(node="n", component="cpu", part="run", energy_j=80, basis="measured", power=series)
         span = Span(begin_ms=0, end_ms=4000)
-        (found,) = power_over_time(EnergyAccount(spans={"run": span}, energies=(energy,)), most=2)["n", "cpu"]
-        assert (found.mean.tolist(), found.least.tolist(), found.greatest.tolist()) == ([20, 20], [10, 20], [30, 20])
+        found = power_over_time(EnergyAccount(spans={"run": span}, energies=(energy,)), span)["n", "cpu"]
+        assert found.values.tolist() == pytest.approx([10, 10, 30, 30, 20, 20, 20, 20])
+        assert (found.begin_ms[0], found.end_ms[-1]) == (0, 4000)
 
-    def test_each_component_is_told_over_all_parts(self):
-        found = power_over_time(energy_account(record(), usage(), MODEL), most=40)
+    def test_each_component_is_told_over_the_parts_of_a_span(self):
+        account = energy_account(record(), usage(), MODEL)
+        span = Span(begin_ms=account.spans["staging"].begin_ms, end_ms=account.spans["collect"].end_ms)
+        found = power_over_time(account, span)
         assert set(found) == {("here", "cpu"), ("here", "memory"), ("here", "disk")}
-        assert [len(part.mean) for part in found["here", "cpu"]] == [10, 20, 10]
-        assert found["here", "cpu"][0].mean[-1] == pytest.approx(4)
-        assert found["here", "cpu"][1].mean.tolist() == pytest.approx([12] * 20)
+        watts = found["here", "cpu"].values
+        assert float(watts.sum() / 2) == pytest.approx(
+            sum(joules(one.power, account.spans[one.part]) for one in account.energies if one.component == "cpu")
+        )
+
+    def test_what_lies_within_another_is_not_added_to_a_nodes_power(self):
+        span = Span(begin_ms=0, end_ms=2000)
+
+        def energy(component, watts, within=None):
+            power = PowerSeries(
+                node="n", component=component, basis="measured", edges_ms=(0, 1000, 2000), watts=(watts, 2 * watts)
+            )
+            return Energy(
+                node="n", component=component, part="run", energy_j=3 * watts, basis="measured", within=within,
+                power=power,
+            )  # fmt: skip
+
+        account = EnergyAccount(
+            spans={"run": span}, energies=(energy("node", 100), energy("cpu", 40, "node"), energy("hdd", 6))
+        )
+        spread = node_spreads(account)["n"]
+        assert (spread.least_watts, spread.median_watts, spread.greatest_watts) == (106, 159, 212)
 
     def test_readings_of_a_moment_give_the_joules_of_straight_lines(self):
         readings = [
@@ -291,7 +313,9 @@ class TestOverTime:
             for n in range(13)
         ]
         amounts = tuple(measured("redfish", node, "run", 2000) for node in ("n1", "n2"))
-        first, second = node_spreads(energy_account(record(amounts=amounts), readings, MODEL))
-        assert (first.node, second.node) == ("n1", "n2")
-        assert (first.least_watts, first.median_watts, first.greatest_watts) == (101, 106, 111)
-        assert (second.first_quartile_watts, second.third_quartile_watts) == (203.5, 208.5)
+        spreads = node_spreads(energy_account(record(amounts=amounts), readings, MODEL))
+        assert list(spreads) == ["n1", "n2", "here"]  # this machine's is modelled
+        middle = [spreads[node].median_watts for node in ("n1", "n2")]
+        assert middle == pytest.approx([106, 206], abs=0.5)
+        assert spreads["n1"].least_watts >= 100
+        assert spreads["n2"].greatest_watts <= 212

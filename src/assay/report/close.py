@@ -10,7 +10,9 @@ from assay.report.closeup import Closeup
 from assay.report.cost import Cost, cost_of
 from assay.report.joules import TrialEnergy, energy_of
 from assay.report.paths import KINDS, JobPath, job_paths, path_bars
-from assay.report.timeline import Scale, scale_of, timeline
+from assay.report.power import power_boxes
+from assay.report.scale import Scale, most_watts, scale_of
+from assay.report.timeline import timeline
 
 TOO_SHORT = 4
 """A trial so many times shorter than the longest beside it gets a time axis of its own: it could not be read."""
@@ -42,6 +44,7 @@ class Comparison(NamedTuple):
 
     title: str
     path_bars: str
+    power_boxes: str
     firsts: list[Seen]
     others: list[Seen]
 
@@ -82,7 +85,8 @@ def _kind(record: Record) -> tuple[tuple[str, str], ...]:
 
 
 def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: Sequence[str]) -> Comparison:
-    scale = scale_of(closeups)
+    energies = {closeup.record.trial.id: energy_of(closeup) for closeup in closeups}
+    scale = scale_of(closeups)._replace(watts=most_watts(energy.power for energy in energies.values()))
     found = {
         closeup.record.trial.id: flows(closeup.signature, closeup.record) for closeup in closeups if closeup.signature
     }
@@ -91,13 +95,17 @@ def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: 
     repeated = len(ordered) > len({one.placement for one in ordered})
     names_of = {one.record.trial.id: _name(one, repeated=repeated) for one in ordered}
     seen = [
-        _seen(one, names_of[one.record.trial.id], scale, found.get(one.record.trial.id, []), most_bytes)
+        _seen(
+            one, names_of[one.record.trial.id], scale, found.get(one.record.trial.id, []), most_bytes,
+            energies[one.record.trial.id],
+        )
         for one in ordered
-    ]
+    ]  # fmt: skip
     firsts = list({one.closeup.placement: one for one in reversed(seen)}.values())[::-1]
     return Comparison(
         title=", ".join([factors["workload"], *(factors[name] for name in names)]),
         path_bars=path_bars([(one.name, one.closeup, one.paths) for one in seen]),
+        power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
         firsts=firsts,
         others=[one for one in seen if one not in firsts],
     )
@@ -107,7 +115,9 @@ def _name(closeup: Closeup, *, repeated: bool) -> str:
     return f"{closeup.placement}, repetition {closeup.record.trial.repetition}" if repeated else closeup.placement
 
 
-def _seen(closeup: Closeup, name: str, scale: Scale, own_flows: Sequence[Flow], most_bytes: float) -> Seen:
+def _seen(
+    closeup: Closeup, name: str, scale: Scale, own_flows: Sequence[Flow], most_bytes: float, energy: TrialEnergy
+) -> Seen:
     record, span = closeup.record, closeup.run
     own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
     if own_scale:
@@ -116,13 +126,13 @@ def _seen(closeup: Closeup, name: str, scale: Scale, own_flows: Sequence[Flow], 
     return Seen(
         closeup=closeup,
         name=name,
-        timeline=timeline(closeup, scale),
+        timeline=timeline(closeup, scale, energy.power),
         own_scale=own_scale,
         paths=job_paths(closeup),
         flow_picture=flow_picture(own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction"),
         accesses=access_lines(signature, record) if signature else [],
         uses=use_lines(signature, record) if signature else [],
-        energy=energy_of(closeup),
+        energy=energy,
         cost=cost_of(record, closeup.samples_bytes),
         missing=(*closeup.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in probe_doubts(record))),
     )

@@ -1,12 +1,20 @@
 """A trial's energy as a report tells it: by component and part, by phase, and against time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from assay.model.energy import Efficiency, EnergyAccount, Phase, PowerModel
+from assay.model.energy import Efficiency, EnergyAccount, Phase, PowerModel, Spread
 from assay.model.record import Basis, Part, Sample
 from assay.report.closeup import Closeup
-from assay.stats.energy import by_phase, efficiency, energy_account, phase_efficiency
+from assay.stats.binning import Pieces
+from assay.stats.energy import (
+    by_phase,
+    efficiency,
+    energy_account,
+    node_spreads,
+    phase_efficiency,
+    power_over_time,
+)
 
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
 PHASES: tuple[Phase, ...] = ("map", "shuffle", "merge", "reduce", "outside")
@@ -26,12 +34,17 @@ class ComponentEnergy(NamedTuple):
 
 
 class TrialEnergy(NamedTuple):
-    """All that is known of one trial's energy."""
+    """All that is known of one trial's energy.
+
+    `power` is that of each node's components over the run and its writing out, `spreads` each node's over the run.
+    """
 
     components: tuple[ComponentEnergy, ...]
     whole: Efficiency | None
     phases: dict[Phase, Efficiency]
     missing: tuple[str, ...]
+    power: Mapping[tuple[str, str], Pieces]
+    spreads: Mapping[str, Spread]
 
 
 def energy_of(closeup: Closeup) -> TrialEnergy:
@@ -43,6 +56,8 @@ def energy_of(closeup: Closeup) -> TrialEnergy:
         whole=whole,
         phases=phase_efficiency(by_phase(account, closeup.attempts)),
         missing=account.missing,
+        power=power_over_time(account, closeup.run) if closeup.run is not None else {},
+        spreads=node_spreads(account),
     )
 
 

@@ -1,7 +1,6 @@
 """One trial over time: tasks, processor, and each medium's throughput and utilisation, above one time axis."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from assay.model.energy import Span
 from assay.model.signature import AccessPhase
@@ -20,13 +19,13 @@ from assay.report.drawing import (
     least_line,
     line,
     rect,
-    round_up,
     text,
     time_axis,
     title,
     value_axis,
 )
 from assay.report.phases import COLOURS as PHASE_COLOURS
+from assay.report.scale import Power, Scale
 from assay.stats.binning import Bins, Pieces, added, binned, running_tasks, sampled, within
 
 MOST_BINS = 300
@@ -39,52 +38,22 @@ READ_COLOUR, WRITE_COLOUR, BUSY_COLOUR = "#0072B2", "#D55E00", "#1b1f24"
 TITLE_PX, GAP_PX = 22, 12
 JOB_PX, TASKS_PX, CPU_PX, THROUGHPUT_PX, BUSY_PX, MISSING_PX = 18, 54, 90, 80, 44, 4
 BEHIND, ABOVE = 0.13, 0.2
+POWER_PX = 60
+POWER_COLOURS = ("#56646f", "#a9b4bd", "#0072B2", "#E69F00", "#009E73", "#CC79A7")
 
 
-class Scale(NamedTuple):
-    """The ends of the axes, the same for all trials that stand beside one another."""
-
-    length_ms: int
-    mb_s: float
-    tasks: float
-
-
-def scale_of(closeups: Sequence[Closeup]) -> Scale:
-    """Such that the longest, fastest and widest of some trials fits; those without a run part do not count."""
-    spans = [(closeup, closeup.run) for closeup in closeups]
-    runs = [(closeup, span) for closeup, span in spans if span is not None]
-    rates = [
-        float(own.values.max(initial=0.0))
-        for closeup, span in runs
-        for (probe, series), points in closeup.series.items()
-        if probe == "disk" and series.endswith(("/read_mb_s", "/write_mb_s"))
-        for own in [within(sampled(*points), span)]
-    ]
-    tasks = [_all_tasks(closeup, span) for closeup, span in runs]
-    return Scale(
-        length_ms=max((span.end_ms - span.begin_ms for _, span in runs), default=1),
-        mb_s=round_up(max(rates, default=0.0)),
-        tasks=round_up(max(tasks, default=0.0)),
-    )
-
-
-def _all_tasks(closeup: Closeup, span: Span) -> float:
-    """The most that ran at once."""
-    running = [within(pieces, span).values for pieces in running_tasks(closeup.attempts).values()]
-    return float(sum(running).max(initial=0.0)) if running else 0.0  # type: ignore[union-attr]
-
-
-def timeline(closeup: Closeup, scale: Scale) -> str:
+def timeline(closeup: Closeup, scale: Scale, power: Power | None = None) -> str:
     """The figure as SVG; empty for a trial without a run part. What is missing is named, never drawn as nothing."""
     span = closeup.run
-    return _Timeline(closeup, span, scale).drawn() if span is not None and span.seconds > 0 else ""
+    return _Timeline(closeup, span, scale, power or {}).drawn() if span is not None and span.seconds > 0 else ""
 
 
 class _Timeline:
     """Panels from top to bottom: `_at` is how far down the figure has come."""
 
-    def __init__(self, closeup: Closeup, span: Span, scale: Scale) -> None:
+    def __init__(self, closeup: Closeup, span: Span, scale: Scale, power: Power) -> None:
         self._closeup = closeup
+        self._power = power
         self._span = span
         self._scale = scale
         self._bins = max(1, round(MOST_BINS * (span.end_ms - span.begin_ms) / scale.length_ms))
@@ -102,10 +71,11 @@ class _Timeline:
         self._cpu()
         for medium in self._closeup.record.trial.media:
             self._medium(medium.name, in_memory=medium.kind == "memory")
+        self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
         trial = self._closeup.record.trial.id
-        return figure(self._at + 42, self._parts, f"{trial} over time: tasks, processor and media")
+        return figure(self._at + 42, self._parts, f"{trial} over time: tasks, processor, media and power")
 
     def _panel(self, height: float, greatest: float) -> Panel:
         """The next panel, below a line for its title."""
@@ -171,17 +141,22 @@ class _Timeline:
             title(panel.top, name, [(STATES.get(state, state), colours[state]) for state in series]),
             value_axis(panel, (0, 50, 100)),
         ]
-        # Of the times that all states have: else one could not lie upon another.
-        every = added(list(series.values()))
+        parts += self._stack(panel, list(series.values()), [colours[state] for state in series])
+        self._add(panel, *parts)
+
+    def _stack(self, panel: Panel, series: Sequence[Pieces], colours: Sequence[str]) -> list[str]:
+        """Series upon one another, at the times that all of them have: else one could not lie upon another."""
+        every = added(series)
         stacked = [every._replace(values=every.values * 0)]
         top = binned(stacked[0], self._span, self._bins)
-        for state, pieces in series.items():
+        parts = []
+        for pieces, colour in zip(series, colours, strict=True):
             stacked.append(pieces)
             low, top = top.mean, binned(added(stacked), self._span, self._bins)
-            parts.append(area(panel, top, low, top.mean, colours[state], 0.9))
-        if not top.whole:  # a band over the stack would look like more states of it
+            parts.append(area(panel, top, low, top.mean, colour, 0.9))
+        if not top.whole:  # a band over the stack would look like more of the last one
             parts += [area(panel, top, top.mean, top.greatest, INK, ABOVE), least_line(panel, top)]
-        self._add(panel, *parts)
+        return parts
 
     def _cpu_series(self) -> dict[str, Pieces]:
         """By state, only at the times that all of them have."""
@@ -217,6 +192,21 @@ class _Timeline:
             band(panel, busy, BUSY_COLOUR),
             line(panel, busy, BUSY_COLOUR),
         )
+
+    def _watts(self) -> None:
+        """Components upon one another; nothing where no energy is known, which the tables of joules say."""
+        if not self._power:
+            return
+        panel = self._panel(POWER_PX, self._scale.watts)
+        nodes = {node for node, _ in self._power}
+        names = [component if len(nodes) == 1 else f"{node}: {component}" for node, component in self._power]
+        colours = [POWER_COLOURS[place % len(POWER_COLOURS)] for place in range(len(names))]
+        parts = [
+            title(panel.top, "power, W", list(zip(names, colours, strict=True))),
+            value_axis(panel, (0, panel.greatest)),
+        ]
+        parts += self._stack(panel, list(self._power.values()), colours)
+        self._add(panel, *parts)
 
     def _disk(self, medium: str, series: str) -> Bins | None:
         points = self._closeup.series.get(("disk", f"{medium}/{series}"))

@@ -26,8 +26,18 @@ from assay.model.energy import (
     Spread,
 )
 from assay.model.record import Basis, Part, Record, Sample, TaskAttempt
-from assay.stats.binning import Bins, binned
-from assay.stats.power import COVERED, Power, covered, cumulated, joules, part_spans, pieces, report_joules, spread
+from assay.stats.binning import Pieces, added
+from assay.stats.power import (
+    COVERED,
+    Power,
+    by_half_second,
+    covered,
+    cumulated,
+    joules,
+    part_spans,
+    report_joules,
+    spread,
+)
 from assay.stats.timeline import spans
 
 Shares = Mapping[Phase, float]
@@ -101,22 +111,26 @@ def phase_efficiency(phases: Iterable[PhaseEnergy], part: Part = "run") -> dict[
     }
 
 
-def power_over_time(account: EnergyAccount, most: int) -> dict[tuple[str, str], list[Bins]]:
-    """Watts of each node's components over each part, in about so many stretches of time at most over all parts."""
-    length_s = sum(span.seconds for span in account.spans.values())
-    found: dict[tuple[str, str], list[Bins]] = {}
-    for energy in account.energies:
-        span = account.spans[energy.part]
-        if energy.power is not None and span.seconds > 0:
-            own = binned(pieces(energy.power), span, max(1, round(most * span.seconds / length_s)))
+def power_over_time(account: EnergyAccount, span: Span) -> dict[tuple[str, str], Pieces]:
+    """Watts of each node's components over a span, as the mean of each half second; only those that may be added up."""
+    found: dict[tuple[str, str], list[Pieces]] = {}
+    for energy in counted(account.energies):
+        part = account.spans[energy.part]
+        begin, end = max(part.begin_ms, span.begin_ms), min(part.end_ms, span.end_ms)
+        if energy.power is not None and begin < end:
+            own = by_half_second(energy.power, Span(begin_ms=begin, end_ms=end))
             found.setdefault((energy.node, energy.component), []).append(own)
-    return found
+    return {of: Pieces(*(numpy.concatenate(column) for column in zip(*own, strict=True))) for of, own in found.items()}
 
 
-def node_spreads(account: EnergyAccount, part: Part = "run") -> tuple[Spread, ...]:
-    """How the measured power of each whole node was spread over a part's samples."""
-    whole = [one.power for one in account.energies if one.part == part and one.component == "node" and one.power]
-    return tuple(found for power in whole if (found := spread(power, account.spans[part])) is not None)
+def node_spreads(account: EnergyAccount, part: Part = "run") -> dict[str, Spread]:
+    """How each node's power, of all that may be added up, was spread over the half seconds of a part."""
+    span = account.spans.get(part)
+    components: dict[str, list[Pieces]] = {}
+    for (node, _), own in (power_over_time(account, span) if span is not None else {}).items():
+        components.setdefault(node, []).append(own)
+    spreads = {node: spread(node, added(own).values) for node, own in components.items()}
+    return {node: found for node, found in spreads.items() if found is not None}
 
 
 def weakest(figures: Iterable[Energy] | Iterable[PhaseEnergy]) -> Basis:

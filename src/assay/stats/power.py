@@ -7,7 +7,7 @@ import numpy
 
 from assay.model.energy import DiskPower, PowerModel, PowerSeries, Span, Spread
 from assay.model.record import Basis, Part, Record, Sample, Step
-from assay.stats.binning import SAMPLE_MS, Pieces, within
+from assay.stats.binning import SAMPLE_MS, Pieces
 
 COVERED = 0.9
 """Of a part, so much must be covered by samples for a model to tell its energy."""
@@ -137,20 +137,21 @@ def covered(series: PowerSeries, span: Span) -> float:
     return max(0, end - begin) / (span.end_ms - span.begin_ms)
 
 
-def pieces(series: PowerSeries) -> Pieces:
-    """Watts by stretch of time."""
-    edges = numpy.asarray(series.edges_ms, numpy.int64)
-    return Pieces(edges[:-1], edges[1:], numpy.asarray(series.watts, float))
+def by_half_second(series: PowerSeries, span: Span) -> Pieces:
+    """The mean watts of each half second of a span, the last one as long as is left; nothing where it tells nothing."""
+    edges = numpy.unique(numpy.append(numpy.arange(span.begin_ms, span.end_ms, SAMPLE_MS), span.end_ms))
+    edges = edges[(edges >= series.edges_ms[0]) & (edges <= series.edges_ms[-1])] if series.watts else edges[:0]
+    taken = numpy.diff(numpy.interp(edges, series.edges_ms, cumulated(series))) if len(edges) else numpy.zeros(0)
+    return Pieces(edges[:-1], edges[1:], taken / numpy.diff(edges) * 1000)
 
 
-def spread(series: PowerSeries, span: Span) -> Spread | None:
-    """A node's quartiles over a span, of all that was told in it (linear between neighbours); None without any."""
-    watts = within(pieces(series), span).values
+def spread(node: str, watts: numpy.ndarray) -> Spread | None:
+    """A node's quartiles of some watts (linear between neighbours); None without any."""
     if not watts.size:
         return None
     least, first, middle, third, greatest = (float(one) for one in numpy.percentile(watts, [0, 25, 50, 75, 100]))
     return Spread(
-        node=series.node, least_watts=least, first_quartile_watts=first, median_watts=middle,
+        node=node, least_watts=least, first_quartile_watts=first, median_watts=middle,
         third_quartile_watts=third, greatest_watts=greatest,
     )  # fmt: skip
 

@@ -1,0 +1,60 @@
+"""How each node's power was spread over the run of each trial, as box plots above one axis."""
+
+from collections.abc import Sequence
+
+from assay.model.energy import Spread
+from assay.report.drawing import FAINT, INK, LEFT, RIGHT, WIDTH, figure, rect, round_up, text
+
+ROW_PX, BOX_PX, AXIS_PX, TICKS = 46, 16, 44, 5
+FILL = "#56B4E9"
+
+
+def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
+    """A box for each trial's node: quartiles, with whiskers to the least and the greatest; empty without any."""
+    if not trials:
+        return ""
+    most = round_up(max(spread.greatest_watts for _, spread in trials))
+    several = len({spread.node for _, spread in trials}) > 1
+    parts = []
+    for row, (name, spread) in enumerate(trials):
+        of = f"{name}, {spread.node}" if several else name
+        parts += _box(row * ROW_PX, of, spread, most)
+    bottom = len(trials) * ROW_PX
+    parts += _axis(bottom, most)
+    return figure(bottom + AXIS_PX, parts, "power of each node over the run, in watts")
+
+
+def _x(watts: float, most: float) -> float:
+    return LEFT + watts / most * (WIDTH - LEFT - RIGHT)
+
+
+def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
+    least, first, middle, third, greatest = (
+        _x(watts, most)
+        for watts in (
+            spread.least_watts, spread.first_quartile_watts, spread.median_watts, spread.third_quartile_watts,
+            spread.greatest_watts,
+        )
+    )  # fmt: skip
+    at = top + 22
+    centre, low = at + BOX_PX / 2, at + BOX_PX
+    told = f"{name}: {spread.median_watts:.1f} W at the median, {spread.least_watts:.1f} to {spread.greatest_watts:.1f}"
+    whiskers = f"M{least:.1f},{centre:g}H{first:.1f}M{third:.1f},{centre:g}H{greatest:.1f}"
+    ends = f"M{least:.1f},{at + 4:g}V{low - 4:g}M{greatest:.1f},{at + 4:g}V{low - 4:g}"
+    return [
+        text(LEFT, top + 14, told),
+        f'<path d="{whiskers}{ends}" fill="none" stroke="{INK}"/>',
+        rect(first, at, max(third - first, 1), BOX_PX, FILL, edge=INK),
+        f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{INK}" stroke-width="2.4"/>',
+    ]
+
+
+def _axis(bottom: float, most: float) -> list[str]:
+    ticks = [most * number / TICKS for number in range(TICKS + 1)]
+    lines = "".join(f"M{_x(watts, most):.1f},{bottom + 4:g}v5" for watts in ticks)
+    return [
+        f'<path d="M{LEFT},{bottom + 4:g}H{WIDTH - RIGHT}{lines}" fill="none" stroke="{INK}"/>',
+        f'<path d="M{LEFT},{bottom + 4:g}V0" stroke="{FAINT}"/>',
+        *(text(_x(watts, most), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in ticks),
+        text(WIDTH - RIGHT, bottom + 38, "W, of a node's components together, by half second", 'text-anchor="end"'),
+    ]
