@@ -1,4 +1,4 @@
-"""What the probes cost: `python benchmarks/probe_weight.py [--pairs 10] [--media MEDIUM ...]`.
+"""What the probes cost: `python benchmarks/probe_weight.py [--pairs 10] [--size 500MB] [--media MEDIUM ...]`.
 
 TeraSort on an emulated SSD and in a directory of this machine's disk (whose requests the kernel's trace tells), with
 all default probes and with none, in pairs that run side by side, their order changing by chance. Bounds, for each
@@ -6,7 +6,7 @@ medium: the jobs' elapsed time differs by at most 2 % either way (median of the 
 2 % (half the median's 95 % interval); all probes together take at most 3 % of one core, reading them at the end and
 their children included, and 150 MiB: so much more than in trials without probes has Assay in memory at most. Samples
 take at most 5 MiB an hour. Exit code 1 where one does not hold; where the interval is too wide, more pairs help. Needs
-root; about 70 s per pair and medium, on an otherwise idle machine.
+root; about 110 s per pair and medium, on an otherwise idle machine.
 """
 
 import argparse
@@ -35,7 +35,7 @@ MIB = 1 << 20
 DIRECTORY = "directory"
 EXPERIMENT = """
 experiment: probe-weight
-workloads: {{name: terasort, options: {{size: 200MB}}}}
+workloads: {{name: terasort, options: {{size: {size}}}}}
 media: {{medium: {medium}}}
 probes: [default, none]
 memory: 1600MiB
@@ -49,24 +49,25 @@ def main() -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--size", default="500MB", help="of the records that are sorted: longer jobs vary less")
     parser.add_argument(
         "--media", nargs="+", default=["samsung-840-evo-120gb", DIRECTORY], metavar="MEDIUM",
         help=f"profiles of emulated drives, or {DIRECTORY!r}",
     )  # fmt: skip
     arguments = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
-    held = [_measure(root, medium, arguments.pairs) for medium in arguments.media]
+    held = [_measure(root, medium, arguments.pairs, arguments.size) for medium in arguments.media]
     return 0 if all(held) else 1
 
 
-def _measure(root: Path, medium: str, pairs: int) -> bool:
+def _measure(root: Path, medium: str, pairs: int, size: str) -> bool:
     """Run the pairs on one medium; whether all bounds hold."""
     with TemporaryDirectory(dir=root / ".assay" / "work", prefix="probe-weight-") as scratch:
         home = Path(scratch)
         (home / "disk").mkdir()
         spec = f"{{path: {home / 'disk'}}}" if medium == DIRECTORY else medium
         experiment = home / "experiment.yaml"
-        experiment.write_text(EXPERIMENT.format(medium=spec, pairs=pairs))
+        experiment.write_text(EXPERIMENT.format(medium=spec, pairs=pairs, size=size))
         installation = Installation(
             root=root, parts=root / ".assay", jobs_jar=root / "jobs" / "target" / "assay-jobs.jar",
             cache=home / "cache", state=home / "state",
@@ -129,6 +130,7 @@ def _judge(folder: RunFolder, pairs: int, resident: Resident) -> bool:
         (f"memory: {grown:.1f} MiB more than without probes at most", grown <= MOST_MIB),
         (f"samples: {kept:.2f} MiB an hour at most", kept <= MOST_MIB_AN_HOUR),
     ]
+    sys.stdout.write(f"  pairs: {', '.join(f'{ratio - 1:+.1%}' for ratio in ratios)}\n")
     for text, holds in lines:
         sys.stdout.write(f"  {text}: {'pass' if holds else 'fail'}\n")
     return len(ratios) == pairs and all(holds for _, holds in lines)
