@@ -58,8 +58,11 @@ from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
+from assay.workload.breadth_first import BreadthFirstDistances
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
+from assay.workload.k_core import KCore
+from assay.workload.label_propagation import LabelPropagation
 from assay.workload.made import MadeWorkload
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.terasort import TeraSort
@@ -69,6 +72,9 @@ from assay.workload.triangles import Triangles
 WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "mutual-friends": MutualFriends,
     "components": Components,
+    "breadth-first-distances": BreadthFirstDistances,
+    "k-core": KCore,
+    "label-propagation": LabelPropagation,
     "triangles": Triangles,
     "testdfsio": TestDfsIo,
     "terasort": TeraSort,

@@ -6,8 +6,12 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.util.ToolRunner;
 import org.assay.jobs.components.Components;
+import org.assay.jobs.components.ComponentsByStars;
+import org.assay.jobs.cores.KCore;
+import org.assay.jobs.distances.Distances;
 import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
+import org.assay.jobs.labels.LabelPropagation;
 import org.assay.jobs.mutualfriends.MutualFriends;
 import org.assay.jobs.normalise.Normalise;
 import org.assay.jobs.triangles.Triangles;
@@ -43,6 +47,10 @@ public final class Main {
     workloads.add(new FriendLists());
     workloads.add(new MutualFriends());
     workloads.add(new Components());
+    workloads.add(new ComponentsByStars());
+    workloads.add(new Distances());
+    workloads.add(new KCore());
+    workloads.add(new LabelPropagation());
     workloads.add(new Triangles());
     return workloads;
   }
