@@ -37,9 +37,28 @@ def test_lines_of_another_form_are_an_error():
             outcome(Components, a_graph(), [line], {"components": 1})
 
 
-def test_it_has_no_options():
-    with pytest.raises(BadInputError, match="has no options"):
-        Components(WorkloadSpec(name="components", options={"from": "1"}), "/base")
+@pytest.mark.parametrize("hops", [1, 2, 3, 50])
+def test_some_iterations_are_judged_by_what_lies_within_as_many_hops(hops):
+    graph = a_graph()
+    neighbours = neighbours_of(graph)
+    smallest = {vertex: vertex for vertex in neighbours}
+    for _ in range(hops):
+        smallest = {v: min([smallest[v], *(smallest[n] for n in near)]) for v, near in neighbours.items()}
+    kept = sum(vertex == label for vertex, label in smallest.items())
+    assert_judged_right(Components, graph, smallest, {"components": kept}, iterations=str(hops))
+
+
+@pytest.mark.parametrize(
+    ("variant", "options", "complaint"),
+    [
+        ("paper", {"from": "1"}, "has no option 'from'"),
+        ("paper", {"iterations": "0"}, "iterations is '0', and must be a whole number from 1 on"),
+        ("tuned", {"iterations": "2"}, "variant tuned has no part of a result"),
+    ],
+)
+def test_options_are_refused(variant, options, complaint):
+    with pytest.raises(BadInputError, match=complaint):
+        Components(WorkloadSpec(name="components", variant=variant, options=options), "/base")
 
 
 def test_stars_need_less_than_lists():

@@ -76,6 +76,18 @@ class Oracle:
         smallest: NDArray[np.int64] = self.vertices[first][inverse]
         return smallest
 
+    def smallest_within(self, hops: int) -> NDArray[np.int64]:
+        """For each of `vertices` the smallest id within so many hops (shape (n,))."""
+        smallest = np.arange(len(self.vertices))
+        for _ in range(hops):
+            wider = smallest.copy()
+            np.minimum.at(wider, self.sources, smallest[self.targets])
+            np.minimum.at(wider, self.targets, smallest[self.sources])
+            if np.array_equal(wider, smallest):
+                break
+            smallest = wider
+        return self.vertices[smallest]
+
     def degrees(self) -> NDArray[np.int64]:
         """For each of `vertices` the number of its neighbours (shape (n,))."""
         ends = np.concatenate([self.sources, self.targets]).astype(np.int64)
