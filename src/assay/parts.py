@@ -58,6 +58,7 @@ from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
+from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
 from assay.workload.made import MadeWorkload
@@ -70,6 +71,7 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "mutual-friends": MutualFriends,
     "components": Components,
     "triangles": Triangles,
+    "clustering-coefficient": ClusteringCoefficient,
     "testdfsio": TestDfsIo,
     "terasort": TeraSort,
 }

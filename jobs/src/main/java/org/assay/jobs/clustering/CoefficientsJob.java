@@ -50,7 +50,8 @@ final class CoefficientsJob {
   }
 
   /** Adds up the parts of a vertex and writes its line. */
-  static final class CoefficientReducer extends Reducer<VertexId, VertexCounts, NullWritable, Text> {
+  static final class CoefficientReducer
+      extends Reducer<VertexId, VertexCounts, NullWritable, Text> {
     private final VertexCounts sum = new VertexCounts();
     private final Text line = new Text();
     private long vertices;
@@ -63,8 +64,7 @@ final class CoefficientsJob {
         throws IOException, InterruptedException {
       sum.setSum(parts);
       double coefficient = sum.coefficient();
-      line.set(
-          vertex.vertex() + "\t" + sum.degree() + "\t" + sum.triangles() + "\t" + coefficient);
+      line.set(vertex.vertex() + "\t" + sum.degree() + "\t" + sum.triangles() + "\t" + coefficient);
       context.write(NullWritable.get(), line);
       vertices++;
       wedges += sum.wedges();

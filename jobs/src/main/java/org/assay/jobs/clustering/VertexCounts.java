@@ -7,8 +7,8 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.WritableUtils;
 
 /**
- * A vertex' degree and triangles, or a part of them: parts add up. Mutable, to be reused from record
- * to record.
+ * A vertex' degree and triangles, or a part of them: parts add up. Mutable, to be reused from
+ * record to record.
  */
 final class VertexCounts implements Writable {
   private long degree;

@@ -67,7 +67,7 @@ public final class PackedPair implements WritableComparable<PackedPair> {
 
   @Override
   public void readFields(DataInput in) throws IOException {
-    int lengths = in.readByte();
+    int lengths = in.readUnsignedByte();
     int firstLength = lengths >> 4;
     int secondLength = lengths & 0xf;
     in.readFully(bytes, 1, firstLength + secondLength);

@@ -19,8 +19,8 @@ import org.assay.jobs.graph.PackedPair;
 /**
  * Lists of mutual friends from triangles: the last job of mutual friends in degree order.
  *
- * <p>Reads edges with the third corners of triangles, each triangle once. Each gives its three edges
- * the corner that is opposite. Writes the lines of {@link ListsJob}.
+ * <p>Reads edges with the third corners of triangles, each triangle once. Each gives its three
+ * edges the corner that is opposite. Writes the lines of {@link ListsJob}.
  */
 final class TriangleListsJob {
   private TriangleListsJob() {}
