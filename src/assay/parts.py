@@ -59,6 +59,7 @@ from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
 from assay.workload.breadth_first import BreadthFirstDistances
+from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
 from assay.workload.k_core import KCore
@@ -76,6 +77,7 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "k-core": KCore,
     "label-propagation": LabelPropagation,
     "triangles": Triangles,
+    "clustering-coefficient": ClusteringCoefficient,
     "testdfsio": TestDfsIo,
     "terasort": TeraSort,
 }

@@ -49,6 +49,28 @@ class Oracle:
         return int(self._scores.sum()) // 3
 
     @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """The number of neighbours of each of `vertices` (shape (n,))."""
+        ends = np.concatenate([self.sources, self.targets]).astype(np.int64)
+        return np.bincount(ends, minlength=len(self.vertices))
+
+    def triangles_at(self) -> NDArray[np.int64]:
+        """The number of triangles at each of `vertices` (shape (n,)): each is counted at two edges of a corner."""
+        twice = np.zeros(len(self.vertices), dtype=np.int64)
+        for ends in (self.sources, self.targets):
+            np.add.at(twice, ends.astype(np.int64), self.common_friends)
+        return twice // 2
+
+    @cached_property
+    def local_clustering(self) -> NDArray[np.float64]:
+        """The local clustering coefficient of each of `vertices` (shape (n,)), 0 where the degree is below 2."""
+        import networkit
+
+        scores = networkit.centrality.LocalClusteringCoefficient(self._network)
+        scores.run()
+        return np.asarray(scores.scores(), dtype=np.float64)
+
+    @cached_property
     def common_friends(self) -> NDArray[np.int64]:
         """For each row of the graph's edges the number of vertices adjacent to both ends (shape (m,))."""
         edge_id = self._network.edgeId

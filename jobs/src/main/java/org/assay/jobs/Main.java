@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.util.ToolRunner;
+import org.assay.jobs.clustering.ClusteringCoefficient;
 import org.assay.jobs.components.Components;
 import org.assay.jobs.components.ComponentsByStars;
 import org.assay.jobs.cores.KCore;
@@ -12,9 +13,13 @@ import org.assay.jobs.distances.Distances;
 import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
 import org.assay.jobs.labels.LabelPropagation;
+import org.assay.jobs.mutualfriends.IntersectMutualFriends;
 import org.assay.jobs.mutualfriends.MutualFriends;
+import org.assay.jobs.mutualfriends.TunedMutualFriends;
 import org.assay.jobs.normalise.Normalise;
+import org.assay.jobs.triangles.IntersectTriangles;
 import org.assay.jobs.triangles.Triangles;
+import org.assay.jobs.triangles.TunedTriangles;
 
 /** The entry point of {@code hadoop jar assay-jobs.jar}: picks the command and runs it. */
 public final class Main {
@@ -46,12 +51,17 @@ public final class Main {
     workloads.add(new Normalise());
     workloads.add(new FriendLists());
     workloads.add(new MutualFriends());
+    workloads.add(new TunedMutualFriends());
+    workloads.add(new IntersectMutualFriends());
     workloads.add(new Components());
     workloads.add(new ComponentsByStars());
     workloads.add(new Distances());
     workloads.add(new KCore());
     workloads.add(new LabelPropagation());
     workloads.add(new Triangles());
+    workloads.add(new TunedTriangles());
+    workloads.add(new IntersectTriangles());
+    workloads.add(new ClusteringCoefficient());
     return workloads;
   }
 
@@ -61,7 +71,7 @@ public final class Main {
         "Usage: hadoop jar assay-jobs.jar <command> [-D property=value ...] <input> <output>"
             + " [options]\n\nCommands:\n");
     for (Workload workload : workloads()) {
-      usage.append(String.format("  %-15s %s%n", workload.name(), workload.summary()));
+      usage.append(String.format("  %-24s %s%n", workload.name(), workload.summary()));
       usage.append(workload.optionsUsage());
     }
     return usage

@@ -27,6 +27,11 @@ public final class IdList {
     return ids[index];
   }
 
+  /** Where a number stands in an ascending list; negative if it isn't there. */
+  public int indexOf(long id) {
+    return Arrays.binarySearch(ids, 0, size, id);
+  }
+
   /** Appends a number. */
   public void add(long id) {
     if (size == ids.length) {
