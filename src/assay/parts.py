@@ -60,8 +60,10 @@ from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
+from assay.workload.k_means import KMeans
 from assay.workload.made import MadeWorkload
 from assay.workload.mutual_friends import MutualFriends
+from assay.workload.page_rank import PageRank
 from assay.workload.terasort import TeraSort
 from assay.workload.testdfsio import TestDfsIo
 from assay.workload.triangles import Triangles
@@ -72,6 +74,8 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "triangles": Triangles,
     "testdfsio": TestDfsIo,
     "terasort": TeraSort,
+    "k-means": KMeans,
+    "page-rank": PageRank,
 }
 
 

@@ -8,8 +8,10 @@ import org.apache.hadoop.util.ToolRunner;
 import org.assay.jobs.components.Components;
 import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
+import org.assay.jobs.kmeans.KMeans;
 import org.assay.jobs.mutualfriends.MutualFriends;
 import org.assay.jobs.normalise.Normalise;
+import org.assay.jobs.pagerank.PageRank;
 import org.assay.jobs.triangles.Triangles;
 
 /** The entry point of {@code hadoop jar assay-jobs.jar}: picks the command and runs it. */
@@ -44,6 +46,8 @@ public final class Main {
     workloads.add(new MutualFriends());
     workloads.add(new Components());
     workloads.add(new Triangles());
+    workloads.addAll(List.of(KMeans.paper(), KMeans.tuned()));
+    workloads.addAll(List.of(PageRank.paper(), PageRank.tuned()));
     return workloads;
   }
 
