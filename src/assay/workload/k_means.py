@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -200,9 +201,7 @@ class KMeans(MadeWorkload):
 
 def _never_rises(course: Course) -> Verdict:
     """What Lloyd's iteration promises, but for roundings."""
-    rises = sum(
-        after > before * (1 + 1e-12) for before, after in zip(course.inertias, course.inertias[1:], strict=False)
-    )
+    rises = sum(after > before * (1 + 1e-12) for before, after in pairwise(course.inertias))
     return verdict(
         "the sum of squared distances never rises",
         passed=rises == 0,

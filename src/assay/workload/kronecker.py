@@ -11,8 +11,8 @@ from assay.workload.number_lines import ID, Form, tables
 
 Ids = NDArray[np.int64]
 
-# How an edge falls into the four quarters of the adjacency matrix, at each level (Chakrabarti, Zhan, Faloutsos 2004): the
-# initiator of Graph500's generator (https://graph500.org, specification of the Kronecker generator: A, B, C, D).
+# How an edge falls into the four quarters of the adjacency matrix, at each level (R-MAT; Chakrabarti, Zhan, Faloutsos
+# 2004): A, B, C and D of Graph500's Kronecker generator (https://graph500.org, specification).
 INITIATOR = (0.57, 0.19, 0.19, 0.05)
 MOST_SCALE = 31
 

@@ -148,7 +148,10 @@ class FilePoints:
 
     @property
     def _shape(self) -> tuple[int, int]:
-        status = self._path.stat()
+        try:
+            status = self._path.stat()
+        except OSError as error:
+            raise BadInputError(f"{self._path} can't be read: {error.strerror}; give a text file") from None
         return _shape_of(self._path, status.st_size, status.st_mtime_ns)
 
 
