@@ -44,6 +44,7 @@ def check_k_means(record):
     for job in record.jobs[:2]:
         assert job.reduces == 1
         assert job.counters[TASKS]["REDUCE_INPUT_RECORDS"] == 20_000
+        assert job.counters[TASKS]["MAP_OUTPUT_BYTES"] == 20_000 * (6 + 8 * 10)
     assert record.jobs[2].reduces == 0
 
 
@@ -52,4 +53,5 @@ def check_page_rank(record):
     summary = record.outputs[0].summary
     for job in record.jobs[1:]:
         assert job.counters[TASKS]["MAP_OUTPUT_RECORDS"] == summary["vertices"] + summary["edges"]
+        assert job.counters[TASKS]["MAP_OUTPUT_BYTES"] == 17 * (summary["vertices"] + summary["edges"])
     assert summary["vertices"] == 512

@@ -41,29 +41,29 @@ def iterate(points: Points, start: Floats, iterations: int) -> Course:
     counts = np.zeros(len(start), dtype=np.int64)
     for _ in range(iterations):
         # Extended precision, so that the means hardly depend on the order of the sums.
-        sums, sizes = np.zeros((2, *centres.shape), dtype=np.longdouble)
+        sums, sizes = np.zeros(centres.shape, dtype=np.longdouble), np.zeros(centres.shape)
         counts = np.zeros(len(centres), dtype=np.int64)
-        inertia = np.longdouble(0)
+        inertia = 0.0
         for chunk in points.chunks():
             rows = max(1, _DISTANCES // len(centres))
             for part in (chunk[at : at + rows] for at in range(0, len(chunk), rows)):
                 labels, squares = nearest(part, centres)
-                inertia += squares.sum(dtype=np.longdouble)
+                inertia += float(squares.sum())
                 counts += np.bincount(labels, minlength=len(centres))
                 for label in np.unique(labels):
                     members = part[labels == label]
                     sums[label] += members.sum(axis=0, dtype=np.longdouble)
-                    sizes[label] += np.abs(members).sum(axis=0, dtype=np.longdouble)
+                    sizes[label] += np.abs(members).sum(axis=0)
         filled = counts > 0
         after = centres.copy()
         after[filled] = (sums[filled] / counts[filled, None]).astype(np.float64)
-        moves.append(_largest_move(centres[filled], after[filled], (sizes[filled] / counts[filled, None])))
-        inertias.append(float(inertia))
+        moves.append(_largest_move(centres[filled], after[filled], sizes[filled] / counts[filled, None]))
+        inertias.append(inertia)
         centres = after
     return Course(centres, counts, tuple(inertias), tuple(moves))
 
 
-def _largest_move(before: Floats, after: Floats, sizes: NDArray[np.longdouble]) -> float:
+def _largest_move(before: Floats, after: Floats, sizes: Floats) -> float:
     moved = np.abs(after - before)
-    shares = np.divide(moved, sizes.astype(np.float64), out=np.where(moved > 0, np.inf, 0.0), where=sizes > 0)
+    shares = np.divide(moved, sizes, out=np.where(moved > 0, np.inf, 0.0), where=sizes > 0)
     return float(shares.max(initial=0.0))
