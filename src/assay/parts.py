@@ -63,9 +63,11 @@ from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
 from assay.workload.k_core import KCore
+from assay.workload.k_means import KMeans
 from assay.workload.label_propagation import LabelPropagation
 from assay.workload.made import MadeWorkload
 from assay.workload.mutual_friends import MutualFriends
+from assay.workload.page_rank import PageRank
 from assay.workload.terasort import TeraSort
 from assay.workload.testdfsio import TestDfsIo
 from assay.workload.triangles import Triangles
@@ -80,6 +82,8 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "clustering-coefficient": ClusteringCoefficient,
     "testdfsio": TestDfsIo,
     "terasort": TeraSort,
+    "k-means": KMeans,
+    "page-rank": PageRank,
 }
 
 

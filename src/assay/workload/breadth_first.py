@@ -84,7 +84,7 @@ class BreadthFirstDistances(GraphWorkload):
             "reached": reached,
             "levels": levels,
             "iterations": levels + 1,
-            "messages": int(np.where(is_reached, oracle.degrees(), 0).sum()),
+            "messages": int(np.where(is_reached, oracle.degrees, 0).sum()),
         }
         found = read_values(store, self.output, "breadth-first-distances")
         seen = f"{reached} of {len(expected)} vertices reached in {levels} hops"

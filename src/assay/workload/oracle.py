@@ -110,11 +110,6 @@ class Oracle:
             smallest = wider
         return self.vertices[smallest]
 
-    def degrees(self) -> NDArray[np.int64]:
-        """For each of `vertices` the number of its neighbours (shape (n,))."""
-        ends = np.concatenate([self.sources, self.targets]).astype(np.int64)
-        return np.bincount(ends, minlength=len(self.vertices)).astype(np.int64)
-
     def distances(self, sources: Sequence[int]) -> NDArray[np.int64]:
         """For each of `vertices` the hops from the nearest of the sources, -1 where there is no path (shape (n,)).
 

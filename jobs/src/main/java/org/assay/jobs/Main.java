@@ -14,10 +14,12 @@ import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
 import org.assay.jobs.labels.LabelPropagation;
 import org.assay.jobs.mutualfriends.IntersectMutualFriends;
+import org.assay.jobs.kmeans.KMeans;
 import org.assay.jobs.mutualfriends.MutualFriends;
 import org.assay.jobs.mutualfriends.TunedMutualFriends;
 import org.assay.jobs.normalise.Normalise;
 import org.assay.jobs.triangles.IntersectTriangles;
+import org.assay.jobs.pagerank.PageRank;
 import org.assay.jobs.triangles.Triangles;
 import org.assay.jobs.triangles.TunedTriangles;
 
@@ -62,6 +64,8 @@ public final class Main {
     workloads.add(new TunedTriangles());
     workloads.add(new IntersectTriangles());
     workloads.add(new ClusteringCoefficient());
+    workloads.addAll(List.of(KMeans.paper(), KMeans.tuned()));
+    workloads.addAll(List.of(PageRank.paper(), PageRank.tuned()));
     return workloads;
   }
 
