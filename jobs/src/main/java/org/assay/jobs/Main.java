@@ -6,11 +6,13 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.util.ToolRunner;
 import org.assay.jobs.components.Components;
+import org.assay.jobs.degrees.DegreeDistribution;
 import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
 import org.assay.jobs.mutualfriends.MutualFriends;
 import org.assay.jobs.normalise.Normalise;
 import org.assay.jobs.triangles.Triangles;
+import org.assay.jobs.wordfrequency.WordFrequency;
 
 /** The entry point of {@code hadoop jar assay-jobs.jar}: picks the command and runs it. */
 public final class Main {
@@ -44,6 +46,9 @@ public final class Main {
     workloads.add(new MutualFriends());
     workloads.add(new Components());
     workloads.add(new Triangles());
+    workloads.add(new DegreeDistribution());
+    workloads.add(WordFrequency.combined());
+    workloads.add(WordFrequency.plain());
     return workloads;
   }
 
