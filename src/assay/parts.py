@@ -59,12 +59,17 @@ from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
 from assay.workload.components import Components
+from assay.workload.degree_distribution import DegreeDistribution
 from assay.workload.graph import GraphWorkload
+from assay.workload.grep import Grep
 from assay.workload.made import MadeWorkload
 from assay.workload.mutual_friends import MutualFriends
+from assay.workload.sort import Sort
 from assay.workload.terasort import TeraSort
 from assay.workload.testdfsio import TestDfsIo
 from assay.workload.triangles import Triangles
+from assay.workload.word_count import WordCount
+from assay.workload.word_frequency import WordFrequency
 
 WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "mutual-friends": MutualFriends,
@@ -72,6 +77,11 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "triangles": Triangles,
     "testdfsio": TestDfsIo,
     "terasort": TeraSort,
+    "degree-distribution": DegreeDistribution,
+    "sort": Sort,
+    "word-count": WordCount,
+    "word-frequency": WordFrequency,
+    "grep": Grep,
 }
 
 
