@@ -26,8 +26,8 @@ def sequence(pairs):
     """A file of pairs, with a sync mark after each tenth."""
     parts = [HEADER]
     for at, (key, value) in enumerate(pairs):
-        key, value = (len(one).to_bytes(4, "big") + one for one in (key, value))
-        parts += [(len(key) + len(value)).to_bytes(4, "big"), len(key).to_bytes(4, "big"), key, value]
+        lengths = (len(key) + len(value) + 8, len(key) + 4, len(key))
+        parts += [*(one.to_bytes(4, "big") for one in lengths), key, len(value).to_bytes(4, "big"), value]
         parts += [b"\xff\xff\xff\xff", SYNC] if at % 10 == 9 else []
     return b"".join(parts)
 
@@ -72,8 +72,8 @@ def test_whatever_is_wrong_fails(made):
     key, value = first[-1]
     swapped = [*first[:5], first[20], *first[5:20], *first[21:]]
     for parts in (
-        [first[1:], second], [[first[0], *first], second], [first[:-1] + [(key, value + b"!")], second],
-        [first[:-1] + [(key + b"\xff", value)], second], [swapped, second], [first, first], [[], []],
+        [first[1:], second], [[first[0], *first], second], [[*first[:-1], (key, value + b"!")], second],
+        [[*first[:-1], (key + b"\xff", value)], second], [swapped, second], [first, first], [[], []],
     ):  # fmt: skip
         assert outcome(made, parts) is Outcome.FAIL
 
