@@ -13,9 +13,11 @@ SHIFT, EXPONENT = 2.7, 1.1
 WORDS = 50_000
 # Words drawn at once, and words per line.
 _BATCH, _LINE = 1 << 18, 12
-_ONSETS = (*"bcdfghjklmnprstvwzñçðжλ", "br", "ch", "cr", "dr", "fl", "gr", "pl", "pr", "qu", "sh", "st", "th", "tr")
-_VOWELS = (*"aeiouyéöüåøю", "ai", "ea", "ee", "ou")
-_ENDS = ["", "", "", "n", "r", "s", "t", "l", "nd", "st", "ß"]
+# Few of the letters are beyond ASCII, as in most languages that are written with Latin letters.
+_ONSETS = 6 * ["br", "ch", "cr", "dr", "fl", "gr", "pl", "pr", "qu", "sh", "st", "th", "tr", *"bcdfghjklmnprstvwz"]
+_VOWELS = 8 * ["ai", "ea", "ee", "ou", *"aaaeeeiioou"]
+_ENDS = 4 * ["", "", "", "n", "r", "s", "t", "l", "nd", "st"]
+_FOREIGN = (list("ñçðжλ"), list("éöüåøю"), ["ß"])
 # How a word stands in the text, with its share.
 _FORMS = (
     ("{}", 0.78), ("{},", 0.06), ("{}.", 0.06), ("{}\u2019s", 0.01), ("{}'t", 0.01), ("\u201c{}\u201d", 0.01),
@@ -32,6 +34,8 @@ class TextMaker:
         shares = (np.arange(1, WORDS + 1) + SHIFT) ** -EXPONENT
         self._words = np.cumsum(shares / shares.sum())
         self._forms = np.cumsum([*(share for _, share in _FORMS), _CAPITAL, _CAPITALS])
+        common = (_ONSETS, _VOWELS, _ENDS)
+        self._sounds = [[*some, *foreign] for some, foreign in zip(common, _FOREIGN, strict=True)]
         vocabulary = self._vocabulary()
         shown = [[form.format(word) for word in vocabulary] for form, _ in _FORMS]
         shown += [[word.capitalize() for word in vocabulary], [word.upper() for word in vocabulary]]
@@ -65,8 +69,6 @@ class TextMaker:
 
     def _word(self, syllables: int) -> str:
         pick = self._random.random((syllables, 3))
-        parts = (
-            _ONSETS[int(onset * len(_ONSETS))] + _VOWELS[int(vowel * len(_VOWELS))] + _ENDS[int(end * len(_ENDS))]
-            for onset, vowel, end in pick.tolist()
+        return "".join(
+            of[int(share * len(of))] for row in pick.tolist() for of, share in zip(self._sounds, row, strict=True)
         )
-        return "".join(parts)

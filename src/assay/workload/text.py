@@ -6,26 +6,23 @@ Text is UTF-8; bytes that aren't become U+FFFD, as with Hadoop's Text.
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.errors import AssayError
 from assay.model.store import Store
 
-CHARACTERS = 1 << 21
 BUFFER_BYTES = 1 << 20
 
 
-def pieces_of_text(store: Store, path: str) -> Iterator[list[str]]:
-    """What white space separates in all files of a directory, a few MB at a time; nothing goes from file to file.
-
-    White space is what `str.split` takes for it: Unicode's White_Space, and U+001C to U+001F.
-    """
+def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
+    """What ASCII's white space separates in all files of a directory, about a MB at a time; none goes across files."""
     for file in store.list_files(path):
-        text, rest = _opened(store.pieces(file.path) if file.bytes else iter(()), newline=""), ""
-        while read := text.read(CHARACTERS):
-            pieces = (rest + read).split()
-            rest = "" if read[-1].isspace() else pieces.pop()
+        rest = b""
+        for read in store.pieces(file.path) if file.bytes else ():
+            block = rest + read
+            pieces = block.split()
+            rest = pieces.pop() if block and not block[-1:].isspace() else b""
             yield pieces
         if rest:
             yield [rest]
@@ -34,7 +31,8 @@ def pieces_of_text(store: Store, path: str) -> Iterator[list[str]]:
 def lines_of_text(store: Store, path: str) -> Iterator[str]:
     """The lines of all files of a directory as TextInputFormat cuts them: at LF, CR and CR LF, without a BOM."""
     for file in store.list_files(path):
-        text = _opened(store.pieces(file.path) if file.bytes else iter(()), newline=None)
+        stream = io.BufferedReader(_Stream(store.pieces(file.path) if file.bytes else iter(())), BUFFER_BYTES)
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline=None)
         yield from (line.removesuffix("\n") for line in text)
 
 
@@ -97,8 +95,3 @@ class _Stream(io.RawIOBase):
         buffer[:count] = self._rest[:count]
         self._rest = self._rest[count:]
         return count
-
-
-def _opened(pieces: Iterator[bytes], newline: str | None) -> TextIO:
-    stream = io.BufferedReader(_Stream(pieces), BUFFER_BYTES)
-    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline=newline)

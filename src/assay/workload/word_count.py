@@ -64,9 +64,10 @@ class WordCount(MadeWorkload):
 
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Python's own split and count of the staged text."""
-        expected: Counter[str] = Counter()
+        counted: Counter[bytes] = Counter()
         for pieces in pieces_of_text(store, self.input):
-            expected.update(pieces)
+            counted.update(pieces)
+        expected = Counter({word.decode(): count for word, count in counted.items()})
         words, distinct = expected.total(), len(expected)
         found = compare(expected, counted_lines(store.lines(self.output)))
         told = (report.result.get("words"), report.result.get("distinct_words"))

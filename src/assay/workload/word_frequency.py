@@ -72,14 +72,13 @@ class WordFrequency(MadeWorkload):
         return engine.run(launch, progress)
 
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Count what white space separates as it stands, and bring only the different ones into their form."""
-        raw: Counter[str] = Counter()
+        """Count what ASCII's white space separates as it stands, and find the words in the different ones alone."""
+        raw: Counter[bytes] = Counter()
         for pieces in pieces_of_text(store, self.input):
             raw.update(pieces)
         expected: Counter[str] = Counter()
         for piece, count in raw.items():
-            word = plain_word(piece)
-            if word:
+            for word in words_in(piece.decode(errors="replace")):
                 expected[word] += count
         words, distinct = expected.total(), len(expected)
         found = compare(expected, counted_lines(store.lines(self.output)))
@@ -97,7 +96,13 @@ class WordFrequency(MadeWorkload):
         )
 
 
-def plain_word(piece: str) -> str:
+def words_in(text: str) -> list[str]:
+    """The words of a text, in order."""
+    # Here too white space is Unicode's, and U+001C to U+001F.
+    return [word for piece in text.split() if (word := _plain(piece))]
+
+
+def _plain(piece: str) -> str:
     """What is left of a piece: letters, marks and decimal digits, each in its simple lower case."""
     if piece.isascii():
         return "".join(filter(str.isalnum, piece)).lower()
