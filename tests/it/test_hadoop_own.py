@@ -95,7 +95,7 @@ experiment: examples
 workloads:
   - {name: sort, options: {size: 4MB, files: 2, max_key: 11, min_value: 90, max_value: 90},
      hadoop: {mapreduce.job.reduces: 2}}
-  - {name: sort, variant: total-order, options: {size: 2MB, files: 2, reducers: 3}}
+  - {name: sort, variant: total-order, options: {size: 2MB, files: 2, reducers: 3, max_value: 200}}
   - {name: word-count, options: {size: 3MB, files: 2}}
   - {name: grep, options: {size: 2MB, files: 1, pattern: "un([a-z]+)[^ a-m]", group: 1}}
   - {name: terasort, variant: validate, options: {size: 1MB}}

@@ -149,6 +149,11 @@ def test_options_that_cant_be_are_refused(options, message):
         a_sort(**options)
 
 
+def test_a_sample_needs_pairs():
+    with pytest.raises(BadInputError, match="needs about 300 pairs to sample, and size gives 190; give a larger size"):
+        a_sort("total-order", size="2MB", reducers="3")
+
+
 def test_two_numbers_of_reducers_are_refused():
     with pytest.raises(BadInputError, match="reducers is 3 and mapreduce.job.reduces is 2; leave one of them out"):
         a_sort(reducers="3", hadoop={"mapreduce.job.reduces": "2"})

@@ -14,9 +14,9 @@ WORDS = 50_000
 # Words drawn at once, and words per line.
 _BATCH, _LINE = 1 << 18, 12
 # Few of the letters are beyond ASCII, as in most languages that are written with Latin letters.
-_ONSETS = 6 * ["br", "ch", "cr", "dr", "fl", "gr", "pl", "pr", "qu", "sh", "st", "th", "tr", *"bcdfghjklmnprstvwz"]
-_VOWELS = 8 * ["ai", "ea", "ee", "ou", *"aaaeeeiioou"]
-_ENDS = 4 * ["", "", "", "n", "r", "s", "t", "l", "nd", "st"]
+_ONSETS = 40 * ["br", "ch", "cr", "dr", "fl", "gr", "pl", "pr", "qu", "sh", "st", "th", "tr", *"bcdfghjklmnprstvwz"]
+_VOWELS = 50 * ["ai", "ea", "ee", "ou", *"aaaeeeiioou"]
+_ENDS = 20 * ["", "", "", "n", "r", "s", "t", "l", "nd", "st"]
 _FOREIGN = (list("ñçðжλ"), list("éöüåøю"), ["ß"])
 # How a word stands in the text, with its share.
 _FORMS = (

@@ -29,6 +29,8 @@ _CLASS = "org.apache.hadoop.io.BytesWritable"
 _LENGTH_BYTES = 4
 # Keys drawn for the ranges of a total order: so often, so many, from so many splits, as Sort's documentation has it.
 _SAMPLE = ("0.1", "10000", "10")
+# A tenth of the pairs is drawn, and each range needs a few of them.
+_PAIRS_PER_REDUCER = 100
 _COPIES = 5
 _CHECK_BYTES_S = 400e6
 _SUM = (1 << 64) - 1
@@ -75,6 +77,7 @@ class Sort(MadeWorkload):
         }
         if sum(self._largest(part) for part in ("key", "value")) == 0:
             raise BadInputError(f"workload {spec.name}: keys and values would all be empty; give a larger max_value")
+        self._refuse_few_pairs()
         self._generated = -1
 
     @property
@@ -153,11 +156,22 @@ class Sort(MadeWorkload):
         given, wanted = self.options.text("reducers"), self.spec.hadoop.get(_REDUCES, "")
         if given:
             self.options.count("reducers")
+        elif wanted and not wanted.isdecimal():
+            raise BadInputError(f"workload {self.spec.name}: {_REDUCES} is {wanted!r}, and must be a whole number")
         if given and wanted and given != wanted:
             raise BadInputError(
                 f"workload {self.spec.name}: reducers is {given} and {_REDUCES} is {wanted}; leave one of them out"
             )
         return given or wanted
+
+    def _refuse_few_pairs(self) -> None:
+        mean = max(1, sum(length / 2 for length in self._lengths.values()))
+        needed = _PAIRS_PER_REDUCER * int(self._reducers or 1)
+        if self.spec.variant == "total-order" and self.bytes / mean < needed:
+            raise BadInputError(
+                f"workload {self.spec.name}: a total order needs about {needed} pairs to sample, and size gives "
+                f"{self.bytes / mean:.0f}; give a larger size or a smaller max_value"
+            )
 
     def _ends(self, part: str) -> tuple[tuple[str, int], tuple[str, int]]:
         low, high = self.options.count(f"min_{part}", least=0), self.options.count(f"max_{part}", least=0)

@@ -27,7 +27,7 @@ from assay.workload.text_source import OwnText
 MIB = 1 << 20
 # A word that is shipped: lengths, 6 bytes or so of UTF-8, and its count; in spills of both sides, merged once more.
 _SHIPPED_COPIES = 3
-_MAKE_BYTES_S, _CHECK_BYTES_S, _MAP_BYTES_S = 25e6, 35e6, 12e6
+_MAKE_BYTES_S, _CHECK_BYTES_S, _MAP_BYTES_S = 24e6, 18e6, 12e6
 
 
 class WordFrequency(MadeWorkload):
