@@ -61,6 +61,7 @@ from assay.store.webhdfs import WebHdfs
 from assay.workload.breadth_first import BreadthFirstDistances
 from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.components import Components
+from assay.workload.degree_distribution import DegreeDistribution
 from assay.workload.graph import GraphWorkload
 from assay.workload.k_core import KCore
 from assay.workload.k_means import KMeans
@@ -68,9 +69,15 @@ from assay.workload.label_propagation import LabelPropagation
 from assay.workload.made import MadeWorkload
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.page_rank import PageRank
+from assay.workload.grep import Grep
+from assay.workload.made import MadeWorkload
+from assay.workload.mutual_friends import MutualFriends
+from assay.workload.sort import Sort
 from assay.workload.terasort import TeraSort
 from assay.workload.testdfsio import TestDfsIo
 from assay.workload.triangles import Triangles
+from assay.workload.word_count import WordCount
+from assay.workload.word_frequency import WordFrequency
 
 WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "mutual-friends": MutualFriends,
@@ -84,6 +91,11 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "terasort": TeraSort,
     "k-means": KMeans,
     "page-rank": PageRank,
+    "degree-distribution": DegreeDistribution,
+    "sort": Sort,
+    "word-count": WordCount,
+    "word-frequency": WordFrequency,
+    "grep": Grep,
 }
 
 

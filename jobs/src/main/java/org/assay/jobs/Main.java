@@ -10,6 +10,7 @@ import org.assay.jobs.components.Components;
 import org.assay.jobs.components.ComponentsByStars;
 import org.assay.jobs.cores.KCore;
 import org.assay.jobs.distances.Distances;
+import org.assay.jobs.degrees.DegreeDistribution;
 import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
 import org.assay.jobs.labels.LabelPropagation;
@@ -22,6 +23,7 @@ import org.assay.jobs.triangles.IntersectTriangles;
 import org.assay.jobs.pagerank.PageRank;
 import org.assay.jobs.triangles.Triangles;
 import org.assay.jobs.triangles.TunedTriangles;
+import org.assay.jobs.wordfrequency.WordFrequency;
 
 /** The entry point of {@code hadoop jar assay-jobs.jar}: picks the command and runs it. */
 public final class Main {
@@ -66,6 +68,9 @@ public final class Main {
     workloads.add(new ClusteringCoefficient());
     workloads.addAll(List.of(KMeans.paper(), KMeans.tuned()));
     workloads.addAll(List.of(PageRank.paper(), PageRank.tuned()));
+    workloads.add(new DegreeDistribution());
+    workloads.add(WordFrequency.combined());
+    workloads.add(WordFrequency.plain());
     return workloads;
   }
 
