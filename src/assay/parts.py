@@ -58,6 +58,7 @@ from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
+from assay.workload.command import Command
 from assay.workload.components import Components
 from assay.workload.graph import GraphWorkload
 from assay.workload.made import MadeWorkload
@@ -72,6 +73,7 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "triangles": Triangles,
     "testdfsio": TestDfsIo,
     "terasort": TeraSort,
+    "command": Command,
 }
 
 
@@ -83,6 +85,9 @@ def vocabulary(installation: Installation) -> Vocabulary:
         catalogue=list(all_published()),
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
         own_input={name for name, kind in WORKLOADS.items() if kind.makes_input},
+        path_options={
+            name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
+        },
     )
 
 

@@ -40,6 +40,9 @@ class MutualFriends(GraphWorkload):
         )
     }
     defaults: ClassVar[Mapping[str, str]] = {"literal-loops": "false"}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "literal-loops": "send an edge's own ends as candidates too, as the published pseudo-code does"
+    }
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
         """The second job's triples decide: the sum of the squared degrees."""

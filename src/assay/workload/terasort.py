@@ -37,6 +37,7 @@ class TeraSort(MadeWorkload):
     source: ClassVar[str] = "hadoop-mapreduce-examples, TeraGen and TeraSort, unchanged"
     variants: ClassVar[Mapping[str, Variant]] = {"stock": Variant(about="as Hadoop has it", jobs=("sort",))}
     defaults: ClassVar[Mapping[str, str]] = {"size": "1GB"}
+    option_help: ClassVar[Mapping[str, str]] = {"size": "all records together; a multiple of 100 bytes"}
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""
