@@ -31,7 +31,7 @@ def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
         "  hdd: at most about 40.0 GiB at once, 70.0 GiB free",
         "  this machine: at most about 3.0 GiB of memory, 20.0 GiB available",
         (
-            "  in all: about 2 h 30 min, more on slow drives (the longest trial, 0002-triangles-disk, 2 h 30 min); "
+            "  in all: about 2 h 30 min, more on slow drives (the longest trial, 0002-triangles-disk, 2 h 29 min); "
             "at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
         ),
     ]
