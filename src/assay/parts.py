@@ -60,6 +60,7 @@ from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
 from assay.workload.breadth_first import BreadthFirstDistances
 from assay.workload.clustering import ClusteringCoefficient
+from assay.workload.command import Command
 from assay.workload.components import Components
 from assay.workload.degree_distribution import DegreeDistribution
 from assay.workload.graph import GraphWorkload
@@ -96,6 +97,7 @@ WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
     "word-count": WordCount,
     "word-frequency": WordFrequency,
     "grep": Grep,
+    "command": Command,
 }
 
 
@@ -107,6 +109,9 @@ def vocabulary(installation: Installation) -> Vocabulary:
         catalogue=list(all_published()),
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
         own_input={name for name, kind in WORKLOADS.items() if kind.makes_input},
+        path_options={
+            name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
+        },
     )
 
 

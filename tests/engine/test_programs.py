@@ -120,6 +120,46 @@ def test_a_failed_task_is_the_reason_and_not_the_jobs_end(engine_with):
         engine_with(body).run_program(PROGRAM, Silent())
 
 
+FAILED = """\
+2026-10-05 10:00:05,300 INFO mapreduce.Job: Task Id : attempt_1_0001_m_000000_0, Status : FAILED
+Error: java.lang.IllegalStateException: no tab in 'x'
+\tat Mine$Lines.map(Mine.java:12)
+\tat org.apache.hadoop.mapreduce.Mapper.run(Mapper.java:145)
+\tat java.base/java.security.AccessController.doPrivileged(Native Method)
+
+2026-10-05 10:00:06,000 INFO mapreduce.Job: Task Id : attempt_1_0001_m_000000_1, Status : FAILED
+Error: java.lang.IllegalStateException: no tab in 'x'
+\tat Mine$Lines.map(Mine.java:12)
+2026-10-05 10:00:07,100 INFO mapreduce.Job: Counters: 2
+\tJob Counters
+\t\tFailed map tasks=4
+mine: giving up
+"""
+
+
+def test_a_program_that_is_to_tell_more_is_told_with_its_own_last_lines(engine_with, tmp_path):
+    (tmp_path / "failed").write_text(FAILED)
+    program = PROGRAM.model_copy(update={"last_lines": 8, "folder": tmp_path})
+    with pytest.raises(AssayError) as caught:
+        engine_with("cat failed; exit 3").run_program(program, Silent())
+    assert str(caught.value).splitlines() == [
+        "numbers failed: exit code 3; its last lines:",
+        "  Error: java.lang.IllegalStateException: no tab in 'x'",
+        "  \tat Mine$Lines.map(Mine.java:12)",
+        "  mine: giving up",
+    ]
+
+
+def test_a_program_that_fails_in_silence_says_so(engine_with):
+    with pytest.raises(AssayError, match="numbers failed: exit code 1; it printed nothing"):
+        engine_with("exit 1").run_program(PROGRAM.model_copy(update={"last_lines": 8}), Silent())
+
+
+def test_a_users_jar_that_is_gone_is_named(engine_with):
+    with pytest.raises(BadInputError, match="numbers needs the jar /nowhere/x.jar, and it is not there"):
+        engine_with("").run_program(PROGRAM.model_copy(update={"jar": "/nowhere/x.jar"}), Silent())
+
+
 def test_a_dead_daemon_comes_first(engine_with):
     with pytest.raises(AssayError, match="the DataNode died"):
         engine_with("exit 1", failure=lambda: "the DataNode died").run_program(PROGRAM, Silent())

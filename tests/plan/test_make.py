@@ -11,12 +11,15 @@ from assay.plan.make import make_plan
 from assay.plan.settings import resolve, shipped_profiles
 
 WORDS = Vocabulary(
-    workloads={"triangles": ("paper",), "components": ("paper",), "testdfsio": ("write", "read")},
+    workloads={
+        "triangles": ("paper",), "components": ("paper",), "testdfsio": ("write", "read"), "command": ("own",),
+    },
     presets=["brightkite"],
     catalogue=["orkut"],
     profiles=["wd10ezex", "nvme"],
-    own_input=["testdfsio"],
-)
+    own_input=["testdfsio", "command"],
+    path_options={"command": {"jar": "", "input": "", "folder": "."}},
+)  # fmt: skip
 GOOD = """\
 experiment: demo
 workloads: [triangles, components]
@@ -93,6 +96,15 @@ def test_the_thesis_profiles_are_incremental():
         ("[defaults, customs]", "[defaults, custom]", r"line 8: unknown settings profile 'custom'; did you mean 'customs'\?"),
         ("[defaults, customs]", "[defaults, defaults]", r"line 8: settings has 'defaults' twice"),
         ("repetitions: 3", "repetitions: 0", r"line 9: repetitions is 0: .*greater than or equal to 1"),
+        ("repetitions: 3", "repetitions: -1", r"line 9: repetitions is -1: .*greater than or equal to 1"),
+        ("repetitions: 3", "memory: -2GiB", r"line 9: memory\.0 is '-2GiB': must be a size above 0, such as 4GiB"),
+        ("repetitions: 3", "memory: -1", r"line 9: memory\.0 is -1: must be a size"),
+        ("repetitions: 3", "memory: 0", r"line 9: memory\.0 is 0: must be a size"),
+        ("repetitions: 3", "cpus: -1", r"line 9: cpus.*-1.*greater than 0"),
+        ("repetitions: 3", "cluster: {memory_mb: -5}", r"line 9: cluster.memory_mb is -5: .*greater than or equal to 1"),
+        ("memory: memory", "hdd: {profile: wd10ezex, size: -1GiB}", r"line 7: media\.hdd\.size is '-1GiB': must be a size"),
+        ("make: brightkite", "{make: brightkite, seed: -1}", r"line 4: datasets.0.seed is -1: .*greater than or equal to 0"),
+        ("make: brightkite", "file: .", r"dataset file .* is a folder; give a file's path"),
         ("repetitions: 3", "repetitions: many", r"line 9: repetitions is 'many': .*integer"),
         ("repetitions: 3", "cache: lukewarm", r"line 9: cache\.0 is 'lukewarm', and must be 'cold' or 'warm'"),
         ("repetitions: 3", "repetitions: 3\nseed: 1\nseed: 2", r"duplicate key"),
@@ -227,3 +239,38 @@ def test_a_missing_dataset_is_said_with_who_needs_it(tmp_path):
 def test_an_unknown_variant_is_refused_with_the_nearest(tmp_path):
     with pytest.raises(BadInputError, match=r"line 4: unknown testdfsio variant 'reed'; did you mean 'read'\?"):
         plan_of(tmp_path, OWN_INPUT.replace("variant: read", "variant: reed"))
+
+
+OWN_JOB = """\
+experiment: mine
+workloads:
+  - {name: command, options: {jar: jobs/mine.jar, input: words.txt, arguments: "{input} {output}"}}
+media: {disk: directory}
+"""
+
+
+def test_options_that_are_paths_count_from_the_experiments_folder(tmp_path):
+    (trial,) = plan_of(tmp_path, OWN_JOB).trials
+    assert dict(trial.workload.options) == {
+        "jar": str(tmp_path / "jobs" / "mine.jar"), "input": str(tmp_path / "words.txt"), "folder": str(tmp_path),
+        "arguments": "{input} {output}",
+    }  # fmt: skip
+    assert trial.dataset.is_none
+
+
+def test_an_input_may_be_the_dataset(tmp_path):
+    text = OWN_JOB.replace("words.txt", "dataset")
+    with pytest.raises(BadInputError, match=r"line 3: command needs a dataset, and 'datasets' is missing"):
+        plan_of(tmp_path, text)
+    (trial,) = plan_of(tmp_path, text + "datasets: [{make: brightkite}]\n").trials
+    assert (trial.dataset.name, trial.workload.options["input"]) == ("brightkite-like", "dataset")
+
+
+def test_an_input_in_a_store_needs_an_existing_cluster(tmp_path):
+    text = OWN_JOB.replace("words.txt", "'hdfs:/logs'")
+    with pytest.raises(BadInputError, match=r"line 3: input is 'hdfs:/logs', and a cluster of Assay's own starts with"):
+        plan_of(tmp_path, text)
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "core-site.xml").touch()
+    existing = text.replace("media: {disk: directory}", "cluster: {conf_dir: conf}")
+    assert plan_of(tmp_path, existing).trials[0].workload.options["input"] == "hdfs:/logs"

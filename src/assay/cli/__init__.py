@@ -15,6 +15,7 @@ from assay.cli.cluster import cluster
 from assay.cli.context import find_installation, open_console
 from assay.cli.data import data
 from assay.cli.media import media
+from assay.cli.workloads import workloads
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 OUT_HELP = "Folder for the records; a new one under runs/ by default."
@@ -118,5 +119,5 @@ def doctor(*, as_json: bool) -> int:
     return FAILED if any(finding.state == "broken" for finding in found) else 0
 
 
-for group in (data, cluster, media):
+for group in (data, workloads, cluster, media):
     cli.add_command(group)

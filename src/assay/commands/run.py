@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from assay.commands.needs import needs_lines, trial_line
 from assay.commands.report import exit_code, report_run
 from assay.console import ConsoleDisplay
 from assay.execution import execute, interruptible
@@ -17,10 +18,9 @@ from assay.model.installation import Installation
 from assay.model.trial import Plan
 from assay.parts import trial_parts, vocabulary
 from assay.plan.make import make_plan
-from assay.preflight import Needs, check_needs
+from assay.preflight import check_needs
 from assay.probe.left_overs import remove_left_overs
 from assay.record.folder import RunFolder
-from assay.report.text import bytes_text, duration_text
 
 
 def run_experiment(
@@ -41,7 +41,9 @@ def run_experiment(
     make_parts = partial(trial_parts, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible():
         needs = check_needs(plan, make_parts, display)
-    _print_needs(plan, needs, console)
+    trials = set(map(trial_line, plan.trials))
+    for line in needs_lines(plan, needs):
+        console.print(line, style="dim" if line in trials else None, highlight=False, markup=False, soft_wrap=True)
     if dry_run:
         return 0
     if not resume:
@@ -78,34 +80,3 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
         say(f"removed what a killed run left behind ({lease.id})")
     for what in remove_left_overs():
         say(f"removed what a killed run left behind ({what})")
-
-
-def _print_needs(plan: Plan, needs: Needs, console: Console) -> None:
-    """What the plan will do and cost, before it starts."""
-    console.print(
-        f"{plan.experiment}: {len(plan.trials)} trials, about {duration_text(needs.seconds)}", highlight=False
-    )
-    for trial in plan.trials:
-        factors = ", ".join(value for value in trial.factors.values() if value not in {"", "none", "all", "paper"})
-        console.print(
-            f"  {trial.id}: {factors}, repetition {trial.repetition}",
-            style="dim",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )
-    for medium, wanted in needs.disk_bytes.items():
-        if wanted:
-            free = bytes_text(needs.free_bytes[medium])
-            console.print(
-                f"  {medium}: at most about {bytes_text(wanted)} at once, {free} free",
-                highlight=False,
-                markup=False,
-                soft_wrap=True,
-            )
-    if needs.memory_bytes:
-        available = bytes_text(needs.available_memory_bytes)
-        console.print(
-            f"  this machine: at most about {bytes_text(needs.memory_bytes)} of memory, {available} available",
-            highlight=False,
-        )

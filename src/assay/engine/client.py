@@ -1,5 +1,6 @@
 """A client of the cluster: a process of its own that submits jobs, watched until its end."""
 
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,10 @@ from assay.processes import end_processes
 
 POLL_S = 0.05
 WATCH_S = 1.0
+MOST_CHARACTERS = 300
+_LOGGED = re.compile(r"\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d(,\d+)? (INFO|DEBUG)\b")
+# Frames of the JDK and of Hadoop; those of the program's own classes say where it failed.
+_FRAME = re.compile(r"\s+(at (java|javax|jdk|sun|org\.apache\.hadoop)\.|at [\w.]+/|\.\.\. \d+ more)")
 
 
 def run_client(
@@ -18,8 +23,9 @@ def run_client(
     log: Path,
     failure: Callable[[], str | None],
     tell: Callable[[str], None],
+    folder: Path | None = None,
 ) -> int:
-    """Run it to its end, its output in `log` and each of its lines to `tell` as they come; its exit code.
+    """Run it to its end in `folder`, its output in `log` and each line to `tell` as they come; its exit code.
 
     `failure` is asked now and then whether the cluster has lost a daemon: a job on a cluster without its only DataNode
     would otherwise retry for many minutes. Raises AssayError with that reason. However this ends, the client has too.
@@ -27,7 +33,7 @@ def run_client(
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=dict(environment),
-            start_new_session=True,
+            start_new_session=True, cwd=folder,
         )  # fmt: skip
         try:
             _wait(process, _News(log), failure, tell)
@@ -43,6 +49,24 @@ def last_words(log: Path) -> str:
     tasks = [line for line in lines if line.startswith("Error: ")]
     errors = [line for line in lines if "Exception" in line or "ERROR" in line or line.startswith("assay: ")]
     return (tasks or errors or lines or ["it printed nothing"])[-1][:500]
+
+
+def last_lines(log: Path, count: int) -> list[str]:
+    """The last lines that a program wrote itself, each once: without Hadoop's log lines and stack frames.
+
+    What Hadoop logs at INFO or DEBUG begins with the time, and may go on in indented lines (a job's counters).
+    """
+    kept: dict[str, None] = {}
+    logged = False
+    for line in log.read_text(errors="replace").splitlines():
+        starts = _LOGGED.match(line) is not None
+        logged = starts or (logged and line[:1] in {"\t", " "})
+        if logged or not line.strip() or _FRAME.match(line):
+            continue
+        # The attempts of a task fail alike: what is said again counts where it is said last.
+        kept.pop(line.rstrip(), None)
+        kept[line.rstrip()] = None
+    return [line[:MOST_CHARACTERS] for line in kept][-count:]
 
 
 def _wait(

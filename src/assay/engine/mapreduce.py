@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assay.engine.client import last_words, run_client
+from assay.engine.client import last_lines, last_words, run_client
 from assay.engine.container_logs import read_phases
 from assay.engine.history import HistoryServer
 from assay.engine.program import Told, environment_of, find_jar, program_command, texts_in
@@ -74,14 +74,16 @@ class MapReduce:
         command = program_command(program, self._cluster.hadoop, jar, files)
         environment = environment_of(program, jar, self._environment)
         try:
-            code = run_client(command, environment, log, self._failure, lambda line: told.hear(line, progress))
+            code = run_client(
+                command, environment, log, self._failure, lambda line: told.hear(line, progress), program.folder
+            )
         except BaseException:
             told.hear_all(log)
             self._abandon(told.ids[-1:])
             raise
         told.hear_all(log)
         if code != 0:
-            raise AssayError(f"{program.name} failed: {self._failure() or last_words(log)}")
+            raise AssayError(f"{program.name} failed: {self._failure() or _reason(program, code, log)}")
         jobs = told.jobs()
         settings = self._history.settings(jobs[-1]) if jobs else {}
         return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts_in(files))
@@ -124,6 +126,14 @@ class MapReduce:
             result=content["result"],
             settings=content["settings"],
         )
+
+
+def _reason(program: Program, code: int, log: Path) -> str:
+    """The most telling line; of a program that is to tell more, its own last lines."""
+    if program.last_lines == 1:
+        return last_words(log)
+    lines = last_lines(log, program.last_lines)
+    return "\n  ".join([f"exit code {code}; {'its last lines:' if lines else 'it printed nothing'}", *lines])
 
 
 def _parse(report: Path) -> dict[str, Any] | None:

@@ -67,9 +67,10 @@ def find_jar(program: Program, extras: Path | None) -> Path:
     Raises BadInputError when it is not there.
     """
     if Path(program.jar).is_absolute():
-        found = [Path(program.jar)] if Path(program.jar).is_file() else []
-    else:
-        found = sorted(extras.glob(program.jar)) if extras is not None else []
+        if not Path(program.jar).is_file():
+            raise BadInputError(f"{program.name} needs the jar {program.jar}, and it is not there")
+        return Path(program.jar)
+    found = sorted(extras.glob(program.jar)) if extras is not None else []
     if not found:
         raise BadInputError(f"{program.name} needs {program.jar}, and it is not in {extras}; run setup/prepare again")
     return found[-1]

@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, Protocol
 
+from pydantic import Field
+
 from assay.model.base import Frozen
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress
@@ -23,8 +25,8 @@ class ClusterSpec(Frozen):
     kind: Literal["embedded", "existing"] = "embedded"
     conf_dir: Path | None = None
     starts: Literal["brisk", "stock"] = "brisk"
-    memory_mb: int = 8192
-    vcores: int = 8
+    memory_mb: int = Field(default=8192, ge=1)
+    vcores: int = Field(default=8, ge=1)
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
 

@@ -26,7 +26,7 @@ class DatasetSpec(Frozen):
     header_lines: int | None = Field(default=None, ge=0)
     get: str | None = None
     make: str | None = None
-    seed: int = 1
+    seed: int = Field(default=1, ge=0)
     scale: float = 1.0
 
     @property
@@ -34,6 +34,9 @@ class DatasetSpec(Frozen):
         """There is no dataset."""
         return self.file is None and self.get is None and self.make is None
 
+
+# The word for the experiment's dataset where a workload's option may name any input.
+DATASET = "dataset"
 
 NO_DATASET = DatasetSpec(name="none")
 

@@ -1,6 +1,7 @@
 """Engines: what executes the jobs."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from assay.model.base import Frozen
@@ -25,7 +26,8 @@ class Program(Frozen):
 
     `jar` is an absolute path, or the pattern of a file's name among Hadoop's further jars. Without a `main_class` the
     jar's manifest or the first argument says what to run. `{scratch}` in an argument stands for a fresh local
-    directory, whose files come back as texts. `jobs` names the program's jobs in their order.
+    directory, whose files come back as texts. `jobs` names the program's jobs in their order; those beyond are called
+    after the program. `folder` is where it runs. `last_lines` says how many lines of its own tell why it failed.
     """
 
     name: str
@@ -34,6 +36,8 @@ class Program(Frozen):
     arguments: tuple[str, ...] = ()
     properties: Mapping[str, str] = {}
     jobs: tuple[str, ...] = ()
+    folder: Path | None = None
+    last_lines: int = 1
 
 
 class JobReference(Frozen):

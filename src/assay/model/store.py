@@ -1,10 +1,18 @@
 """Stores: the storage subsystem that holds the data set."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from assay.model.placement import Landed, Role
+
+_STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+
+
+def names_store(path: str) -> bool:
+    """Whether a path says which store it is in (`hdfs:/logs`), instead of being one of this machine."""
+    return _STORED.match(path) is not None
 
 
 class StoredFile(NamedTuple):

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, model_validator
+from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
@@ -59,11 +60,17 @@ def _bytes(value: Any) -> Any:
     """`8GiB`, `800MB` or a number of bytes."""
     if isinstance(value, bool) or value is None:
         return value
-    return int(TypeAdapter(ByteSize).validate_python(value))
+    try:
+        size = int(TypeAdapter(ByteSize).validate_python(value))
+    except ValidationError:
+        size = 0
+    if size < 1:
+        raise PydanticCustomError("size", "Must be a size above 0, such as 4GiB (1024s) or 500GB (1000s)")
+    return size
 
 
 # A size in bytes, at least one.
-Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1)]
+Bytes = Annotated[int, BeforeValidator(_bytes)]
 
 # A name becomes part of a folder's name.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]

@@ -6,15 +6,20 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from assay.model.dataset import DATASET
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.plan.experiment import ExperimentFile
+
+# The option of a workload that may name any input, the experiment's dataset too.
+INPUT = "input"
 
 
 class Vocabulary(NamedTuple):
     """The names that an experiment may use, as the installed kinds offer them.
 
     `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
+    `path_options` has the names of each workload's options that are paths, with their defaults.
     """
 
     workloads: Mapping[str, Sequence[str]]
@@ -22,6 +27,12 @@ class Vocabulary(NamedTuple):
     catalogue: Sequence[str]
     profiles: Sequence[str]
     own_input: Collection[str] = ()
+    path_options: Mapping[str, Mapping[str, str]] = {}
+
+    def needs_dataset(self, workload: str, options: Mapping[str, str]) -> bool:
+        """Whether a workload with these options runs on the experiment's datasets."""
+        asked = INPUT in self.path_options.get(workload, {}) and options.get(INPUT) == DATASET
+        return asked or workload not in self.own_input
 
 
 def load(path: Path) -> tuple[ExperimentFile, Any]:
@@ -80,7 +91,7 @@ def _sentence(error: ValidationError, tree: Any) -> str:
         return f"{where}: {name} is {first['input']!r}, and must be {first['ctx']['expected']}"
     if first["type"] == "value_error":
         return f"{where}: {first['ctx']['error']}"
-    return f"{where}: {name} is {first['input']!r}: {first['msg'].lower()}"
+    return f"{where}: {name} is {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
 
 
 def _keys_beside(location: Sequence[int | str]) -> list[str]:

@@ -14,6 +14,7 @@ from assay.model.placement import ROLES, Placement, Role, pure
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.experiment import DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.load import Vocabulary, line_of, load
+from assay.plan.paths import beside, refuse_stored, with_paths
 from assay.plan.reserved import reserved
 from assay.plan.settings import resolve, shipped_profiles
 
@@ -23,11 +24,12 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     experiment, tree = load(path)
     _check_words(path, experiment, tree, vocabulary)
     _refuse_reserved(path, experiment, tree)
+    refuse_stored(path, experiment, tree, vocabulary.path_options)
     media = _media(path, experiment, tree, vocabulary)
     placements = _placements(experiment)
     datasets = [_dataset(entry, path.parent) for entry in experiment.datasets]
     settings = _settings(path, experiment, tree)
-    workloads = [_workload(entry, vocabulary) for entry in experiment.workloads]
+    workloads = [_workload(entry, vocabulary, path.parent) for entry in experiment.workloads]
     for what, names in (
         ("datasets", [dataset.name for dataset in datasets]),
         (
@@ -74,9 +76,10 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     )
 
 
-def _workload(entry: WorkloadEntry, vocabulary: Vocabulary) -> WorkloadSpec:
+def _workload(entry: WorkloadEntry, vocabulary: Vocabulary, folder: Path) -> WorkloadSpec:
     variant = entry.variant or vocabulary.workloads[entry.name][0]
-    return WorkloadSpec.model_validate({**entry.model_dump(), "variant": variant})
+    options = with_paths(entry, vocabulary.path_options.get(entry.name, {}), folder)
+    return WorkloadSpec.model_validate({**entry.model_dump(), "variant": variant, "options": options})
 
 
 def _inputs(
@@ -86,7 +89,7 @@ def _inputs(
     return [
         (workload, dataset)
         for workload in workloads
-        for dataset in ([NO_DATASET] if workload.name in vocabulary.own_input else datasets)
+        for dataset in (datasets if vocabulary.needs_dataset(workload.name, workload.options) else [NO_DATASET])
     ]
 
 
@@ -118,7 +121,7 @@ def _check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: 
         if workload.variant is not None:
             line = line_of(tree, [*place, "variant"])
             _check_word(path, line, f"{workload.name} variant", workload.variant, variants)
-        if not experiment.datasets and workload.name not in vocabulary.own_input:
+        if not experiment.datasets and vocabulary.needs_dataset(workload.name, workload.options):
             raise BadInputError(
                 f"{path}, line {line_of(tree, place)}: {workload.name} needs a dataset, and 'datasets' is missing"
             )
@@ -181,13 +184,13 @@ def _media(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabu
     for name, entry in experiment.media.items():
         profile = entry.profile
         if profile is not None and Path(profile).suffix in {".yaml", ".yml"}:
-            profile = str(_beside(path.parent, Path(profile)))
+            profile = str(beside(path.parent, Path(profile)))
         elif profile is not None:
             words = ["directory", "memory", *vocabulary.profiles]
             _check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
         media[name] = MediumSpec(
             name=name, kind=entry.kind, size_bytes=entry.size, profile=profile, file_system=entry.file_system,
-            path=None if entry.path is None else _beside(path.parent, entry.path),
+            path=None if entry.path is None else beside(path.parent, entry.path),
         )  # fmt: skip
     return media
 
@@ -222,10 +225,11 @@ def _share_name(medium: str, share: float, media: int) -> str:
 def _dataset(entry: DatasetEntry, folder: Path) -> DatasetSpec:
     fields = entry.model_dump(exclude={"name"})
     if entry.file is not None:
-        fields["file"] = _beside(folder, entry.file)
+        fields["file"] = beside(folder, entry.file)
         if not fields["file"].is_file():
+            what = "is a folder" if fields["file"].is_dir() else "is not there"
             raise BadInputError(
-                f"dataset file {fields['file']} is not there; give its path, absolute or from the experiment's folder"
+                f"dataset file {fields['file']} {what}; give a file's path, absolute or from the experiment's folder"
             )
     return DatasetSpec(name=entry.name or _derived_name(entry), **fields)
 
@@ -242,13 +246,9 @@ def _derived_name(entry: DatasetEntry) -> str:
 def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:
     if experiment.cluster.conf_dir is None:
         return experiment.cluster
-    conf_dir = _beside(folder, experiment.cluster.conf_dir)
+    conf_dir = beside(folder, experiment.cluster.conf_dir)
     if not (conf_dir / "core-site.xml").is_file():
         raise BadInputError(
             f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"
         )
     return experiment.cluster.model_copy(update={"conf_dir": conf_dir})
-
-
-def _beside(folder: Path, path: Path) -> Path:
-    return (folder / path.expanduser()).resolve()

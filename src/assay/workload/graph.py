@@ -1,7 +1,7 @@
 """What the network-analysis workloads share: the same input, staged the same way, one command of the jobs jar."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from assay.model.dataset import Dataset
@@ -22,7 +22,9 @@ RECORD_S = 1.6e-6
 class GraphWorkload:
     """A workload on a graph in canonical text: `u<TAB>v` with u < v, each edge once, lone vertices alone.
 
-    Its options are those in `defaults`, and go to the variant's command under the same names.
+    Its options are those in `defaults`, each with a line in `option_help`, and go to the variant's command under the
+    same names. Those in `path_options` are paths of this machine: a plan makes them absolute. `example`
+    has those that must be given.
     """
 
     makes_input: ClassVar[bool] = False
@@ -30,11 +32,17 @@ class GraphWorkload:
     stresses: ClassVar[str]
     source: ClassVar[str]
     variants: ClassVar[Mapping[str, Variant]]
+    option_help: ClassVar[Mapping[str, str]] = {}
+    path_options: ClassVar[Collection[str]] = ()
+    example: ClassVar[Mapping[str, str]] = {}
     defaults: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
-        """Raises BadInputError for an option that is unknown."""
+        """Raises BadInputError for an option that is unknown, or neither on nor off where it has to be."""
         self.options = Options(spec, self.defaults)
+        for name, default in self.defaults.items():
+            if default in {"true", "false"}:
+                self.options.flag(name)
         self.spec = spec
         self.base = base
 

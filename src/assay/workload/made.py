@@ -1,7 +1,7 @@
 """What the workloads share that make their own input."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from assay.model.dataset import Dataset
@@ -20,13 +20,20 @@ BYTES_S = 80e6
 
 
 class MadeWorkload:
-    """A workload that needs no dataset. Its options are those in `defaults`, all texts as an experiment has them."""
+    """A workload that needs no dataset.
+
+    Its options are those in `defaults`, all texts as an experiment has them, each with a line in `option_help`. Those
+    in `path_options` are paths of this machine: a plan makes them absolute. `example` has those that must be given.
+    """
 
     makes_input: ClassVar[bool] = True
     summary: ClassVar[str]
     stresses: ClassVar[str]
     source: ClassVar[str]
     variants: ClassVar[Mapping[str, Variant]]
+    option_help: ClassVar[Mapping[str, str]] = {}
+    path_options: ClassVar[Collection[str]] = ()
+    example: ClassVar[Mapping[str, str]] = {}
     defaults: ClassVar[Mapping[str, str]]
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:

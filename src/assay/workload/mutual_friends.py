@@ -51,6 +51,9 @@ class MutualFriends(GraphWorkload):
         ),
     }
     defaults: ClassVar[Mapping[str, str]] = {"literal-loops": "false"}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "literal-loops": "send an edge's own ends as candidates too, as the published pseudo-code does"
+    }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError for an option that is unknown, or not one of the variant's."""

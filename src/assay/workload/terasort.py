@@ -42,6 +42,7 @@ class TeraSort(MadeWorkload):
         "validate": Variant(about="reads sorted records and checks their order, with TeraValidate", jobs=("validate",)),
     }
     defaults: ClassVar[Mapping[str, str]] = {"size": "1GB"}
+    option_help: ClassVar[Mapping[str, str]] = {"size": "all records together; a multiple of 100 bytes"}
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

@@ -49,6 +49,11 @@ class TestDfsIo(MadeWorkload):
         "read": Variant(about="reads files that a write has staged", jobs=("read",)),
     }
     defaults: ClassVar[Mapping[str, str]] = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "files": "number of files; each has a map task of its own",
+        "file_size": "length of each file (TestDFSIO's own MB is MiB here)",
+        "buffer_size": "bytes per call of write or read",
+    }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

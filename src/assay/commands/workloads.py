@@ -1,0 +1,96 @@
+"""`assay workloads`: list and show what can be run."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from assay.model.errors import BadInputError
+from assay.model.naming import nearest
+from assay.parts import WORKLOADS
+
+
+def print_workloads(console: Console) -> None:
+    """Each with what it does and what it stresses."""
+    table = Table(header_style="bold", padding=(0, 1, 0, 0), title="assay workloads show NAME tells more of one")
+    table.add_column("name", no_wrap=True)
+    table.add_column("variants")
+    table.add_column("what it does, and what it stresses")
+    for one in workloads_json():
+        variants = "\n".join(variant["name"] for variant in one["variants"])
+        table.add_row(one["name"], variants, escape(f"{one['summary']}\nstresses {one['stresses']}"), end_section=True)
+    console.print(table)
+
+
+def workloads_json() -> list[dict[str, Any]]:
+    """All of them as data."""
+    return [workload_json(name) for name in WORKLOADS]
+
+
+def workload_json(name: str) -> dict[str, Any]:
+    """All that a workload says of itself, and an experiment that runs it. Raises BadInputError for an unknown name."""
+    if name not in WORKLOADS:
+        raise BadInputError(f"there is no workload {name!r}; {nearest(name, list(WORKLOADS))}")
+    kind = WORKLOADS[name]
+    return {
+        "name": name,
+        "summary": kind.summary,
+        "stresses": kind.stresses,
+        "source": kind.source,
+        "input": "its own" if kind.makes_input else "graph",
+        "variants": [
+            {"name": variant, "about": one.about, "jobs": list(one.jobs)} for variant, one in kind.variants.items()
+        ],
+        "options": [
+            {"name": option, "default": default, "about": kind.option_help.get(option, "")}
+            for option, default in kind.defaults.items()
+        ],
+        "experiment": experiment_text(name),
+    }
+
+
+def experiment_text(name: str) -> str:
+    """The least that an experiment needs to run a workload on the disk under the working directory."""
+    kind = WORKLOADS[name]
+    options = "".join(f"\n      {option}: {text}" for option, text in kind.example.items())
+    options = f"\n    options:{options}" if options else ""
+    datasets = "" if kind.makes_input else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
+    workload = f"workloads:\n  - name: {name}{options}\n"
+    return f"experiment: {name}\n{workload}{datasets}media:\n  disk: directory\n"
+
+
+def print_workload(name: str, console: Console) -> None:
+    """What it does, its variants, its options, an experiment."""
+    shown = workload_json(name)
+    for line in (
+        f"{name}: {shown['summary']}",
+        f"stresses: {shown['stresses']}",
+        f"source: {shown['source']}",
+        f"input: {shown['input']}",
+    ):
+        _say(console, line)
+    table = Table(header_style="bold", padding=(0, 1, 0, 0))
+    for heading in ("variant", "about", "jobs"):
+        table.add_column(heading)
+    for variant in shown["variants"]:
+        table.add_row(variant["name"], escape(variant["about"]), escape(", ".join(variant["jobs"])))
+    console.print(table)
+    if shown["options"]:
+        _print_options(shown["options"], console)
+    else:
+        _say(console, "no options")
+    _say(console, f"a minimal experiment:\n\n{shown['experiment']}")
+
+
+def _print_options(options: list[dict[str, str]], console: Console) -> None:
+    table = Table(header_style="bold", padding=(0, 1, 0, 0))
+    for heading in ("option", "default", "about"):
+        table.add_column(heading, no_wrap=heading != "about")
+    for option in options:
+        table.add_row(option["name"], escape(option["default"] or "-"), escape(option["about"]))
+    console.print(table)
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,43 @@
+"""Proves that what a run costs is said before it starts: the sum of times, the worst of disk and memory."""
+
+from assay.commands.needs import needs_lines
+from assay.model.trial import Estimate
+from assay.preflight import Needs
+from tests.builders import a_plan, a_trial
+
+GIB = 1 << 30
+
+
+def needs_of(*estimates, disk=None):
+    trials = [a_trial(number) for number, _ in enumerate(estimates, 1)]
+    needs = Needs(
+        estimates={trial.id: one for trial, one in zip(trials, estimates, strict=True)},
+        disk_bytes=disk or {},
+        free_bytes=dict.fromkeys(disk or {}, 70 * GIB),
+        memory_bytes=max(one.memory_bytes for one in estimates),
+        available_memory_bytes=20 * GIB,
+        seconds=sum(one.seconds for one in estimates),
+    )
+    return needs_lines(a_plan(*trials), needs)
+
+
+def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
+    small = Estimate(disk_bytes=GIB, memory_bytes=3 * GIB, seconds=30)
+    large = Estimate(disk_bytes=40 * GIB, memory_bytes=2 * GIB, seconds=8970)
+    lines = needs_of(small, large, disk={"hdd": 40 * GIB})
+    assert lines[0] == "test: 2 trials, about 2 h 30 min"
+    assert lines[1] == "  0001-triangles-disk: triangles, tiny, disk, defaults, cold, default, repetition 1"
+    assert lines[3:] == [
+        "  hdd: at most about 40.0 GiB at once, 70.0 GiB free",
+        "  this machine: at most about 3.0 GiB of memory, 20.0 GiB available",
+        (
+            "  in all: about 2 h 30 min, more on slow drives (the longest trial, 0002-triangles-disk, 2 h 29 min); "
+            "at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
+        ),
+    ]
+
+
+def test_on_an_existing_cluster_it_is_said_what_is_not_known():
+    lines = needs_of(Estimate(disk_bytes=0, memory_bytes=0, seconds=60))
+    assert lines[-1].endswith("1:00 min); disk and memory are the cluster's own and not estimated")
+    assert len(lines) == 3

@@ -1,0 +1,245 @@
+"""Proves that a user's jar is called as asked, is judged by the user's own command, and that mistakes are one sentence."""
+
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from assay.dataset.none import NoDataset
+from assay.model.dataset import NO_DATASET
+from assay.model.doubt import Outcome
+from assay.model.engine import History, JobReference, LaunchReport
+from assay.model.errors import AssayError, BadInputError
+from assay.model.progress import Silent
+from assay.model.trial import WorkloadSpec
+from assay.testing.fake_hadoop import FakeEngine, FakeStore
+from assay.testing.script import Script
+from assay.workload.command import Command
+from tests.builders import a_trial
+
+OUTPUT = "/base/output"
+
+
+def make_jar(path: Path, *, manifest: str | None = None, classes: tuple[str, ...] = ()) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        if manifest is not None:
+            archive.writestr("META-INF/MANIFEST.MF", f"Manifest-Version: 1.0\r\nMain-Class: {manifest}\r\n")
+        for name in classes:
+            archive.writestr(f"{name.replace('.', '/')}.class", b"")
+    return path
+
+
+class Recorder(FakeEngine):
+    """Remembers the programs, each of which is one job; `state` is that of every job."""
+
+    def __init__(self, store, state="SUCCEEDED"):
+        super().__init__(Script(), a_trial(), store)
+        self.programs = []
+        self.state = state
+
+    def run_program(self, program, progress):
+        self.programs.append(program)
+        return LaunchReport(jobs=(JobReference(name="x 1", id="job_1_0001"),), result={})
+
+    def history(self, job):
+        found = super().history(job)
+        return History(job=found.job.model_copy(update={"state": self.state}), attempts=())
+
+
+class Puts(FakeStore):
+    """Remembers what was put where; only `there` exists beside that."""
+
+    def __init__(self, there=()):
+        super().__init__(Script())
+        self.put_files, self.there = {}, set(there)
+
+    def put(self, source, path):
+        self.put_files[path] = source
+
+    def size_bytes(self, path):
+        return int(path in self.there)
+
+
+@pytest.fixture
+def options(tmp_path):
+    """A jar with a main class in its manifest, an input of two lines, and the folder of both."""
+    (tmp_path / "words.txt").write_text("one\ntwo\n")
+    jar = make_jar(tmp_path / "job.jar", manifest="org.example.Main", classes=("org.example.Main", "Other"))
+    return {"jar": str(jar), "input": str(tmp_path / "words.txt"), "folder": str(tmp_path)}
+
+
+def a_command(options, hadoop=None, **more):
+    return Command(
+        WorkloadSpec(name="command", variant="own", options={**options, **more}, hadoop=hadoop or {}), "/base"
+    )
+
+
+def program_of(command):
+    engine = Recorder(Puts())
+    command.run(engine, Silent())
+    (program,) = engine.programs
+    return program
+
+
+def verdicts_of(command, contents=None):
+    store = FakeStore(Script())
+    store.contents = {f"{OUTPUT}/part-r-00000": b"2 lines\n"} if contents is None else contents
+    dataset = NoDataset(NO_DATASET)
+    return command.verify(dataset.graph(), store, LaunchReport(jobs=(), result={}))
+
+
+def test_a_file_is_staged_and_the_jar_is_called_with_it(options, tmp_path):
+    command, store = a_command(options), Puts()
+    command.stage(NoDataset(NO_DATASET), store, Recorder(store), Silent())
+    assert store.put_files == {"/base/input/words.txt": tmp_path / "words.txt"}
+    program = program_of(command)
+    assert program.arguments == ("/base/input/words.txt", OUTPUT)
+    assert (program.jar, program.main_class, program.folder) == (options["jar"], None, tmp_path)
+
+
+def test_a_folder_is_staged_without_hidden_files(options, tmp_path):
+    folder = tmp_path / "many"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("a", "deep/b", ".hidden", "_SUCCESS"):
+        (folder / name).write_text("x")
+    command, store = a_command(options, input=str(folder)), Puts()
+    command.stage(NoDataset(NO_DATASET), store, Recorder(store), Silent())
+    assert set(store.put_files) == {"/base/input/a", "/base/input/deep/b"}
+    assert program_of(command).arguments == ("/base/input", OUTPUT)
+
+
+def test_a_place_in_the_store_must_be_there(options):
+    command = a_command(options, input="hdfs:/logs")
+    command.stage(NoDataset(NO_DATASET), Puts(there=["hdfs:/logs"]), Recorder(Puts()), Silent())
+    assert program_of(command).arguments == ("hdfs:/logs", OUTPUT)
+    with pytest.raises(AssayError, match="the input hdfs:/logs is not there, or empty"):
+        command.stage(NoDataset(NO_DATASET), Puts(), Recorder(Puts()), Silent())
+
+
+def test_arguments_are_split_as_a_shell_does_and_properties_go_where_asked(options):
+    command = a_command(
+        options, hadoop={"a.b": "c d"}, arguments="grep {hadoop} {input} {output}/deep 'x y' {scratch}/log a{2}"
+    )
+    assert program_of(command).arguments == (
+        "grep", "-Da.b=c d", "/base/input/words.txt", f"{OUTPUT}/deep", "x y", "{scratch}/log", "a{2}",
+    )  # fmt: skip
+
+
+def test_a_class_is_named_as_the_jar_needs_it(options, tmp_path):
+    assert program_of(a_command(options, **{"class": "org.example.Main"})).main_class is None
+    assert program_of(a_command(options, **{"class": "Other"})).main_class == "Other"
+    bare = str(make_jar(tmp_path / "bare.jar", classes=("Other",)))
+    program = program_of(a_command(options, jar=bare, **{"class": "Other"}))
+    assert (program.main_class, program.arguments[0]) == (None, "Other")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"jar": ""}, "jar is '', and must be the jar's file"),
+        ({"jar": "/nowhere/job.jar"}, "jar is '/nowhere/job.jar', and must be a file that is there"),
+        ({"jar": __file__}, "must be a jar, and it is a file of another kind"),
+        ({"class": "org.example.Mian"}, r"class is 'org.example.Mian', and must be a class in job\.jar"),
+        ({"input": "/nowhere"}, "input is '/nowhere', and must be a file or folder that is there"),
+        ({"input": ""}, r"arguments is .* must be without \{input\}, since there is none"),
+        ({"arguments": "{input}"}, r"arguments is '\{input\}', and must be a text with \{output\}"),
+        ({"arguments": "{input} {outptu}"}, r"without \{outptu\}, which stands for nothing; did you mean '\{output\}'"),
+        ({"arguments": "'{input} {output}"}, r"words as a shell would split them \(no closing quotation\)"),
+        ({"verify": "nosuchprogram {output}"}, r"verify is .* on the PATH, and nosuchprogram is not"),
+        ({"verify": "./check {output}"}, r"verify is .* and /.*/check is not"),
+        ({"verify": "cat"}, r"verify is 'cat', and must be a command with \{output\}"),
+        ({"verify": "cat {output} {scratch}"}, r"without \{scratch\}, which stands for nothing"),
+        ({"verify_seconds": "soon"}, "verify_seconds is 'soon', and must be a number above 0"),
+        ({"verfy": "x"}, "no option 'verfy'; did you mean 'verify'"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_sentence(options, changed, message):
+    with pytest.raises(BadInputError, match=message) as caught:
+        a_command(options, **changed)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_jar_without_any_main_class_is_refused(options, tmp_path):
+    with pytest.raises(BadInputError, match="names no main class in its manifest; name one in the option class"):
+        a_command(options, jar=str(make_jar(tmp_path / "bare.jar", classes=("Other",))))
+
+
+def test_properties_need_their_place(options):
+    with pytest.raises(BadInputError, match=r"with \{hadoop\} as a word"):
+        a_command(options, hadoop={"a": "b"})
+
+
+@pytest.mark.parametrize("name", ["a#b", "a:b", "a%b", "a?b"])
+def test_names_that_hdfs_cant_take_are_refused(options, tmp_path, name):
+    (tmp_path / name).write_text("x")
+    with pytest.raises(BadInputError, match="can't be staged; rename it"):
+        a_command(options, input=str(tmp_path / name))
+
+
+def test_an_empty_input_is_refused(options, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInputError, match="a file or folder with something in it"):
+        a_command(options, input=str(tmp_path / "empty"))
+
+
+def test_without_a_command_the_verdict_is_unknown_and_says_what_to_add(options):
+    (verdict,) = verdicts_of(a_command(options))
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert 'verify: "python3 check.py {output}"' in verdict.detail
+
+
+def test_the_command_gets_the_output_and_the_input_and_runs_in_the_folder(options, tmp_path):
+    (tmp_path / "check.py").write_text(
+        "import pathlib, sys\n"
+        "output, given = map(pathlib.Path, sys.argv[1:])\n"
+        "assert (output / 'part-r-00000').read_text() == f'{len(given.read_text().splitlines())} lines\\n'\n"
+        "print('both agree')\n"
+    )
+    command = a_command(options, verify=f"{sys.executable} check.py {{output}} {{input}}")
+    (verdict,) = verdicts_of(command)
+    assert (verdict.outcome, verdict.detail) == (Outcome.PASS, "exit code 0: both agree")
+    for wrong in ({}, {f"{OUTPUT}/part-r-00000": b"3 lines\n"}):
+        (verdict,) = verdicts_of(command, wrong)
+        assert verdict.outcome is Outcome.FAIL
+
+
+def test_a_failing_command_is_told_with_its_last_lines(options):
+    said = "for i in range(9): print('line', i)"
+    (verdict,) = verdicts_of(
+        a_command(
+            options,
+            verify=f'{sys.executable} -c "{said}; raise SystemExit(3)" {{output}}'.replace("; raise", "\nraise"),
+        )
+    )
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.detail.split("\n  ") == ["exit code 3: line 4", "line 5", "line 6", "line 7", "line 8"]
+
+
+def test_a_command_that_takes_too_long_is_unknown(options):
+    (verdict,) = verdicts_of(a_command(options, verify="sh -c 'sleep 60 & sleep 60' {output}", verify_seconds="0.2"))
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert "did not end within 0.2 s; the option verify_seconds" in verdict.detail
+
+
+def test_a_command_that_cant_be_run_is_unknown(options, tmp_path):
+    (tmp_path / "check").write_text("no program\n")
+    (verdict,) = verdicts_of(a_command(options, verify="./check {output}"))
+    assert verdict.outcome is Outcome.UNKNOWN
+
+
+def test_an_output_that_is_not_there_is_an_error_of_the_store(options):
+    class Bare(FakeStore):
+        def list_files(self, path):
+            raise AssayError(f"{path} is not there")
+
+    for more in ({}, {"verify": "true {output}"}):
+        with pytest.raises(AssayError, match="is not there"):
+            a_command(options, **more).verify(
+                NoDataset(NO_DATASET).graph(), Bare(Script()), LaunchReport(jobs=(), result={})
+            )
+
+
+def test_a_jar_that_hides_a_failed_job_is_not_believed(options):
+    with pytest.raises(AssayError, match=r"job\.jar ended with exit code 0, but its job job_1_0001 is failed"):
+        a_command(options).run(Recorder(Puts(), state="FAILED"), Silent())
