@@ -65,15 +65,13 @@ from assay.workload.command import Command
 from assay.workload.components import Components
 from assay.workload.degree_distribution import DegreeDistribution
 from assay.workload.graph import GraphWorkload
+from assay.workload.grep import Grep
 from assay.workload.k_core import KCore
 from assay.workload.k_means import KMeans
 from assay.workload.label_propagation import LabelPropagation
 from assay.workload.made import MadeWorkload
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.page_rank import PageRank
-from assay.workload.grep import Grep
-from assay.workload.made import MadeWorkload
-from assay.workload.mutual_friends import MutualFriends
 from assay.workload.sort import Sort
 from assay.workload.terasort import TeraSort
 from assay.workload.testdfsio import TestDfsIo
