@@ -43,6 +43,9 @@ class BreadthFirstDistances(GraphWorkload):
         )
     }
     defaults: ClassVar[Mapping[str, str]] = {"from": SMALLEST}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "from": "ids of the source vertices with + or spaces between them; `smallest` is the smallest of the graph",
+    }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown, or `from` is not a list of vertex ids."""

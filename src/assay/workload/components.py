@@ -55,6 +55,10 @@ class Components(GraphWorkload):
     }
 
     defaults: ClassVar[Mapping[str, str]] = {"iterations": UNTIL_SETTLED, "max-iterations": "1000"}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "iterations": "variant paper: end after so many; the labels are then the smallest ids within as many hops",
+        "max-iterations": "fail if vertices still change after so many",
+    }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

@@ -5,7 +5,7 @@ that sorts by the counts. On the text of RandomTextWriter, or on the user's own 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import ClassVar
 
@@ -43,6 +43,14 @@ class Grep(MadeWorkload):
     defaults: ClassVar[Mapping[str, str]] = {
         "pattern": "un[a-z]+", "group": "0", "size": "1GB", "files": "4", "directory": "",
     }  # fmt: skip
+    option_help: ClassVar[Mapping[str, str]] = {
+        "pattern": "a regular expression of what Java's and Python's have in common",
+        "group": "which group of a match is counted; 0 is the whole",
+        "size": "bytes of words that RandomTextWriter writes",
+        "files": "its files, and the map tasks that write them",
+        "directory": "a directory of your own text files instead",
+    }
+    path_options: ClassVar[Collection[str]] = ("directory",)
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

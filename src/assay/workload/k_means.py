@@ -1,7 +1,7 @@
 """K-means: points gathered around k centres by Lloyd's iteration, one job per iteration."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -60,6 +60,20 @@ class KMeans(MadeWorkload):
         "points": "1000000", "attributes": "10", "k": "10", "seed": "1", "iterations": "100",
         "file": "", "centres": "", "assign": "false",
     }  # fmt: skip
+    option_help: ClassVar[Mapping[str, str]] = {
+        "points": "how many are made",
+        "attributes": "numbers per point",
+        "k": "centres; not more than points",
+        "seed": "of the points, and of the draw of the starting centres",
+        "iterations": "the most that run",
+        "file": "points of your own, one per line, instead",
+        "centres": "a file of starting centres; drawn from the points without one",
+        "assign": "true: one more job writes each point with its cluster",
+    }
+    path_options: ClassVar[Collection[str]] = (
+        "file",
+        "centres",
+    )
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible; files are read by `estimate`."""

@@ -44,6 +44,9 @@ class LabelPropagation(GraphWorkload):
         )
     }
     defaults: ClassVar[Mapping[str, str]] = {"iterations": "5"}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "iterations": "the most that run",
+    }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -58,6 +58,16 @@ class PageRank(MadeWorkload):
         "scale": "16", "edge_factor": "16", "seed": "1", "file": "",
         "damping": "0.85", "tolerance": "1e-7", "iterations": "50",
     }  # fmt: skip
+    option_help: ClassVar[Mapping[str, str]] = {
+        "scale": "2^scale vertices are made",
+        "edge_factor": "edges drawn per vertex; those that fall together count once",
+        "seed": "of the graph",
+        "file": "a directed edge list of your own instead",
+        "damping": "the share of a rank that follows the edges",
+        "tolerance": "it ends when all ranks together change by less",
+        "iterations": "the most that run",
+    }
+    path_options: ClassVar[Collection[str]] = ("file",)
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible; a file is read by `estimate`."""

@@ -63,6 +63,15 @@ class Sort(MadeWorkload):
         "size": "1GB", "files": "4", "reducers": "", "min_key": "10", "max_key": "1000", "min_value": "0",
         "max_value": "20000",
     }  # fmt: skip
+    option_help: ClassVar[Mapping[str, str]] = {
+        "size": "keys and values together",
+        "files": "input files, and the map tasks that write them",
+        "reducers": "output files; mapreduce.job.reduces of the cluster without it",
+        "min_key": "least bytes of a key",
+        "max_key": "keys are shorter than this, unless it equals min_key",
+        "min_value": "least bytes of a value",
+        "max_value": "values are shorter than this, unless it equals min_value",
+    }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

@@ -36,6 +36,10 @@ class WordCount(MadeWorkload):
     )
     variants: ClassVar[Mapping[str, Variant]] = {"stock": Variant(about="as Hadoop has it", jobs=("count",))}
     defaults: ClassVar[Mapping[str, str]] = {"size": "1GB", "files": "4"}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "size": "bytes of words that RandomTextWriter writes",
+        "files": "its files, and the map tasks that write them",
+    }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

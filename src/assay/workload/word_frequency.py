@@ -7,7 +7,7 @@ rule by which words are found is that of the job's `WordScanner`, and is found a
 import tempfile
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -47,6 +47,13 @@ class WordFrequency(MadeWorkload):
         ),
     }
     defaults: ClassVar[Mapping[str, str]] = {"size": "1GB", "files": "4", "seed": "1", "directory": ""}
+    option_help: ClassVar[Mapping[str, str]] = {
+        "size": "bytes of text that is made",
+        "files": "its files",
+        "seed": "of the text",
+        "directory": "a directory of your own text files instead",
+    }
+    path_options: ClassVar[Collection[str]] = ("directory",)
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError when an option is unknown or impossible."""
