@@ -1,6 +1,7 @@
 """Which kinds of things there are: the one place where a spec's name meets the class behind it.
 
-A new Medium, Workload, Probe or Store is one file in its own folder and one line here.
+A new Medium, Probe or Store is one file in its own folder and one line here; a Workload has its line in
+workload/every.py.
 """
 
 import getpass
@@ -59,45 +60,7 @@ from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
-from assay.workload.breadth_first import BreadthFirstDistances
-from assay.workload.clustering import ClusteringCoefficient
-from assay.workload.command import Command
-from assay.workload.components import Components
-from assay.workload.degree_distribution import DegreeDistribution
-from assay.workload.graph import GraphWorkload
-from assay.workload.grep import Grep
-from assay.workload.k_core import KCore
-from assay.workload.k_means import KMeans
-from assay.workload.label_propagation import LabelPropagation
-from assay.workload.made import MadeWorkload
-from assay.workload.mutual_friends import MutualFriends
-from assay.workload.page_rank import PageRank
-from assay.workload.sort import Sort
-from assay.workload.terasort import TeraSort
-from assay.workload.testdfsio import TestDfsIo
-from assay.workload.triangles import Triangles
-from assay.workload.word_count import WordCount
-from assay.workload.word_frequency import WordFrequency
-
-WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
-    "mutual-friends": MutualFriends,
-    "components": Components,
-    "breadth-first-distances": BreadthFirstDistances,
-    "k-core": KCore,
-    "label-propagation": LabelPropagation,
-    "triangles": Triangles,
-    "clustering-coefficient": ClusteringCoefficient,
-    "testdfsio": TestDfsIo,
-    "terasort": TeraSort,
-    "k-means": KMeans,
-    "page-rank": PageRank,
-    "degree-distribution": DegreeDistribution,
-    "sort": Sort,
-    "word-count": WordCount,
-    "word-frequency": WordFrequency,
-    "grep": Grep,
-    "command": Command,
-}
+from assay.workload.every import WORKLOADS
 
 
 def vocabulary(installation: Installation) -> Vocabulary:

@@ -46,21 +46,3 @@ probes: none
     assert found["k-core"]["core_sum"] == 3 * 2 + 3 * 1
     assert found["label-propagation"]["messages"] == 2 * 2 * EDGES
     assert place.left_over() == []
-
-
-def test_a_source_that_is_not_in_the_graph_is_said_in_a_sentence(place):
-    (place.home / "graph.txt").write_text(GRAPH)
-    experiment = place.experiment(f"""
-experiment: nowhere
-workloads: {{name: breadth-first-distances, options: {{from: 3+4}}}}
-datasets: {{file: graph.txt}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
-hadoop: {IN_ONE_CONTAINER}
-cache: warm
-probes: none
-""")
-    place.assay("run", experiment, "--out", "run", code=1)
-    (record,) = place.records("run")
-    assert record.status is Status.FAILED
-    assert "no vertex of the graph: 4; give vertices that the graph has" in record.error

@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
+from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
@@ -58,7 +59,7 @@ class BreadthFirstDistances(GraphWorkload):
         if len(self._sources) > MOST_SOURCES:
             raise self._refusal()
 
-    def _refusal(self) -> Exception:
+    def _refusal(self) -> BadInputError:
         wanted = f"1 to {MOST_SOURCES} vertex ids with + or spaces between them, or `{SMALLEST}`"
         return self.options.refusal("from", wanted)
 

@@ -22,12 +22,12 @@ ADJACENCY_BYTES = 10
 COPIES = 5
 # Social networks are small worlds; the number of iterations is the eccentricity of each component's smallest id.
 LIKELY_ITERATIONS = 10
-# Stars: the first job sends each edge twice, as 18 bytes that are spilled and merged, and writes a line for each; on
-# real graphs all jobs together send about five times as many pairs as there are edges, and lone vertices in each.
+# Stars: the first job sends each edge twice, as 18 bytes that are spilled and merged, and writes a line for each. On
+# real graphs the later jobs send about one pair more for each edge and ten for each vertex, all together.
 PAIR_BYTES = 3 * 18
 PAIR_LINE_BYTES = 16
 LIKELY_STAR_JOBS = 10
-LIKELY_PAIRS_BY_EDGE = 6
+PAIRS_BY_EDGE, PAIRS_BY_NODE = 3, 10
 UNTIL_SETTLED = "until settled"
 # Resident memory of the verification, by edge: the graph and NetworKit's copy with edge ids.
 VERIFY_EDGE_BYTES = 100
@@ -80,10 +80,11 @@ class Components(GraphWorkload):
         memory_bytes = VERIFY_EDGE_BYTES * (facts.nodes + facts.edges)
         if self.spec.variant == "tuned":
             pairs = facts.nodes + 2 * facts.edges
+            sent = PAIRS_BY_EDGE * facts.edges + PAIRS_BY_NODE * facts.nodes
             return Estimate(
                 disk_bytes=2 * staged_bytes + pairs * (PAIR_BYTES + PAIR_LINE_BYTES),
                 memory_bytes=memory_bytes,
-                seconds=LIKELY_STAR_JOBS * JOB_S + LIKELY_PAIRS_BY_EDGE * facts.edges * RECORD_S,
+                seconds=LIKELY_STAR_JOBS * JOB_S + sent * RECORD_S,
             )
         ids = facts.nodes + 2 * facts.edges
         return Estimate(

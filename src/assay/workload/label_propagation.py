@@ -25,7 +25,7 @@ MESSAGE_BYTES = 19
 COPIES = 5
 SPILLS = 3
 # Resident memory of the verification, by edge: the graph, NetworKit's copy, and the votes as sparse matrices.
-VERIFY_EDGE_BYTES = 200
+VERIFY_EDGE_BYTES = 250
 
 
 class LabelPropagation(GraphWorkload):

@@ -29,7 +29,8 @@ import org.assay.jobs.graph.VertexPair;
  *
  * <p>Lines are {@code vertex<TAB>smaller vertex}. A line {@code u<TAB>u}, in the graph {@code u}
  * alone, says that u is there and has no smaller neighbour: large-star writes one for each such
- * vertex. So when nothing changes any more each vertex has one line, with its component.
+ * vertex. So when nothing changes any more each vertex has one line, with its component. Text,
+ * since two numbers of up to ten digits take fewer bytes than a record of a SequenceFile.
  *
  * <p>The shuffle carries pairs of 16 bytes and no values, sorted by both vertices and grouped by
  * the first: a group's smallest neighbour comes first, and no neighbours are held in memory. Equal
