@@ -19,6 +19,7 @@ from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
 from assay.workload.clusters import judge_clusters, read_centres
+from assay.workload.graph import RECORD_S
 from assay.workload.lloyd import Course, iterate
 from assay.workload.made import JOB_S, MadeWorkload
 from assay.workload.points import FilePoints, Floats, MadePoints, Points, drawn, write_points
@@ -95,7 +96,7 @@ class KMeans(MadeWorkload):
         k, points = len(self._start), self._points
         shuffled = points.count * (_RECORD_BYTES + _NUMBER_BYTES * points.attributes)
         spilled = _SPILLS * shuffled if self.spec.variant == "paper" else shuffled
-        seconds = points.count * points.attributes * (_NUMBER_S + k * _DISTANCE_S)
+        seconds = points.count * (RECORD_S + points.attributes * (_NUMBER_S + k * _DISTANCE_S))
         return Estimate(
             disk_bytes=points.text_bytes * (3 if self._assign else 1) + spilled,
             memory_bytes=256 * MIB + points.held_bytes,
