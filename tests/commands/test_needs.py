@@ -26,7 +26,7 @@ def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
     large = Estimate(disk_bytes=40 * GIB, memory_bytes=2 * GIB, seconds=8970)
     lines = needs_of(small, large, disk={"hdd": 40 * GIB})
     assert lines[0] == "test: 2 trials, about 2 h 30 min"
-    assert lines[1] == "  0001-triangles-disk: triangles, tiny, disk, defaults, cold, default, repetition 1"
+    assert lines[1] == "  0001-triangles-disk: triangles, tiny, disk, defaults, cold, repetition 1"
     assert lines[3:] == [
         "  hdd: at most about 40.0 GiB at once, 70.0 GiB free",
         "  this machine: at most about 3.0 GiB of memory, 20.0 GiB available",

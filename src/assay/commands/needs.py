@@ -4,6 +4,9 @@ from assay.model.trial import Plan, Trial
 from assay.preflight import Needs
 from assay.report.text import bytes_text, duration_text
 
+# Levels of factors that say nothing.
+_PLAIN = {"", "none", "all", "paper", "default"}
+
 
 def needs_lines(plan: Plan, needs: Needs) -> list[str]:
     """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
@@ -13,7 +16,7 @@ def needs_lines(plan: Plan, needs: Needs) -> list[str]:
 
 def trial_line(trial: Trial) -> str:
     """A trial's factors, but those that say nothing."""
-    factors = ", ".join(value for value in trial.factors.values() if value not in {"", "none", "all", "paper"})
+    factors = ", ".join(value for value in trial.factors.values() if value not in _PLAIN)
     return f"  {trial.id}: {factors}, repetition {trial.repetition}"
 
 

@@ -10,6 +10,7 @@ import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.Tool;
+import org.assay.jobs.graph.FirstBadLine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,8 +76,9 @@ public abstract class Workload extends Configured implements Tool {
   @Override
   public final int run(String[] args) throws InterruptedException {
     RunReport report = null;
+    Arguments arguments = null;
     try {
-      Arguments arguments = Arguments.parse(args, valuedOptions(), flagOptions());
+      arguments = Arguments.parse(args, valuedOptions(), flagOptions());
       report = new RunReport(name(), variant(), arguments, reportFile(arguments));
       prepareAndRun(arguments, report);
       report.succeed();
@@ -85,7 +87,10 @@ public abstract class Workload extends Configured implements Tool {
       return fail(report, BAD_USAGE, e.getMessage());
     } catch (JobFailedException e) {
       LOG.debug("{} failed", name(), e);
-      return fail(report, FAILED, e.getMessage());
+      String badLine = badLine(arguments, e);
+      return badLine == null
+          ? fail(report, FAILED, e.getMessage())
+          : fail(report, BAD_USAGE, badLine);
     } catch (IOException | RuntimeException e) {
       LOG.error("{} failed", name(), e);
       return fail(report, FAILED, e.toString());
@@ -121,6 +126,19 @@ public abstract class Workload extends Configured implements Tool {
       if (!whole) {
         output.getFileSystem(conf).delete(output, true);
       }
+    }
+  }
+
+  /** The line of the input that a job failed over, null if it failed over something else. */
+  private String badLine(Arguments arguments, JobFailedException failure) {
+    if (arguments == null || !FirstBadLine.isMeantBy(failure.getMessage())) {
+      return null;
+    }
+    try {
+      return FirstBadLine.in(getConf(), new Path(arguments.input()));
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("the input cannot be searched", e);
+      return null;
     }
   }
 

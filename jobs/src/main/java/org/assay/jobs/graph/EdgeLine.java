@@ -10,6 +10,9 @@ import org.apache.hadoop.io.Text;
  * wrong result silently.
  */
 public final class EdgeLine {
+  /** What the message about any line that is refused contains. */
+  static final String NOT_CANONICAL = "is not a line of a canonical graph";
+
   private final IdScanner scanner = new IdScanner("\t ");
   private long smaller;
   private long larger;
@@ -25,16 +28,24 @@ public final class EdgeLine {
     if (!scanner.hasNext()) {
       throw notCanonical(line);
     }
-    smaller = scanner.next();
+    smaller = next(line);
     if (!scanner.hasNext()) {
       larger = smaller;
       return false;
     }
-    larger = scanner.next();
+    larger = next(line);
     if (smaller >= larger || scanner.hasNext()) {
       throw notCanonical(line);
     }
     return true;
+  }
+
+  private long next(Text line) throws MalformedLineException {
+    try {
+      return scanner.next();
+    } catch (MalformedLineException e) {
+      throw new MalformedLineException(notCanonical(line).getMessage() + "; " + e.getMessage());
+    }
   }
 
   public long smaller() {
@@ -48,7 +59,9 @@ public final class EdgeLine {
   private static MalformedLineException notCanonical(Text line) {
     return new MalformedLineException(
         MalformedLineException.quote(line.toString())
-            + " is not a line of a canonical graph (smaller vertex, tab, larger vertex);"
+            + " "
+            + NOT_CANONICAL
+            + " (smaller vertex, tab, larger vertex);"
             + " run `normalise` on the graph first");
   }
 }
