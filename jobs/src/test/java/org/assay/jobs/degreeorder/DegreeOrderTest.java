@@ -45,9 +45,12 @@ class DegreeOrderTest {
   }
 
   private long records(String command, String job, String counter) {
+    return counted(command, job, "org.apache.hadoop.mapreduce.TaskCounter", counter);
+  }
+
+  private long counted(String command, String job, String group, String counter) {
     for (JsonNode one : local.report(command + ".json").get("jobs")) {
       if (one.get("name").asText().equals(job)) {
-        String group = "org.apache.hadoop.mapreduce.TaskCounter";
         return one.get("counters").get(group).get(counter).asLong();
       }
     }
@@ -112,6 +115,11 @@ class DegreeOrderTest {
       long lone = naive.lone();
       assertEquals(2 * graph.edges() + lone, records(command, "degrees", "MAP_OUTPUT_RECORDS"));
     }
+    String written = "org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter";
+    long bytes = counted("triangles-tuned", "triads", written, "BYTES_WRITTEN");
+    // The local file system counts its checksum files too: 4 bytes for 512, and a head in each.
+    double checksums = naive.triadBytes() / 128.0 + 16 * reducers;
+    assertEquals(naive.triadBytes() + checksums / 2, bytes, checksums / 2 + 1);
     String sent = "MAP_OUTPUT_RECORDS";
     long lists = graph.vertices() + naive.partsSent();
     assertEquals(lists, records("triangles-intersect", "intersection", sent));

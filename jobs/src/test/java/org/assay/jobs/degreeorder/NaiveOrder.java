@@ -65,6 +65,19 @@ final class NaiveOrder {
     return sent;
   }
 
+  /** Length of the text of all edges and triads, {@code one<TAB>other<TAB>flag}. */
+  long triadBytes() {
+    long bytes = 0;
+    for (long vertex : neighbours.keySet()) {
+      List<Long> after = new ArrayList<>(near(vertex));
+      after.removeIf(other -> !precedes(vertex, other));
+      long ids = after.stream().mapToLong(other -> String.valueOf(other).length()).sum();
+      bytes += ids + after.size() * (String.valueOf(vertex).length() + 4L);
+      bytes += (after.size() - 1) * ids + after.size() * (after.size() - 1L) / 2 * 4;
+    }
+    return bytes;
+  }
+
   /** All pairs of edges that meet at a vertex. */
   long allWedges() {
     return neighbours.values().stream().mapToLong(n -> n.size() * (n.size() - 1L) / 2).sum();
