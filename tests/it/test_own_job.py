@@ -3,9 +3,11 @@
 What is compiled, run and checked is taken from the page itself.
 """
 
+import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ pytestmark = pytest.mark.it
 
 PAGE = (ROOT / "docs" / "how-to" / "run-your-own-job.md").read_text()
 QUICK = f"hadoop: {IN_ONE_CONTAINER}\ncache: warm\nprobes: none\n"
+EXAMPLES = next((HADOOP / "extras").glob("hadoop-mapreduce-examples-*.jar"), HADOOP)
 
 
 def block(language):
@@ -25,21 +28,35 @@ def block(language):
     return found
 
 
+# Hadoop's own examples: a manifest's class, which takes -D options behind the program's name, on the dataset.
+COUNTED = """\
+  - name: command
+    options:
+      jar: {jar}
+      arguments: "wordcount {{hadoop}} {{input}} {{output}}"
+      input: dataset
+      verify: "test -s {{output}}/part-r-00001"
+    hadoop: {{mapreduce.job.reduces: 2}}
+"""
+DATASET = "datasets: [{make: brightkite, scale: 0.005}]\n"
+
+
 @pytest.fixture
 def own_job(place):
     """The page's files in a folder of the place, the jar made."""
-    if shutil.which("javac") is None and not (HADOOP.parent / "java-home").exists():
-        pytest.skip("no javac here")
+    home = os.environ.get("JAVA_HOME")
+    tools = Path(home, "bin") if home else Path(shutil.which("javac") or "/nowhere").parent
+    if not (tools / "javac").exists():
+        pytest.skip("no javac here: JAVA_HOME names none, and none is on the PATH")
     folder = place.home / "my-job"
     folder.mkdir()
     (place.home / "LICENSE").write_text((ROOT / "LICENSE").read_text())
     (folder / "WordLengths.java").write_text(block("java"))
     (folder / "check.py").write_text(block("python"))
-    java = (HADOOP.parent / "java-home").read_text().strip()
     compile_it = ["javac", "--release", "11", "-cp", f"{HADOOP}/lib/*", "-d", "classes", "WordLengths.java"]
     pack_it = ["jar", "--create", "--file", "word-lengths.jar", "-C", "classes", "."]
     for tool, *arguments in (compile_it, pack_it):
-        subprocess.run([f"{java}/bin/{tool}", *arguments], cwd=folder, check=True)
+        subprocess.run([str(tools / tool), *arguments], cwd=folder, check=True)
     return folder
 
 
@@ -56,16 +73,20 @@ def test_the_page_s_job_passes_and_is_judged_by_its_check_alone(place, own_job):
         re.sub(r" +verify: .*\n", "", as_written),
         as_written.replace("python3 check.py {output} {input}", "python3 check.py {output} check.py"),
         as_written.replace("../LICENSE", "long.txt"),
+        COUNTED.format(jar=EXAMPLES),
     ]
-    (own_job / "my-job.yaml").write_text(experiment.replace(as_written, "".join(entries)) + QUICK)
+    (own_job / "my-job.yaml").write_text(experiment.replace(as_written, "".join(entries)) + QUICK + DATASET)
     place.assay("run", "my-job/my-job.yaml", "--out", "run", code=1)
     records = place.records("run")
-    assert len(records) == 4
+    assert len(records) == 5
     failed = [record for record in records if record.status is Status.FAILED]
     check_failed(*failed)
-    passed, refused, unjudged = sorted(
+    counted, passed, refused, unjudged = sorted(
         (record for record in records if record.status is Status.FINISHED), key=lambda one: one.verdicts[0].detail
     )
+    assert counted.outcome is Outcome.PASS, counted.verdicts
+    assert [(job.name, job.reduces) for job in counted.jobs] == [(f"{EXAMPLES.name} 1", 2)]
+    assert counted.dataset is not None
     assert passed.outcome is Outcome.PASS, passed.verdicts
     assert re.fullmatch(r"exit code 0: \d+ words of \d+ lengths", passed.verdicts[0].detail)
     assert [job.name for job in passed.jobs] == ["word-lengths.jar 1"]
