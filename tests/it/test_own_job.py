@@ -13,12 +13,11 @@ import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.record import Status
-from tests.it.driving import HADOOP, IN_ONE_CONTAINER, ROOT
+from tests.it.driving import HADOOP, ROOT
 
 pytestmark = pytest.mark.it
 
 PAGE = (ROOT / "docs" / "how-to" / "run-your-own-job.md").read_text()
-QUICK = f"hadoop: {IN_ONE_CONTAINER}\ncache: warm\nprobes: none\n"
 EXAMPLES = next((HADOOP / "extras").glob("hadoop-mapreduce-examples-*.jar"), HADOOP)
 
 
@@ -28,17 +27,28 @@ def block(language):
     return found
 
 
-# Hadoop's own examples: a manifest's class, which takes -D options behind the program's name, on the dataset.
+# Hadoop's own examples: a manifest's class, which takes -D options behind the program's name, on the dataset; and a
+# check that refuses what it has to find.
 COUNTED = """\
   - name: command
     options:
       jar: {jar}
       arguments: "wordcount {{hadoop}} {{input}} {{output}}"
       input: dataset
-      verify: "test -s {{output}}/part-r-00001"
+      verify: "sh -c 'test -s $0/part-r-00001 && echo there are two parts && exit 1' {{output}}"
     hadoop: {{mapreduce.job.reduces: 2}}
 """
-DATASET = "datasets: [{make: brightkite, scale: 0.005}]\n"
+EXPERIMENT = """\
+experiment: own
+workloads:
+{entries}
+datasets: [{{make: brightkite, scale: 0.005}}]
+media:
+  disk: {{kind: directory, path: {disk}}}
+hadoop: {{mapreduce.map.maxattempts: 1}}
+cache: warm
+probes: none
+"""
 
 
 @pytest.fixture
@@ -60,42 +70,40 @@ def own_job(place):
     return folder
 
 
-def test_the_page_s_job_passes_and_is_judged_by_its_check_alone(place, own_job):
-    experiment = (
-        block("yaml")
-        .replace("  memory: memory\n", "")
-        .replace("disk: directory", f"disk: {{kind: directory, path: {place.disk}}}")
-    )
-    as_written = experiment.split("media:\n")[0].split("workloads:\n")[1]
+def test_the_page_s_job_passes_and_others_are_unknown_fail_or_say_why(place, own_job):
+    as_shown = re.search(r"^  - name: command\n.*?(?=^media:)", block("yaml"), re.MULTILINE | re.DOTALL)[0]
     (own_job / "long.txt").write_text("all is well\n" * 3 + "x" * 81 + "\n")
     entries = [
-        as_written,
-        re.sub(r" +verify: .*\n", "", as_written),
-        as_written.replace("python3 check.py {output} {input}", "python3 check.py {output} check.py"),
-        as_written.replace("../LICENSE", "long.txt"),
+        as_shown,
+        re.sub(r" +verify: .*\n", "", as_shown),
+        as_shown.replace("../LICENSE", "long.txt"),
         COUNTED.format(jar=EXAMPLES),
     ]
-    (own_job / "my-job.yaml").write_text(experiment.replace(as_written, "".join(entries)) + QUICK + DATASET)
+    (own_job / "my-job.yaml").write_text(EXPERIMENT.format(entries="".join(entries), disk=place.disk))
     place.assay("run", "my-job/my-job.yaml", "--out", "run", code=1)
     records = place.records("run")
-    assert len(records) == 5
-    failed = [record for record in records if record.status is Status.FAILED]
-    check_failed(*failed)
-    counted, passed, refused, unjudged = sorted(
-        (record for record in records if record.status is Status.FINISHED), key=lambda one: one.verdicts[0].detail
-    )
-    assert counted.outcome is Outcome.PASS, counted.verdicts
-    assert [(job.name, job.reduces) for job in counted.jobs] == [(f"{EXAMPLES.name} 1", 2)]
-    assert counted.dataset is not None
-    assert passed.outcome is Outcome.PASS, passed.verdicts
-    assert re.fullmatch(r"exit code 0: \d+ words of \d+ lengths", passed.verdicts[0].detail)
-    assert [job.name for job in passed.jobs] == ["word-lengths.jar 1"]
-    assert passed.outputs[0].bytes > 0
-    assert refused.outcome is Outcome.FAIL
-    assert "exit code 1: found {" in refused.verdicts[0].detail
-    assert unjudged.outcome is Outcome.UNKNOWN
-    assert "no command judges this output" in unjudged.verdicts[0].detail
+    check_failed(*(record for record in records if record.status is Status.FAILED))
+    finished = {record.outcome: record for record in records if record.status is Status.FINISHED}
+    check_passed(finished[Outcome.PASS])
+    (unjudged,) = finished[Outcome.UNKNOWN].verdicts
+    assert "no command judges this output; add one" in unjudged.detail
+    check_refused(finished[Outcome.FAIL])
     assert place.left_over() == []
+
+
+def check_passed(record):
+    (verdict,) = record.verdicts
+    assert re.fullmatch(r"exit code 0: \d+ words of \d+ lengths", verdict.detail)
+    assert [job.name for job in record.jobs] == ["word-lengths.jar 1"]
+    assert record.dataset is None
+    assert record.outputs[0].bytes > 0
+    assert record.landed
+
+
+def check_refused(record):
+    assert [verdict.detail for verdict in record.verdicts] == ["exit code 1: there are two parts"]
+    assert [(job.name, job.reduces) for job in record.jobs] == [(f"{EXAMPLES.name} 1", 2)]
+    assert record.dataset.edges > 0
 
 
 def check_failed(record):
@@ -104,3 +112,4 @@ def check_failed(record):
     assert any("a word of 81 letters" in line for line in lines), record.error
     assert any("at WordLengths$Lengths.map(WordLengths.java:" in line for line in lines), record.error
     assert len(lines) <= 8
+    assert not any("WARN" in line for line in lines), record.error
