@@ -3,7 +3,7 @@
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.model.errors import AssayError
@@ -55,14 +55,14 @@ def last_words(log: Path) -> str:
     return (tasks or errors or lines or ["it printed nothing"])[-1][:500]
 
 
-def last_lines(log: Path, count: int) -> list[str]:
-    """The last lines that a program wrote itself, each once: without Hadoop's log lines and stack frames.
+def last_lines(said: Iterable[str], count: int) -> list[str]:
+    """The last lines, each once, of all that a program said, without Hadoop's log lines and stack frames.
 
-    Such a log line begins with the time, and may go on in indented lines (a job's counters).
+    A log line begins with the time, and may go on in indented lines (a job's counters).
     """
     kept: dict[str, None] = {}
     logged = False
-    for line in log.read_text(errors="replace").splitlines():
+    for line in said:
         starts = _LOGGED.match(line) is not None
         logged = starts or (logged and line[:1] in {"\t", " "})
         if logged or not line.strip() or _FRAME.match(line):
