@@ -1,6 +1,7 @@
 """Which kinds of things there are: the one place where a spec's name meets the class behind it.
 
-A new Medium, Workload, Probe or Store is one file in its own folder and one line here.
+A new Medium, Probe or Store is one file in its own folder and one line here; a Workload has its line in
+workload/every.py.
 """
 
 import getpass
@@ -38,6 +39,7 @@ from assay.model.trial import MediumSpec, Trial
 from assay.model.workload import Workload
 from assay.plan.load import Vocabulary
 from assay.probe.block_trace import BlockTraceProbe
+from assay.probe.capture import capturing
 from assay.probe.children import Children
 from assay.probe.controllers import VARIABLE, read_controllers
 from assay.probe.cpu import CpuProbe
@@ -58,23 +60,7 @@ from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
-from assay.workload.command import Command
-from assay.workload.components import Components
-from assay.workload.graph import GraphWorkload
-from assay.workload.made import MadeWorkload
-from assay.workload.mutual_friends import MutualFriends
-from assay.workload.terasort import TeraSort
-from assay.workload.testdfsio import TestDfsIo
-from assay.workload.triangles import Triangles
-
-WORKLOADS: Mapping[str, type[GraphWorkload] | type[MadeWorkload]] = {
-    "mutual-friends": MutualFriends,
-    "components": Components,
-    "triangles": Triangles,
-    "testdfsio": TestDfsIo,
-    "terasort": TeraSort,
-    "command": Command,
-}
+from assay.workload.every import WORKLOADS
 
 
 def vocabulary(installation: Installation) -> Vocabulary:
@@ -199,12 +185,15 @@ class TrialParts:
         """All that is measured by default, or nothing."""
         if not self._measures:
             return ()
-        samples = Samples()
-        return (Ticking(instruments(samples, self._environment), samples=samples), BlockTraceProbe())
+        samples, environment = Samples(), self._lease.environment(self._environment)
+        capture = self._trial.probes == "capture"
+        return (Ticking(instruments(samples, environment, capture=capture), samples=samples), BlockTraceProbe())
 
 
-def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instrument, ...]:
+def instruments(samples: Samples, environment: Mapping[str, str], *, capture: bool = False) -> tuple[Instrument, ...]:
     """What is read twice a second, in this order; the first tells what all of them cost.
+
+    With `capture` the network's bytes by pair and purpose come from a capture of packets, else from the packet filter.
 
     Power is measured where the machine can: most virtual ones have no counters of it, and management controllers are
     asked only where the environment names some.
@@ -213,6 +202,7 @@ def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instr
     redfish = (Redfish(lambda: read_controllers(environment)),) if environment.get(VARIABLE) else ()
     children = Children()
     nft = partial(run_nft, children=children)
+    table = partial(CountingTable, run=nft)
     return (
         OwnCost(lambda: samples.bytes, OpenProcess(os.getpid()), children_s=lambda: children.busy_s),
         CpuProbe(),
@@ -221,7 +211,7 @@ def instruments(samples: Samples, environment: Mapping[str, str]) -> tuple[Instr
         PressureProbe(),
         DiskInstrument(),
         DiskProcessesInstrument(),
-        Network(lambda ports: CountingTable(ports, nft)),
+        Network(capturing(children, environment) if capture else table),
         *rapl,
         *redfish,
     )

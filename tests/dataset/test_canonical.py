@@ -66,6 +66,8 @@ def test_facts_agree_with_counting_by_hand(pairs: list[tuple[int, int]]) -> None
     assert facts.edges == len(edges)
     assert facts.wedges == sum(math.comb(len(near), 2) for near in neighbours.values())
     assert facts.wedges_by_id == sum(math.comb(sum(w > v for w in near), 2) for v, near in neighbours.items())
+    after = [sum((len(neighbours[w]), w) > (len(near), v) for w in near) for v, near in neighbours.items()]
+    assert facts.wedges_by_degree == sum(math.comb(count, 2) for count in after)
     assert facts.degree_squares == sum(len(near) ** 2 for near in neighbours.values())
     triangles = sum({(a, b), (a, c), (b, c)} <= edges for a, b, c in combinations(sorted(nodes), 3))
     assert facts.triangles == triangles

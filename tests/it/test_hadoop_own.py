@@ -9,7 +9,7 @@ from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.record import Status
-from tests.it.driving import assay_command
+from tests.it.driving import IN_ONE_CONTAINER, assay_command
 
 pytestmark = pytest.mark.it
 
@@ -87,6 +87,64 @@ def check_sort(record):
     assert [(job.name, job.reduces) for job in record.jobs] == [("sort", 2)]
     assert record.settings["mapreduce.terasort.output.replication"] == "1"
     assert record.jobs[0].counters["org.apache.hadoop.mapreduce.TaskCounter"]["MAP_INPUT_RECORDS"] == 200_000
+
+
+# RandomWriter's pairs are 100 bytes and a little; what Grep looks for has a group in its middle.
+EXAMPLES = """
+experiment: examples
+workloads:
+  - {name: sort, options: {size: 4MB, files: 2, max_key: 11, min_value: 90, max_value: 90},
+     hadoop: {mapreduce.job.reduces: 2}}
+  - {name: sort, variant: total-order, options: {size: 2MB, files: 2, reducers: 3, max_value: 200}}
+  - {name: word-count, options: {size: 3MB, files: 2}}
+  - {name: grep, options: {size: 2MB, files: 1, pattern: "un([a-z]+)[^ a-m]", group: 1}}
+  - {name: terasort, variant: validate, options: {size: 1MB}}
+cache: warm
+"""
+TASKS = "org.apache.hadoop.mapreduce.TaskCounter"
+
+
+def test_sort_word_count_grep_and_tera_validate(place):
+    media = f"media: {{disk: {{kind: directory, path: {place.disk}}}}}\nhadoop: {IN_ONE_CONTAINER}\n"
+    place.assay("run", place.experiment(EXAMPLES + media), "--out", "run")
+    records = {(one.trial.workload.name, one.trial.workload.variant): one for one in place.records("run")}
+    for record in records.values():
+        assert record.status is Status.FINISHED, record.error
+        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+    check_random_sort(records["sort", "stock"])
+    assert records["sort", "total-order"].outputs[0].summary["reducers"] == 3
+    check_word_count(records["word-count", "stock"])
+    check_grep(records["grep", "stock"])
+    tera = records["terasort", "validate"]
+    assert [job.name for job in tera.staging_jobs] == ["generate", "sort"]
+    assert [job.name for job in tera.jobs] == ["validate"]
+    assert place.left_over() == []
+
+
+def check_random_sort(record):
+    """Keys of 10 bytes and values of 90: a pair has 100."""
+    (output,) = record.outputs
+    assert output.summary == {"pairs_made": 40_000, "pairs_read": 40_000, "pairs_written": 40_000, "reducers": 2}
+    assert [job.maps for job in record.staging_jobs] == [2]
+    assert record.settings["mapreduce.job.reduces"] == "2"
+    assert record.settings["mapreduce.randomwriter.totalbytes"] == "4000000"
+    # Both lengths are shipped with their contents: 4 bytes each, and two bytes around the record.
+    assert record.jobs[0].counters[TASKS]["MAP_OUTPUT_BYTES"] == 40_000 * 108
+    assert record.settings["dfs.replication"] == "1"
+
+
+def check_word_count(record):
+    (job,) = record.jobs
+    assert job.maps == 2
+    assert record.outputs[0].summary["words"] == job.counters[TASKS]["MAP_OUTPUT_RECORDS"] > 100_000
+    assert record.outputs[0].summary["distinct_words"] == 1000
+    assert job.counters[TASKS]["REDUCE_INPUT_RECORDS"] == 2000  # once per map task and word
+
+
+def check_grep(record):
+    assert [job.name for job in record.jobs] == ["search", "sort"]
+    assert record.outputs[0].summary["matches"] > 1000
+    assert record.settings["dfs.user.home.dir.prefix"].endswith("/home")
 
 
 # Three maps that ask for little and take much at once.

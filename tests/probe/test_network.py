@@ -7,9 +7,10 @@ import pytest
 
 from assay.model.cluster import Layout
 from assay.model.probe import Scene
+from assay.probe.flows import Count, Flow
 from assay.probe.interfaces import Interface, interfaces
 from assay.probe.network import Names, Network
-from assay.probe.nftables import Count, Flow, NftError
+from assay.probe.nftables import CountingTable, NftError
 from assay.probe.ticking import Moment, Ticking
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "network"
@@ -17,7 +18,7 @@ PORTS = {"hdfs data": (9866,), "shuffle": (13562,), "hdfs rpc": (8020,)}
 ONE_NODE = Scene(layout=Layout.below(Path("/nowhere")), ports=PORTS, nodes=("127.0.0.1",))
 
 
-class Table:
+class Table(CountingTable):
     """A counting table whose counts a test sets."""
 
     def __init__(self, ports=()):

@@ -78,3 +78,29 @@ def test_a_generator_without_a_checksum_is_not_believed():
     workload = TeraSort(WorkloadSpec(name="terasort", variant="stock"), "/base")
     with pytest.raises(AssayError, match="counted no checksum"):
         workload.stage(NoDataset(NO_DATASET), FakeStore(script), engine, Silent())
+
+
+def validated(made, records, told):
+    """The verdicts' outcome of the variant that runs TeraValidate, which has `told` this."""
+    script = Script(
+        counters={"org.apache.hadoop.examples.terasort.TeraGen$Counters": {"CHECKSUM": sum(map(crc32, made))}}
+    )
+    store = FakeStore(script)
+    engine = FakeEngine(script, a_trial(), store)
+    workload = TeraSort(WorkloadSpec(name="terasort", variant="validate", options={"size": "5kB"}), "/base")
+    staged = workload.stage(NoDataset(NO_DATASET), store, engine, Silent())
+    assert [job.name for job in staged.jobs] == ["generate", "sort"]
+    report = workload.run(engine, Silent())
+    assert [job.name for job in report.jobs] == ["validate"]
+    store.contents["/base/input/sorted/part-r-00000"] = b"".join(records)
+    store.files["/base/output/part-r-00000"] = told
+    return overall(workload.verify(NoDataset(NO_DATASET).graph(), store, report))
+
+
+def test_what_tera_validate_says_is_judged(records):
+    checksum = f"checksum\t{sum(map(crc32, records)):x}".encode()
+    assert validated(records, records, [checksum]) is Outcome.PASS
+    for told in ([], [checksum + b"0"], [b"error\tmisorder in part-r-00000", checksum], [b"checksum"]):
+        assert validated(records, records, told) is Outcome.FAIL
+    assert validated(records, records[1:], [checksum]) is Outcome.FAIL
+    assert validated(records, records[::-1], [checksum]) is Outcome.FAIL

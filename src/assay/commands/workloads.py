@@ -8,7 +8,7 @@ from rich.table import Table
 
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
-from assay.parts import WORKLOADS
+from assay.workload.every import WORKLOADS
 
 
 def print_workloads(console: Console) -> None:

@@ -50,4 +50,5 @@ def load(path: Path, sha256: str | None = None) -> Known | None:
         known = Known.model_validate_json(path.read_text())
     except (OSError, ValueError):
         return None
-    return known if sha256 in (None, known.sha256) else None
+    whole_facts = known.facts.wedges_by_degree is not None
+    return known if whole_facts and sha256 in (None, known.sha256) else None

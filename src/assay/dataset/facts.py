@@ -1,5 +1,7 @@
 """The counts of a graph that size the workloads."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,21 +21,41 @@ def degrees(simple: Simple) -> tuple[Counts, Counts]:
 
     The arrays are as long as the largest number, or hold only the vertices with an edge where numbers are far apart.
     """
+    size, table = _numbering(simple)
+    degree, larger = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for low, high in _edges(simple, table):
+        part = np.bincount(low, minlength=size)
+        larger += part
+        degree += part
+        degree += np.bincount(high, minlength=size)
+    return degree, larger
+
+
+def higher(simple: Simple, degree: Counts) -> Counts:
+    """How many neighbours of every vertex number have a higher degree, or the same one and a larger number."""
+    size, table = _numbering(simple)
+    found = np.zeros(size, dtype=np.int64)
+    for low, high in _edges(simple, table):
+        found += np.bincount(np.where(degree[low] <= degree[high], low, high), minlength=size)
+    return found
+
+
+def _numbering(simple: Simple) -> tuple[int, NDArray[np.uint64] | None]:
+    """How long an array by vertex number is, and the vertices with an edge where numbers are far apart."""
     size = int(unpack(simple.keys[-1:])[0].max(initial=0)) + 1
     for start in range(0, simple.keys.size, _CHUNK):
         size = max(size, int(unpack(simple.keys[start : start + _CHUNK])[1].max()) + 1)
-    table = None
     if size > 8 * simple.keys.size + _CHUNK:
         table = vertices(simple.keys)
-        size = table.size
-    degree, larger = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        return table.size, table
+    return size, None
+
+
+def _edges(simple: Simple, table: NDArray[np.uint64] | None) -> Iterator[tuple[Counts, Counts]]:
+    """Both ends of the edges as places in such an array, a chunk at a time."""
     for start in range(0, simple.keys.size, _CHUNK):
         low, high = unpack(simple.keys[start : start + _CHUNK])
-        part = np.bincount(_places(low, table), minlength=size)
-        larger += part
-        degree += part
-        degree += np.bincount(_places(high, table), minlength=size)
-    return degree, larger
+        yield _places(low, table), _places(high, table)
 
 
 def _places(ends: NDArray[np.uint64], table: NDArray[np.uint64] | None) -> Counts:
@@ -48,11 +70,13 @@ def node_count(simple: Simple) -> int:
 def facts_of(simple: Simple, triangles: int | None = None) -> GraphFacts:
     """All counts but the triangles, which are passed on if they are known."""
     degree, larger = degrees(simple)
+    after = higher(simple, degree)
     return GraphFacts(
         nodes=int((degree > 0).sum()) + simple.lone.size,
         edges=simple.keys.size,
         wedges=int((degree * (degree - 1) // 2).sum()),
         wedges_by_id=int((larger * (larger - 1) // 2).sum()),
+        wedges_by_degree=int((after * (after - 1) // 2).sum()),
         degree_squares=int((degree * degree).sum()),
         triangles=triangles,
     )

@@ -22,7 +22,7 @@ class NoDataset:
 
     def facts(self) -> GraphFacts:
         """Nothing of everything."""
-        return GraphFacts(nodes=0, edges=0, wedges=0, wedges_by_id=0, degree_squares=0)
+        return GraphFacts(nodes=0, edges=0, wedges=0, wedges_by_id=0, wedges_by_degree=0, degree_squares=0)
 
     def graph(self) -> Graph:
         """No edge and no vertex."""

@@ -24,15 +24,22 @@ class GraphFacts(Frozen):
     """Counts that size a graph workload.
 
     `wedges_by_id` is the number of open triads listed when each edge points to the larger id (triangle
-    counting); `degree_squares` the sum of squared degrees (mutual friends).
+    counting), `wedges_by_degree` when it points to the end of higher degree, or the larger id of equal degrees (absent
+    in records of earlier versions); `degree_squares` the sum of squared degrees (mutual friends).
     """
 
     nodes: int
     edges: int
     wedges: int
     wedges_by_id: int
+    wedges_by_degree: int | None = None
     degree_squares: int
     triangles: int | None = None
+
+    @property
+    def most_wedges_by_degree(self) -> int:
+        """`wedges_by_degree`, or all wedges where it isn't known."""
+        return self.wedges if self.wedges_by_degree is None else self.wedges_by_degree
 
 
 class StagedFile(Frozen):

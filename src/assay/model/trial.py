@@ -66,7 +66,7 @@ class Trial(Frozen):
     settings: SettingsSpec
     cluster: ClusterSpec
     cache: Literal["cold", "warm"]
-    probes: Literal["default", "none"] = "default"
+    probes: Literal["default", "capture", "none"] = "default"
     repetition: int
 
     @property

@@ -158,9 +158,9 @@ class ExperimentFile(Frozen):
     memory: Annotated[list[Bytes], BeforeValidator(_one_or_many)] = []
     cpus: Annotated[list[Annotated[float, Field(gt=0)]], BeforeValidator(_one_or_many)] = []
     cache: Annotated[list[Literal["cold", "warm"]], BeforeValidator(_one_or_many), Field(min_length=1)] = ["cold"]
-    probes: Annotated[list[Literal["default", "none"]], BeforeValidator(_one_or_many), Field(min_length=1)] = [
-        "default"
-    ]
+    probes: Annotated[
+        list[Literal["default", "capture", "none"]], BeforeValidator(_one_or_many), Field(min_length=1)
+    ] = ["default"]
     repetitions: int = Field(default=1, ge=1, le=10_000)
     seed: int = Field(default=1, ge=0)
 

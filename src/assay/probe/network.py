@@ -1,8 +1,9 @@
 """Bytes and packets between nodes, by direction and by purpose, and each interface's traffic over time.
 
 Purposes are told apart by the listening port (`Scene.ports`), through a counting table in the kernel's packet filter
-(`nftables`). Where that can't be had, all TCP traffic of one node with itself is estimated from the loopback interface,
-which others use too. Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
+(`nftables`) or a capture of packets (`capture`). Where the table can't be had, all TCP traffic of one node with itself
+is estimated from the loopback interface, which others use too; nothing stands in for a capture. Interfaces are read
+from /proc/net/dev (proc_pid_net(5)) at each tick.
 
 What is told of traffic between two nodes is `SENDER > RECEIVER`. Nodes that are one host have nothing between them that
 the kernel could tell apart but the server's port: there it is `NODE: clients > datanode` and the reverse. Series are
@@ -22,13 +23,14 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
 from assay.model.record import Basis
+from assay.probe.flows import Count, Flow, FlowCounter, FlowsError
 from assay.probe.interfaces import Interface, interfaces, rates, read_whole
 from assay.probe.listeners import listening_groups, own_addresses
-from assay.probe.nftables import Count, CountingTable, Flow, NftError
+from assay.probe.nftables import CountingTable
 from assay.probe.ticking import Interval, Moment, Quantity
 
 FLOWS_EVERY_S = 5.0
-"""Reading the counting table starts a process: seldom."""
+"""Reading a counting table starts a process: seldom."""
 
 HDFS_DATA = "hdfs data"
 
@@ -47,15 +49,15 @@ class Network:
 
     def __init__(
         self,
-        table: Callable[[Iterable[int]], CountingTable] = CountingTable,
+        counter: Callable[[Iterable[int]], FlowCounter] = CountingTable,
         proc: Path = Path("/proc"),
         addresses_of: Callable[[str], Sequence[str]] = _addresses_of,
     ) -> None:
-        self._make_table = table
+        self._make_counter = counter
         self._proc = proc
         self._addresses_of = addresses_of
         self._file = -1
-        self._table: CountingTable | None = None
+        self._counter: FlowCounter | None = None
         self._stand_in = False
         self._base: Mapping[Quantity, float] = {}
         self._missed = False
@@ -71,17 +73,21 @@ class Network:
         self._doubts: list[Doubt] = []
 
     def begin(self, scene: Scene) -> None:
-        """Open the interfaces' counters and make the table. Raises OSError when there is no /proc/net/dev."""
+        """Open the interfaces' counters and begin to count flows. Raises OSError when there is no /proc/net/dev."""
         self._file = os.open(self._proc / "net" / "dev", os.O_RDONLY)
         self._interfaces = interfaces(read_whole(self._file))
         nodes = self._nodes(scene)
         purposes = {port: purpose for purpose, ports in scene.ports.items() for port in ports}
         self._names = Names(nodes, purposes, listening_groups(scene.processes, self._proc), frozenset(scene.nodes))
+        counter = self._make_counter(purposes)
         try:
-            self._count(purposes)
-        except NftError as error:
-            self._stand_in = True
-            self._doubts.append(_not_counted(str(error)))
+            if not purposes:
+                raise FlowsError("the daemons' listening ports are not known")
+            counter.make()
+            self._counter = counter
+        except FlowsError as error:
+            self._stand_in = counter.has_stand_in
+            self._doubts.append(counter.not_counted(str(error)))
 
     def tick(self, now: Moment) -> Mapping[str, float]:
         """Rates of the interfaces; every few seconds those of each purpose too."""
@@ -94,7 +100,7 @@ class Network:
             self._flows, self._flows_at_s = {}, now.clock_s
             return {}
         values = dict(rates(before, self._interfaces, interval_s))
-        if self._table is not None and not self._paused and now.clock_s - self._flows_at_s >= FLOWS_EVERY_S:
+        if self._counter is not None and not self._paused and now.clock_s - self._flows_at_s >= FLOWS_EVERY_S:
             values |= self._flow_rates(now.clock_s)
         return values
 
@@ -114,12 +120,15 @@ class Network:
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Why purposes could not be told apart, or not in all parts."""
-        return (*self._doubts, _not_read(self._unread)) if self._unread else tuple(self._doubts)
+        if self._counter is None:
+            return tuple(self._doubts)
+        unread = (self._counter.not_read(self._unread),) if self._unread else ()
+        return (*self._doubts, *unread, *self._counter.doubts())
 
     def end(self) -> None:
-        """Remove the table and close the file."""
-        if self._table is not None:
-            self._table.remove()
+        """Stop counting and close the file."""
+        if self._counter is not None:
+            self._counter.remove()
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -138,23 +147,16 @@ class Network:
         except ValueError:
             return self._addresses_of(node)
 
-    def _count(self, purposes: Mapping[int, str]) -> None:
-        if not purposes:
-            raise NftError("the daemons' listening ports are not known")
-        table = self._make_table(purposes)
-        table.make()
-        self._table = table
-
     def _flow_totals(self) -> Mapping[Quantity, float]:
-        """What the table has counted; nothing at a mark at which it could not be read, nor at the first after that.
+        """What was counted by flow; nothing at a mark at which it could not be read, nor at the first after that.
 
         What had passed by then can't be told by parts any more: it is taken off from then on.
         """
-        if self._table is None:
+        if self._counter is None:
             return {}
         try:
-            flows = self._table.read()
-        except NftError as error:
+            flows = self._counter.read()
+        except FlowsError as error:
             self._unread.append(str(error))
             self._missed = True
             return {}
@@ -170,11 +172,11 @@ class Network:
 
     def _flow_rates(self, now_s: float) -> dict[str, float]:
         """By purpose since the last time; after a failure not before a mark has found that the table can be read."""
-        assert self._table is not None  # noqa: S101 - asked for by the caller
+        assert self._counter is not None  # noqa: S101 - asked for by the caller
         sums: dict[tuple[str, bool], int] = {}
         try:
-            flows = self._table.read()
-        except NftError:  # each try may hold up all other probes for seconds
+            flows = self._counter.glance()
+        except FlowsError:  # each try may hold up all other probes for seconds
             self._flows, self._paused = None, True
             return {}
         for flow, count in flows.items():
@@ -222,22 +224,3 @@ class Names(NamedTuple):
 
 def _direction(*, to_server: bool) -> str:
     return "to_server" if to_server else "from_server"
-
-
-def _not_counted(reason: str) -> Doubt:
-    return Doubt(
-        kind="network-purposes-unknown",
-        what=f"traffic was not counted by pair of nodes and purpose: {reason}",
-        why="shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
-        "loopback interface, which other programs use too",
-        cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
-    )
-
-
-def _not_read(reasons: Sequence[str]) -> Doubt:
-    return Doubt(
-        kind="network-purposes-lost",
-        what=f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of parts: {reasons[0]}",
-        why="the part that ended there and the one after it have no figures of it, and nothing stands in for them",
-        cure="leave Assay a share of a core, and nobody else's rules may be flushed (nft) while a trial runs",
-    )

@@ -11,10 +11,12 @@ A table's name tells whose it is (`ownership`), so that what a killed process le
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
+from assay.model.doubt import Doubt
 from assay.probe.children import Children
+from assay.probe.flows import Count, Flow, FlowsError
 from assay.probe.ownership import is_left_over, own_name
 
 NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
@@ -26,28 +28,14 @@ Run = Callable[[str, tuple[str, ...]], str]
 """Runs nft with a script on its input and some arguments; what it printed. Raises NftError."""
 
 
-class NftError(Exception):
+class NftError(FlowsError):
     """The packet filter can't be used: nft is missing, not permitted, or lacks something in the kernel."""
 
 
-class Flow(NamedTuple):
-    """A direction of traffic: from one address to another, to or from the server that listens on a port."""
-
-    sender: str
-    receiver: str
-    port: int
-    to_server: bool
-
-
-class Count(NamedTuple):
-    """What has passed."""
-
-    bytes: int
-    packets: int
-
-
 class CountingTable:
-    """A table that counts the flows of some ports until it is removed."""
+    """A table that counts the flows of some ports until it is removed: a `flows.FlowCounter`."""
+
+    has_stand_in = True
 
     def __init__(self, ports: Iterable[int], run: "Run | None" = None) -> None:
         self._run = run or run_nft
@@ -65,6 +53,10 @@ class CountingTable:
         """Everything counted since `make`. Raises NftError, also when somebody else removed the table."""
         return dict(parse(self._run("", ("-j", "list", "table", "inet", str(self._name)))))
 
+    def glance(self) -> dict[Flow, Count]:
+        """The kernel's counters know nothing older than now."""
+        return self.read()
+
     def remove(self) -> None:
         """Stop counting; nothing is left. What can't be removed now, the next start removes."""
         if self._name is not None:
@@ -73,6 +65,30 @@ class CountingTable:
                 self._run("", ("delete", "table", "inet", name))
             except NftError:  # gone already: somebody flushed all rules
                 return
+
+    def not_counted(self, reason: str) -> Doubt:
+        """See `flows.FlowCounter.not_counted`."""
+        return Doubt(
+            kind="network-purposes-unknown",
+            what=f"traffic was not counted by pair of nodes and purpose: {reason}",
+            why="shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
+            "loopback interface, which other programs use too",
+            cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
+        )
+
+    def not_read(self, reasons: Sequence[str]) -> Doubt:
+        """See `flows.FlowCounter.not_read`."""
+        return Doubt(
+            kind="network-purposes-lost",
+            what=f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of parts: "
+            f"{reasons[0]}",
+            why="the part that ended there and the one after it have no figures of it, and nothing stands in for them",
+            cure="leave Assay a share of a core, and nobody else's rules may be flushed (nft) while a trial runs",
+        )
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """None: the kernel loses no count."""
+        return ()
 
 
 def ruleset(name: str, ports: Iterable[int]) -> str:

@@ -1,4 +1,4 @@
-"""Mutual friends: for each edge the vertices connected to both its ends (thesis section 4.1, algorithm 1; 3 jobs)."""
+"""Mutual friends: for each edge the vertices connected to both its ends (thesis section 4.1, algorithm 1)."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.errors import AssayError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.store import Store
-from assay.model.trial import Estimate
+from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
+from assay.workload.degree_order import SHIPPED_BYTES, counted_right, directing_disk_bytes, directing_records
 from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
 from assay.workload.oracle import Oracle
 
@@ -25,7 +26,7 @@ SAMPLE_EDGES = 300_000
 
 
 class MutualFriends(GraphWorkload):
-    """Friend lists, then the triples that two lists have in common, then lists of mutual friends."""
+    """The triples that two friend lists have in common, or the triangles in degree order, become lists of friends."""
 
     summary: ClassVar[str] = "lists, for each edge, the vertices connected to both its ends"
     stresses: ClassVar[str] = (
@@ -37,20 +38,51 @@ class MutualFriends(GraphWorkload):
             about="as the thesis has it: triples from friend lists",
             jobs=("friend-lists", "triples", "lists"),
             command="mutual-friends",
-        )
+        ),
+        "tuned": Variant(
+            about="triangles listed once, by open triads at their vertex of lowest degree",
+            jobs=("degrees", "directions", "closing", "lists"),
+            command="mutual-friends-tuned",
+        ),
+        "intersect": Variant(
+            about="triangles listed once, by intersecting lists of neighbours of higher degree; no triads",
+            jobs=("degrees", "directions", "intersection", "lists"),
+            command="mutual-friends-intersect",
+        ),
     }
     defaults: ClassVar[Mapping[str, str]] = {"literal-loops": "false"}
     option_help: ClassVar[Mapping[str, str]] = {
         "literal-loops": "send an edge's own ends as candidates too, as the published pseudo-code does"
     }
 
+    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+        """Raises BadInputError for an option that is unknown, or not one of the variant's."""
+        super().__init__(spec, base)
+        if spec.variant != "paper" and "literal-loops" in spec.options:
+            raise BadInputError(
+                f"workload mutual-friends: literal-loops is an option of variant paper; leave it out of {spec.variant}"
+            )
+
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """The second job's triples decide: the sum of the squared degrees."""
+        """The triples, or the triads and triangles, of the largest job decide."""
+        jobs = len(self.variants[self.spec.variant].jobs)
+        disk_bytes, records = self._estimated_work(facts, staged_bytes)
         return Estimate(
-            disk_bytes=4 * staged_bytes + facts.degree_squares * TRIPLE_SHUFFLE_BYTES,
+            disk_bytes=disk_bytes,
             memory_bytes=VERIFY_EDGE_BYTES * (facts.nodes + facts.edges),
-            seconds=3 * JOB_S + facts.degree_squares * RECORD_S,
+            seconds=jobs * JOB_S + records * RECORD_S,
         )
+
+    def _estimated_work(self, facts: GraphFacts, staged_bytes: int) -> tuple[int, int]:
+        """Bytes on the medium at the worst moment, and records shipped in all jobs."""
+        if self.spec.variant == "paper":
+            return 4 * staged_bytes + facts.degree_squares * TRIPLE_SHUFFLE_BYTES, facts.degree_squares
+        wedges = facts.most_wedges_by_degree
+        # There is at most one triangle for each wedge.
+        friends = 3 * (wedges if facts.triangles is None else facts.triangles)
+        closing = facts.edges + (wedges if self.spec.variant == "tuned" else 0)
+        disk_bytes = directing_disk_bytes(facts, staged_bytes) + max(closing, 2 * friends) * SHIPPED_BYTES
+        return disk_bytes, closing + friends + directing_records(facts)
 
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Each list is as long as NetworKit counts for its edge, and the same list (all edges, or a sample)."""
@@ -86,6 +118,7 @@ class MutualFriends(GraphWorkload):
                 passed=total == 3 * oracle.triangles == told,
                 detail=f"{total} in the lists, counter {told}, 3 x {oracle.triangles} triangles",
             ),
+            *(() if self.spec.variant == "paper" else (counted_right(oracle, report),)),
         )
 
     def _rows(self, graph: Graph, store: Store) -> Iterator[tuple[int, list[int]]]:

@@ -1,7 +1,8 @@
 """TeraSort: Hadoop's own sort of 100-byte records by their 10-byte keys into one total order.
 
 Unchanged, from hadoop-mapreduce-examples (org.apache.hadoop.examples.terasort). TeraGen stages the records; the order
-and the checksum of what TeraSort leaves are found again here, not by TeraValidate's code.
+and the checksum of what TeraSort leaves are found again here, not by TeraValidate's code. `validate` runs TeraValidate
+on records that both have staged, and its answer is judged the same way.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,12 +19,13 @@ from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
+from assay.workload.examples import PACKAGE, example
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 
 RECORD_BYTES, KEY_BYTES = 100, 10
 MIB = 1 << 20
-_PACKAGE = "org.apache.hadoop.examples.terasort"
-_GENERATED = f"{_PACKAGE}.TeraGen$Counters"
+_PACKAGE = "terasort"
+_GENERATED = f"{PACKAGE}.{_PACKAGE}.TeraGen$Counters"
 _REPLICATION = "mapreduce.terasort.output.replication"
 # Input, output, and spills of both sides that may be merged once more.
 _COPIES = 5
@@ -35,7 +37,10 @@ class TeraSort(MadeWorkload):
     summary: ClassVar[str] = "sorts 100-byte records by their 10-byte keys into one total order"
     stresses: ClassVar[str] = "shuffle and disks alike: all of the input is read, spilled, shipped, merged and written"
     source: ClassVar[str] = "hadoop-mapreduce-examples, TeraGen and TeraSort, unchanged"
-    variants: ClassVar[Mapping[str, Variant]] = {"stock": Variant(about="as Hadoop has it", jobs=("sort",))}
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "stock": Variant(about="as Hadoop has it", jobs=("sort",)),
+        "validate": Variant(about="reads sorted records and checks their order, with TeraValidate", jobs=("validate",)),
+    }
     defaults: ClassVar[Mapping[str, str]] = {"size": "1GB"}
     option_help: ClassVar[Mapping[str, str]] = {"size": "all records together; a multiple of 100 bytes"}
 
@@ -52,22 +57,33 @@ class TeraSort(MadeWorkload):
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
         """All copies at once; the verification holds a few pieces of the output."""
-        seconds = 2 * JOB_S + _COPIES * self._size_bytes / BYTES_S
+        jobs = 3 if self._validates else 2
+        seconds = jobs * JOB_S + (_COPIES + self._validates) * self._size_bytes / BYTES_S
         return Estimate(disk_bytes=_COPIES * self._size_bytes, memory_bytes=64 * MIB, seconds=seconds)
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """TeraGen, which counts the sum of its records' checksums."""
+        """TeraGen, which counts the sum of its records' checksums; for `validate` TeraSort too."""
         rows = self._size_bytes // RECORD_BYTES
-        report = engine.run_program(_program("TeraGen", "generate", (str(rows), self._rows), {}), progress)
+        report = engine.run_program(example(f"{_PACKAGE}.TeraGen", (str(rows), self._rows), {}, "generate"), progress)
         counted = engine.history(report.jobs[0]).job.counters.get(_GENERATED, {})
         if "CHECKSUM" not in counted:
             raise AssayError(f"TeraGen counted no checksum (counter group {_GENERATED})")
         self._generated = {"rows": rows, "checksum": counted["CHECKSUM"]}
-        return report
+        if not self._validates:
+            return report
+        sorting = engine.run_program(self._sort({}), progress)
+        # The sorted records alone are the input.
+        store.delete(self._rows)
+        return report.model_copy(update={"jobs": (*report.jobs, *sorting.jobs)})
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The sort; its result says what the output must hold. Its output has one replica unless told otherwise."""
-        report = engine.run_program(_program("TeraSort", "sort", (self._rows, self.output), self.spec.hadoop), progress)
+        if self._validates:
+            arguments = (self._sorted, self.output)
+            program = example(f"{_PACKAGE}.TeraValidate", arguments, self.spec.hadoop, "validate")
+            report = engine.run_program(program, progress)
+            return report.model_copy(update={"result": self._generated})
+        report = engine.run_program(self._sort(self.spec.hadoop), progress)
         settings = {_REPLICATION: "1", **report.settings}
         return report.model_copy(update={"result": self._generated, "settings": settings})
 
@@ -75,14 +91,16 @@ class TeraSort(MadeWorkload):
         """One pass over the output in the order of its files: number, checksum and order of the records."""
         rows = checksum = disorders = 0
         last = b""
-        for block in _records(store, self.output):
+        for block in _records(store, self._sorted):
             records = [block[at : at + RECORD_BYTES] for at in range(0, len(block), RECORD_BYTES)]
             checksum += sum(map(crc32, records))
             keys = [last, *(record[:KEY_BYTES] for record in records)]
             disorders += sum(before > after for before, after in pairwise(keys))
             rows, last = rows + len(records), keys[-1]
         wanted = report.result
+        told = (self._told(store, wanted["checksum"]),) if self._validates else ()
         return (
+            *told,
             verdict(
                 "every record is there once",
                 passed=(rows, checksum) == (wanted["rows"], wanted["checksum"]),
@@ -96,12 +114,27 @@ class TeraSort(MadeWorkload):
         """Below the input's directory, as TeraGen makes its own."""
         return f"{self.input}/rows"
 
+    @property
+    def _validates(self) -> bool:
+        return self.spec.variant == "validate"
 
-def _program(tool: str, job: str, arguments: tuple[str, ...], properties: Mapping[str, str]) -> Program:
-    return Program(
-        name=tool, jar="hadoop-mapreduce-examples-*.jar", main_class=f"{_PACKAGE}.{tool}", arguments=arguments,
-        properties=properties, jobs=(job,),
-    )  # fmt: skip
+    @property
+    def _sorted(self) -> str:
+        """Where TeraSort's output lies."""
+        return f"{self.input}/sorted" if self._validates else self.output
+
+    def _sort(self, properties: Mapping[str, str]) -> Program:
+        return example(f"{_PACKAGE}.TeraSort", (self._rows, self._sorted), properties, "sort")
+
+    def _told(self, store: Store, checksum: int | float) -> Verdict:
+        """TeraValidate writes a line `checksum`, and one `error` for each disorder that it finds."""
+        lines = [line.split(b"\t", 1) for line in store.lines(self.output) if line]
+        found = [line[1].strip() for line in lines if line[0] == b"checksum" and len(line) == 2]
+        return verdict(
+            "TeraValidate finds the checksum and no disorder",
+            passed=len(lines) == 1 and found == [f"{checksum:x}".encode()],
+            detail=b" ".join(map(b" ".join, lines[:3])).decode(errors="replace"),
+        )
 
 
 def _records(store: Store, path: str) -> Iterator[bytes]:

@@ -5,12 +5,25 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.util.ToolRunner;
+import org.assay.jobs.clustering.ClusteringCoefficient;
 import org.assay.jobs.components.Components;
+import org.assay.jobs.components.ComponentsByStars;
+import org.assay.jobs.cores.KCore;
+import org.assay.jobs.distances.Distances;
+import org.assay.jobs.degrees.DegreeDistribution;
 import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
+import org.assay.jobs.labels.LabelPropagation;
+import org.assay.jobs.mutualfriends.IntersectMutualFriends;
+import org.assay.jobs.kmeans.KMeans;
 import org.assay.jobs.mutualfriends.MutualFriends;
+import org.assay.jobs.mutualfriends.TunedMutualFriends;
 import org.assay.jobs.normalise.Normalise;
+import org.assay.jobs.triangles.IntersectTriangles;
+import org.assay.jobs.pagerank.PageRank;
 import org.assay.jobs.triangles.Triangles;
+import org.assay.jobs.triangles.TunedTriangles;
+import org.assay.jobs.wordfrequency.WordFrequency;
 
 /** The entry point of {@code hadoop jar assay-jobs.jar}: picks the command and runs it. */
 public final class Main {
@@ -42,8 +55,22 @@ public final class Main {
     workloads.add(new Normalise());
     workloads.add(new FriendLists());
     workloads.add(new MutualFriends());
+    workloads.add(new TunedMutualFriends());
+    workloads.add(new IntersectMutualFriends());
     workloads.add(new Components());
+    workloads.add(new ComponentsByStars());
+    workloads.add(new Distances());
+    workloads.add(new KCore());
+    workloads.add(new LabelPropagation());
     workloads.add(new Triangles());
+    workloads.add(new TunedTriangles());
+    workloads.add(new IntersectTriangles());
+    workloads.add(new ClusteringCoefficient());
+    workloads.addAll(List.of(KMeans.paper(), KMeans.tuned()));
+    workloads.addAll(List.of(PageRank.paper(), PageRank.tuned()));
+    workloads.add(new DegreeDistribution());
+    workloads.add(WordFrequency.combined());
+    workloads.add(WordFrequency.plain());
     return workloads;
   }
 
@@ -53,7 +80,7 @@ public final class Main {
         "Usage: hadoop jar assay-jobs.jar <command> [-D property=value ...] <input> <output>"
             + " [options]\n\nCommands:\n");
     for (Workload workload : workloads()) {
-      usage.append(String.format("  %-15s %s%n", workload.name(), workload.summary()));
+      usage.append(String.format("  %-24s %s%n", workload.name(), workload.summary()));
       usage.append(workload.optionsUsage());
     }
     return usage

@@ -1,2 +1,4 @@
-/** Connected components by passing the smallest vertex number on, one job per hop. */
+/**
+ * Connected components: by passing the smallest vertex number on, one job per hop; and by stars.
+ */
 package org.assay.jobs.components;

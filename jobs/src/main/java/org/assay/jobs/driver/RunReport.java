@@ -81,6 +81,11 @@ public final class RunReport {
     result.put(name, value);
   }
 
+  /** Adds a number that isn't whole to the result. */
+  public void result(String name, double value) {
+    result.put(name, value);
+  }
+
   /** Ends the report of a run whose output is whole. */
   void succeed() throws IOException {
     root.put("succeeded", true);

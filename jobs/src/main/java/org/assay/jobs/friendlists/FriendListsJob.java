@@ -58,7 +58,7 @@ public final class FriendListsJob {
   }
 
   /** Writes the list of a vertex; the vertex itself only says that the vertex exists. */
-  static final class ListReducer extends Reducer<VertexId, VertexId, NullWritable, Text> {
+  public static class ListReducer extends Reducer<VertexId, VertexId, NullWritable, Text> {
     private final IdList neighbours = new IdList();
     private final LineBuilder line = new LineBuilder();
     private long vertices;

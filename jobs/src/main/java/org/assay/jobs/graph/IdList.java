@@ -27,6 +27,11 @@ public final class IdList {
     return ids[index];
   }
 
+  /** Where a number stands in an ascending list; negative if it isn't there. */
+  public int indexOf(long id) {
+    return Arrays.binarySearch(ids, 0, size, id);
+  }
+
   /** Appends a number. */
   public void add(long id) {
     if (size == ids.length) {
@@ -44,9 +49,24 @@ public final class IdList {
     size = other.size;
   }
 
+  /** Sorts in ascending order; repeats stay. */
+  public void sort() {
+    Arrays.sort(ids, 0, size);
+  }
+
+  /** The index of a number in a list in ascending order, negative if it isn't there. */
+  public int find(long id) {
+    return Arrays.binarySearch(ids, 0, size, id);
+  }
+
+  /** Replaces a number. */
+  public void set(int index, long id) {
+    ids[index] = id;
+  }
+
   /** Sorts in ascending order and drops repeats. */
   public void sortUnique() {
-    Arrays.sort(ids, 0, size);
+    sort();
     int kept = 0;
     for (int i = 0; i < size; i++) {
       if (kept == 0 || ids[i] != ids[kept - 1]) {

@@ -42,6 +42,13 @@ public final class IdScanner {
     return bytes[position];
   }
 
+  /** Moves past this character if it is the first of what {@link #hasNext} found. */
+  public boolean pass(char character) {
+    boolean found = bytes[position] == character;
+    position += found ? 1 : 0;
+    return found;
+  }
+
   /**
    * The next number; {@link #hasNext} must have been asked before.
    *

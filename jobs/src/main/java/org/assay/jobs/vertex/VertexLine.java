@@ -1,4 +1,4 @@
-package org.assay.jobs.components;
+package org.assay.jobs.vertex;
 
 import org.apache.hadoop.io.Text;
 import org.assay.jobs.graph.IdScanner;
@@ -7,14 +7,17 @@ import org.assay.jobs.graph.MalformedLineException;
 
 /**
  * The text of a vertex between iterations and in the output: {@code
- * vertex<TAB>minimum<TAB>flag<TAB>n1 n2 ...} with flag 1 for active and 0 for inactive. A vertex
- * without neighbours ends after the third tab.
+ * vertex<TAB>value<TAB>flag<TAB>n1 n2 ...} with flag 1 for active and 0 for inactive. A vertex
+ * without neighbours ends after the third tab. The value is a vertex number or count, or -1 for
+ * none.
  */
 final class VertexLine {
+  private static final long NONE = -1;
+
   private final IdScanner scanner = new IdScanner("\t ");
   private final LineBuilder line = new LineBuilder();
 
-  /** Reads a friend list, the vertex first, as an active vertex that is its own minimum. */
+  /** Reads a friend list, the vertex first, as an active vertex that has its own number. */
   long readFriends(Text text, VertexState state) throws MalformedLineException {
     scanner.reset(text);
     long vertex = next();
@@ -27,16 +30,22 @@ final class VertexLine {
   long readState(Text text, VertexState state) throws MalformedLineException {
     scanner.reset(text);
     long vertex = next();
-    long minimum = next();
-    state.setVertex(minimum, next() == 1);
+    boolean isNone = scanner.hasNext() && scanner.pass('-');
+    long value = next();
+    state.setVertex(isNone ? NONE : value, next() == 1);
     readNeighbours(state);
     return vertex;
   }
 
   /** The line of a vertex, valid until the next call. */
   Text text(long vertex, VertexState state) {
-    line.clear().put(vertex).put('\t').put(state.minimum()).put('\t');
-    line.put(state.isActive() ? '1' : '0').put('\t').put(state.neighbours(), ' ');
+    line.clear().put(vertex).put('\t');
+    if (state.value() == NONE) {
+      line.put('-').put(1);
+    } else {
+      line.put(state.value());
+    }
+    line.put('\t').put(state.isActive() ? '1' : '0').put('\t').put(state.neighbours(), ' ');
     return line.text();
   }
 

@@ -1,4 +1,4 @@
-package org.assay.jobs.components;
+package org.assay.jobs.vertex;
 
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -7,59 +7,59 @@ import org.apache.hadoop.io.Writable;
 import org.assay.jobs.graph.IdList;
 
 /**
- * A shuffle value: either a vertex with its minimum, flag and neighbours, or a message with a
- * minimum only. Serialized as one byte for the kind, 8 for the minimum, and for a vertex 4 for the
- * number of neighbours and 8 for each of them. A vertex without neighbours is not a message.
+ * A shuffle value: either a vertex with its value, flag and neighbours, or a message with a value
+ * only. Serialized as one byte for the kind, 8 for the value, and for a vertex 4 for the number of
+ * neighbours and 8 for each of them. A vertex without neighbours is not a message.
  */
-final class VertexState implements Writable {
+public final class VertexState implements Writable {
   private static final byte MESSAGE = 0;
   private static final byte INACTIVE = 1;
   private static final byte ACTIVE = 2;
 
   private final IdList neighbours = new IdList();
   private byte kind = MESSAGE;
-  private long minimum;
+  private long value;
 
-  boolean isMessage() {
+  public boolean isMessage() {
     return kind == MESSAGE;
   }
 
-  boolean isActive() {
+  public boolean isActive() {
     return kind == ACTIVE;
   }
 
-  long minimum() {
-    return minimum;
+  public long value() {
+    return value;
   }
 
   /** The neighbours; of a message what was left there, not to be used. */
-  IdList neighbours() {
+  public IdList neighbours() {
     return neighbours;
   }
 
   /** Becomes a message. */
-  void setMessage(long newMinimum) {
+  public void setMessage(long newValue) {
     kind = MESSAGE;
-    minimum = newMinimum;
+    value = newValue;
   }
 
   /** Becomes a vertex with the neighbours that the list holds. */
-  void setVertex(long newMinimum, boolean active) {
+  public void setVertex(long newValue, boolean active) {
     kind = active ? ACTIVE : INACTIVE;
-    minimum = newMinimum;
+    value = newValue;
   }
 
   /** Becomes a copy of another vertex. */
-  void copyFrom(VertexState other) {
+  public void copyFrom(VertexState other) {
     kind = other.kind;
-    minimum = other.minimum;
+    value = other.value;
     neighbours.copyFrom(other.neighbours);
   }
 
   @Override
   public void write(DataOutput out) throws IOException {
     out.writeByte(kind);
-    out.writeLong(minimum);
+    out.writeLong(value);
     if (!isMessage()) {
       out.writeInt(neighbours.size());
       for (int i = 0; i < neighbours.size(); i++) {
@@ -71,7 +71,7 @@ final class VertexState implements Writable {
   @Override
   public void readFields(DataInput in) throws IOException {
     kind = in.readByte();
-    minimum = in.readLong();
+    value = in.readLong();
     neighbours.clear();
     if (!isMessage()) {
       int size = in.readInt();

@@ -1,0 +1,13 @@
+package org.assay.jobs.components;
+
+/** What each job of connected components by stars counts. */
+public enum StarCounter {
+  /** Pairs that the maps sent, before equal ones are combined. */
+  SENT,
+  /** Pairs that were linked to a smaller vertex than before. */
+  CHANGED,
+  /** Pairs written; in the last job one per vertex. */
+  PAIRS,
+  /** Vertices without a smaller neighbour: in the last job the number of components. */
+  ROOTS
+}

@@ -1,0 +1,25 @@
+package org.assay.jobs.degrees;
+
+import java.io.IOException;
+import org.apache.hadoop.io.VLongWritable;
+import org.apache.hadoop.mapreduce.Reducer;
+
+/** Adds up what a map task has of a key, in both jobs; may run any number of times. */
+final class SumCombiner<K> extends Reducer<K, VLongWritable, K, VLongWritable> {
+  private final VLongWritable total = new VLongWritable();
+
+  @Override
+  protected void reduce(K key, Iterable<VLongWritable> numbers, Context context)
+      throws IOException, InterruptedException {
+    total.set(sum(numbers));
+    context.write(key, total);
+  }
+
+  static long sum(Iterable<VLongWritable> numbers) {
+    long sum = 0;
+    for (VLongWritable number : numbers) {
+      sum = Math.addExact(sum, number.get());
+    }
+    return sum;
+  }
+}

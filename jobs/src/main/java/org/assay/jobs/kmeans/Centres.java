@@ -1,0 +1,175 @@
+package org.assay.jobs.kmeans;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.Text;
+import org.assay.jobs.driver.UsageException;
+import org.assay.jobs.graph.MalformedLineException;
+
+/**
+ * The k centres, as the tasks of a job read them from the store.
+ *
+ * <p>Their directory has a line {@code index<TAB>points<TAB>x1,x2,...} per centre, in any order.
+ */
+final class Centres {
+  /** Squared distances that differ by less than this share are a tie. */
+  static final double TIE = 1e-12;
+
+  private static final String DIRECTORY = "assay.k-means.centres";
+
+  private final double[][] centres;
+  private final double[] squares;
+
+  private Centres(double[][] centres) {
+    this.centres = centres;
+    this.squares = new double[centres.length];
+  }
+
+  /** Tells a job's tasks where the centres are. */
+  static void use(Configuration conf, Path directory) {
+    conf.set(DIRECTORY, directory.toString());
+  }
+
+  /** The centres that a job was told. */
+  static Centres read(Configuration conf) throws IOException {
+    Path directory = new Path(conf.get(DIRECTORY));
+    List<String> lines = new ArrayList<>();
+    for (FileStatus status : directory.getFileSystem(conf).listStatus(directory)) {
+      if (!status.getPath().getName().startsWith("_")) {
+        lines.addAll(lines(conf, status.getPath()));
+      }
+    }
+    double[][] centres = new double[lines.size()][];
+    for (String line : lines) {
+      String[] fields = line.split("\t", 3);
+      centres[Integer.parseInt(fields[0])] = coordinates(fields[2]);
+    }
+    return new Centres(centres);
+  }
+
+  /** A user's centres: a file with one point per line, the index is the line's place. */
+  static Centres readPoints(Configuration conf, Path file) throws IOException, UsageException {
+    FileSystem files = file.getFileSystem(conf);
+    if (!files.exists(file) || !files.getFileStatus(file).isFile()) {
+      throw new UsageException(
+          "centres " + file + " is not a file; give one with a point per line");
+    }
+    List<double[]> centres = new ArrayList<>();
+    for (String line : lines(conf, file)) {
+      double[] centre = coordinates(line);
+      if (centre.length > 0) {
+        centres.add(centre);
+      }
+    }
+    for (double[] centre : centres) {
+      if (centre.length != centres.get(0).length) {
+        throw new UsageException("centres " + file + " have unequal numbers of coordinates");
+      }
+    }
+    if (centres.isEmpty()) {
+      throw new UsageException("centres " + file + " is empty; give a file with a point per line");
+    }
+    return new Centres(centres.toArray(new double[0][]));
+  }
+
+  /** Writes them to a file of a directory that {@link #read} reads. */
+  void write(Configuration conf, Path file) throws IOException {
+    try (OutputStream out = file.getFileSystem(conf).create(file, false)) {
+      for (int i = 0; i < centres.length; i++) {
+        out.write((line(i, 0, centres[i]) + "\n").getBytes(StandardCharsets.UTF_8));
+      }
+    }
+  }
+
+  /** The line of a centre; reading it gives the same doubles. */
+  static String line(int index, long points, double[] centre) {
+    StringBuilder line = new StringBuilder();
+    line.append(index).append('\t').append(points);
+    for (int i = 0; i < centre.length; i++) {
+      line.append(i == 0 ? '\t' : ',').append(centre[i]);
+    }
+    return line.toString();
+  }
+
+  int size() {
+    return centres.length;
+  }
+
+  int dimensions() {
+    return centres[0].length;
+  }
+
+  double[] get(int index) {
+    return centres[index];
+  }
+
+  /**
+   * The index of the nearest centre by Euclidean distance; of several that are equally near, to a
+   * share of {@link #TIE} of the squared distance, the lowest.
+   *
+   * @throws MalformedLineException if the point has another number of coordinates
+   */
+  int nearest(double[] point, int pointDimensions) throws MalformedLineException {
+    if (pointDimensions != dimensions()) {
+      throw new MalformedLineException(
+          "a point has "
+              + pointDimensions
+              + " coordinates, and the centres have "
+              + dimensions()
+              + "; all must have as many");
+    }
+    double least = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < centres.length; i++) {
+      squares[i] = square(point, centres[i]);
+      least = Math.min(least, squares[i]);
+    }
+    double near = least * (1 + TIE);
+    int index = 0;
+    while (!(squares[index] <= near)) {
+      index++;
+      if (index == squares.length) {
+        throw new MalformedLineException("a point is too far from all centres for a double");
+      }
+    }
+    return index;
+  }
+
+  private static double square(double[] point, double[] centre) {
+    double square = 0;
+    for (int i = 0; i < centre.length; i++) {
+      double difference = point[i] - centre[i];
+      square += difference * difference;
+    }
+    return square;
+  }
+
+  private static double[] coordinates(String line) throws MalformedLineException {
+    PointScanner scanner = new PointScanner();
+    int dimensions = scanner.read(new Text(line));
+    return Arrays.copyOf(scanner.coordinates(), dimensions);
+  }
+
+  private static List<String> lines(Configuration conf, Path file) throws IOException {
+    List<String> lines = new ArrayList<>();
+    try (BufferedReader reader =
+        new BufferedReader(
+            new InputStreamReader(file.getFileSystem(conf).open(file), StandardCharsets.UTF_8))) {
+      String line = reader.readLine();
+      while (line != null) {
+        lines.add(line);
+        line = reader.readLine();
+      }
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,113 @@
+package org.assay.jobs.kmeans;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Arrays;
+import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.io.WritableUtils;
+
+/**
+ * One point, or the sum of several: a shuffle value of k-means.
+ *
+ * <p>Sums are compensated (Neumaier 1974): beside each sum stands what its roundings have lost, and
+ * travels with it. So the mean is right to the last digit or so, in whatever order and groups the
+ * points arrive. The sum of the magnitudes tells to what the error is relative.
+ *
+ * <p>Serialized as the number of points and of coordinates, one byte each while they are small, and
+ * 8 bytes per coordinate of a point, 24 per coordinate of a sum.
+ */
+final class PointSum implements Writable {
+  private long count;
+  private int dimensions;
+  private double[] sums = new double[0];
+  private double[] lost = new double[0];
+  private double[] magnitudes = new double[0];
+
+  /** Becomes one point. */
+  void setPoint(double[] coordinates, int newDimensions) {
+    start(newDimensions);
+    count = 1;
+    for (int i = 0; i < dimensions; i++) {
+      sums[i] = coordinates[i];
+      magnitudes[i] = Math.abs(coordinates[i]);
+    }
+  }
+
+  /** Becomes the sum of no point. */
+  void clear(int newDimensions) {
+    start(newDimensions);
+    count = 0;
+  }
+
+  /** Adds a point or a sum of the same dimensions. */
+  void add(PointSum other) {
+    if (other.dimensions != dimensions) {
+      throw new IllegalArgumentException(
+          "points of " + other.dimensions + " and " + dimensions + " coordinates have no sum");
+    }
+    count = Math.addExact(count, other.count);
+    for (int i = 0; i < dimensions; i++) {
+      double before = sums[i];
+      double term = other.sums[i];
+      double after = before + term;
+      lost[i] +=
+          (Math.abs(before) >= Math.abs(term) ? before - after + term : term - after + before)
+              + other.lost[i];
+      sums[i] = after;
+      magnitudes[i] += other.magnitudes[i];
+    }
+  }
+
+  /** How many points were added. */
+  long count() {
+    return count;
+  }
+
+  /** The mean of a coordinate; there must be a point. */
+  double mean(int coordinate) {
+    return (sums[coordinate] + lost[coordinate]) / count;
+  }
+
+  /** The mean of the magnitudes of a coordinate; there must be a point. */
+  double meanMagnitude(int coordinate) {
+    return magnitudes[coordinate] / count;
+  }
+
+  private void start(int newDimensions) {
+    if (sums.length != newDimensions) {
+      sums = new double[newDimensions];
+      lost = new double[newDimensions];
+      magnitudes = new double[newDimensions];
+    } else {
+      Arrays.fill(sums, 0);
+      Arrays.fill(lost, 0);
+      Arrays.fill(magnitudes, 0);
+    }
+    dimensions = newDimensions;
+  }
+
+  @Override
+  public void write(DataOutput out) throws IOException {
+    WritableUtils.writeVLong(out, count);
+    WritableUtils.writeVInt(out, dimensions);
+    for (int i = 0; i < dimensions; i++) {
+      out.writeDouble(sums[i]);
+      if (count > 1) {
+        out.writeDouble(lost[i]);
+        out.writeDouble(magnitudes[i]);
+      }
+    }
+  }
+
+  @Override
+  public void readFields(DataInput in) throws IOException {
+    count = WritableUtils.readVLong(in);
+    start(WritableUtils.readVInt(in));
+    for (int i = 0; i < dimensions; i++) {
+      sums[i] = in.readDouble();
+      lost[i] = count > 1 ? in.readDouble() : 0;
+      magnitudes[i] = count > 1 ? in.readDouble() : Math.abs(sums[i]);
+    }
+  }
+}

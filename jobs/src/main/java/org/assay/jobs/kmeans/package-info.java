@@ -1,0 +1,2 @@
+/** Clustering of points around centres by Lloyd's iteration, one job per iteration. */
+package org.assay.jobs.kmeans;

@@ -1,0 +1,2 @@
+/** Communities by propagating labels, one job per round. */
+package org.assay.jobs.labels;

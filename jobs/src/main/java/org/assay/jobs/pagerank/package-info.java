@@ -1,0 +1,2 @@
+/** PageRank of a directed graph by power iteration. */
+package org.assay.jobs.pagerank;

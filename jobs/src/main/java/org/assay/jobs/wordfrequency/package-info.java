@@ -1,0 +1,2 @@
+/** How often each word occurs in text files. */
+package org.assay.jobs.wordfrequency;

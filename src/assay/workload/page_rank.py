@@ -1,0 +1,195 @@
+"""PageRank of a directed graph by power iteration, as Pegasus does it."""
+
+import math
+import tempfile
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model.dataset import Dataset
+from assay.model.doubt import Verdict, verdict
+from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.errors import AssayError, BadInputError
+from assay.model.graph import Graph, GraphFacts
+from assay.model.progress import Progress
+from assay.model.store import Store
+from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.workload import Variant
+from assay.workload.graph import RECORD_S
+from assay.workload.kronecker import MOST_SCALE, Directed, made_graph, read_graph, write_graph
+from assay.workload.made import JOB_S, MadeWorkload
+from assay.workload.power_iteration import Floats, PowerIteration
+
+# Bytes of an edge and a vertex: in binary files and spills, of which there are about three; of an edge's text.
+_RECORD_BYTES, _COPIES, _LINE_BYTES = 27, 4, 16
+# Resident memory of making the graph and verifying, by edge and by vertex.
+_EDGE_BYTES, _VERTEX_BYTES = 90, 400
+# Ranks agree when they differ by less than this share; sums of ranks when they differ by less.
+AGREEMENT = 1e-9
+
+
+class PageRank(MadeWorkload):
+    """A vertex has an even part of all rank, and the shares of those that point to it."""
+
+    summary: ClassVar[str] = "ranks the vertices of a directed graph (PageRank), two jobs per iteration"
+    stresses: ClassVar[str] = (
+        "repeated jobs: a record per edge and vertex is shuffled and written in each; little CPU per byte"
+    )
+    source: ClassVar[str] = (
+        "the study of HPC storage, PageRank of Pegasus 2.0 on a Kronecker graph (sections 3.1, 3.3.4)"
+    )
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "paper": Variant(
+            about="as Pegasus has it: a join of edges and ranks, and a sum by target, in each iteration",
+            jobs=("vertices", "join 1", "sum 1", "..."),
+            command="page-rank",
+        ),
+        "tuned": Variant(
+            about="one job per iteration: lists of targets pass through, shares are added up on the map side",
+            jobs=("adjacency", "iteration 1", "...", "ranks"),
+            command="page-rank-tuned",
+        ),
+    }
+    defaults: ClassVar[Mapping[str, str]] = {
+        "scale": "16", "edge_factor": "16", "seed": "1", "file": "",
+        "damping": "0.85", "tolerance": "1e-7", "iterations": "50",
+    }  # fmt: skip
+    option_help: ClassVar[Mapping[str, str]] = {
+        "scale": "2^scale vertices are made",
+        "edge_factor": "edges drawn per vertex; those that fall together count once",
+        "seed": "of the graph",
+        "file": "a directed edge list of your own instead",
+        "damping": "the share of a rank that follows the edges",
+        "tolerance": "it ends when all ranks together change by less",
+        "iterations": "the most that run",
+    }
+    path_options: ClassVar[Collection[str]] = ("file",)
+
+    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+        """Raises BadInputError when an option is unknown or impossible; a file is read by `estimate`."""
+        super().__init__(spec, base)
+        self._scale, self._edge_factor = self.options.count("scale"), self.options.count("edge_factor")
+        if self._scale > MOST_SCALE:
+            raise self.options.refusal("scale", f"a whole number from 1 to {MOST_SCALE}")
+        self._seed, self._most = self.options.count("seed", 0), self.options.count("iterations")
+        self._damping = self.options.number("damping", 0, 1)
+        self._tolerance = self.options.number("tolerance", 0, 2)
+        file = self.options.text("file")
+        self._file = Path(file).expanduser() if file else None
+        for name in ("scale", "edge_factor", "seed"):
+            if file and name in spec.options:
+                raise BadInputError(f"workload {spec.name}: {name} is of made graphs; leave out {name}, or file")
+
+    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+        """By the made graph's most edges, or the file's; raises BadInputError for a file that is wrong."""
+        vertices, edges = 1 << self._scale, self._edge_factor << self._scale
+        if self._file is not None:
+            vertices, edges = len(self._graph.vertices), len(self._graph.sources)
+        jobs = 2 if self.spec.variant == "paper" else 1
+        iterations = min(self._most, math.ceil(math.log(self._tolerance / 2) / math.log(self._damping)))
+        return Estimate(
+            disk_bytes=edges * _LINE_BYTES + (edges + vertices) * _RECORD_BYTES * _COPIES,
+            memory_bytes=_EDGE_BYTES * edges + _VERTEX_BYTES * vertices,
+            seconds=(1 + iterations * jobs) * (JOB_S + (edges + vertices) * RECORD_S),
+        )
+
+    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """The edges in one file, each once, and after them the vertices that have none."""
+        with tempfile.TemporaryDirectory() as scratch:
+            progress.detail("make graph")
+            file = Path(scratch) / "edges.txt"
+            write_graph(self._graph, file)
+            store.put(file, f"{self.input}/edges.txt")
+        return LaunchReport(jobs=(), result={})
+
+    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        """All iterations."""
+        options = {"damping": self._damping, "tolerance": self._tolerance, "iterations": self._most}
+        launch = Launch(
+            command=self.variants[self.spec.variant].command,
+            input=self.input,
+            output=self.output,
+            options=tuple(f"--{name}={value!r}" for name, value in options.items()),
+            properties=self.spec.hadoop,
+        )
+        return engine.run(launch, progress)
+
+    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """As many iterations with SciPy end with the same ranks; and they are as near to NetworKit's as they can be."""
+        done = report.result.get("iterations")
+        if not isinstance(done, int) or not 1 <= done <= self._most:
+            return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)
+        vertices, ranks = _read_ranks(store, self.output)
+        once = np.array_equal(vertices, self._graph.vertices)
+        everywhere = verdict(
+            "every vertex has one rank", passed=once,
+            detail=f"{len(vertices)} lines for {len(self._graph.vertices)} vertices",
+        )  # fmt: skip
+        if not once:
+            return (everywhere,)
+        power = PowerIteration(self._graph, self._damping)
+        expected, changes = power.iterate(done)
+        off = int((np.abs(ranks - expected) > AGREEMENT * expected).sum())
+        total = math.fsum(ranks)
+        return (
+            everywhere,
+            verdict(
+                "ranks equal those of power iteration with SciPy", passed=off == 0, detail=f"{off} vertices differ"
+            ),
+            self._near_limit(ranks, changes[-1], power),
+            verdict("ranks sum to 1", passed=abs(total - 1) <= AGREEMENT, detail=f"the sum is {total:.15g}"),
+            self._ended(changes, report),
+            self._counted(power, report),
+        )
+
+    @cached_property
+    def _graph(self) -> Directed:
+        if self._file is not None:
+            return read_graph(self._file)
+        return made_graph(self._scale, self._edge_factor, self._seed)
+
+    def _near_limit(self, ranks: Floats, change: float, power: PowerIteration) -> Verdict:
+        """After a change of d the limit is at most d c / (1 - c) away, as each iteration shrinks changes by c."""
+        most = change * self._damping / (1 - self._damping) + AGREEMENT
+        distance = float(np.abs(ranks - power.limit()).sum())
+        return verdict(
+            "ranks are near NetworKit's", passed=distance <= most,
+            detail=f"all differences together are {distance:.3g}, at most {most:.3g} follow from the last change",
+        )  # fmt: skip
+
+    def _ended(self, changes: list[float], report: LaunchReport) -> Verdict:
+        """The last change is below the tolerance and no earlier one is; or the bound was reached."""
+        told = report.result.get("change", math.nan)
+        converged = changes[-1] < self._tolerance
+        right = report.result.get("converged") == int(converged) and (converged or len(changes) == self._most)
+        same = abs(told - changes[-1]) <= AGREEMENT * changes[-1] + 1e-14
+        return verdict(
+            "the iterations ended below the tolerance, or at their bound",
+            passed=right and same and all(change >= self._tolerance for change in changes[:-1]),
+            detail=f"{len(changes)} iterations of at most {self._most}, the last change {told:.9g}",
+        )
+
+    def _counted(self, power: PowerIteration, report: LaunchReport) -> Verdict:
+        told = tuple(report.result.get(name) for name in ("vertices", "edges", "dangling_vertices"))
+        expected = (len(self._graph.vertices), len(self._graph.sources), int(power.dangling.sum()))
+        return verdict(
+            "counters equal the vertices, edges and dangling vertices",
+            passed=told == expected,
+            detail=f"{told} counted, {expected} expected",
+        )
+
+
+def _read_ranks(store: Store, path: str) -> tuple[NDArray[np.int64], Floats]:
+    """Lines of `vertex<TAB>rank` by vertex, ascending (both shape (n,)). Raises AssayError."""
+    pairs = [line.split(b"\t") for line in store.lines(path)]
+    try:
+        vertices = np.array([int(vertex) for vertex, _ in pairs], dtype=np.int64)
+        ranks = np.array([float(rank) for _, rank in pairs], dtype=np.float64)
+    except (ValueError, OverflowError) as error:
+        raise AssayError(f"the output of page-rank has a line that is not a vertex and its rank: {error}") from None
+    order = np.argsort(vertices, kind="stable")
+    return vertices[order], ranks[order]

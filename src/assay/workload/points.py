@@ -1,0 +1,184 @@
+"""Points for k-means: made from a seed as the storage-subsystem study describes them, or a user's."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model.errors import BadInputError
+from assay.workload.number_lines import DECIMAL, Form, tables
+
+Floats = NDArray[np.float64]
+
+_POINT = Form(row="point", number="a finite decimal number", pattern=DECIMAL, dtype=np.float64)
+_CHUNK = 1 << 17
+# The values of an attribute, by its kind: whole numbers, numbers with a fraction, and booleans, in turn.
+_CODES = 100
+_VALUES = np.array(
+    [list(range(_CODES)), [code / 100 for code in range(_CODES)], [code % 2 for code in range(_CODES)]],
+    dtype=np.float64,
+)
+_TEXTS = (
+    [f"{code}," for code in range(_CODES)],
+    [f"{code / 100:.2f}," for code in range(_CODES)],
+    [f"{code % 2}," for code in range(_CODES)],
+)
+_WIDTH = 5
+# Bytes of a value with its separator, on average over the values, by kind.
+_MEAN_BYTES = tuple(sum(map(len, texts)) / _CODES for texts in _TEXTS)
+
+
+class Points(Protocol):
+    """Points of equally many attributes, in an order."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def attributes(self) -> int:
+        """Of each."""
+        ...
+
+    @property
+    def text_bytes(self) -> int:
+        """The text's length, or what it will be about."""
+        ...
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory that going through them takes for good."""
+        ...
+
+    def chunks(self) -> Iterator[Floats]:
+        """All of them, some at a time (shape (points, attributes))."""
+        ...
+
+    def text_file(self, scratch: Path) -> Path:
+        """A local file with one point per line; made in the directory `scratch` where there is none yet."""
+        ...
+
+
+class MadePoints:
+    """Attributes are whole numbers from 0 to 99, hundredths from 0.00 to 0.99, and booleans as 0 and 1, in turn.
+
+    All are uniform and independent. With ten attributes a line has 32.6 bytes on average; the study's had 32.7.
+    """
+
+    def __init__(self, count: int, attributes: int, seed: int) -> None:
+        self.count, self.attributes, self._seed = count, attributes, seed
+        self._kinds = np.arange(attributes) % len(_TEXTS)
+
+    @property
+    def text_bytes(self) -> int:
+        """By the values' mean lengths."""
+        return int(self.count * sum(_MEAN_BYTES[kind] for kind in self._kinds))
+
+    @property
+    def held_bytes(self) -> int:
+        """Nothing: chunks are made again each time."""
+        return 0
+
+    def chunks(self) -> Iterator[Floats]:
+        """Made from the seed each time."""
+        for codes in self._codes():
+            yield _VALUES[self._kinds, codes]
+
+    def text_file(self, scratch: Path) -> Path:
+        """About 100 MB a second."""
+        file = scratch / "points.txt"
+        texts = np.array([[list(text.ljust(_WIDTH, "\0").encode()) for text in kind] for kind in _TEXTS], np.uint8)
+        with file.open("wb") as out:
+            for codes in self._codes():
+                cells = texts[self._kinds, codes]
+                last = cells[:, -1]
+                last[last == ord(",")] = ord("\n")
+                out.write(cells[cells != 0].tobytes())
+        return file
+
+    def _codes(self) -> Iterator[NDArray[np.uint8]]:
+        """What the values are made of; a generator of its own for each chunk."""
+        for number, start in enumerate(range(0, self.count, _CHUNK)):
+            random = np.random.default_rng((self._seed, 0, number))
+            yield random.integers(0, _CODES, (min(_CHUNK, self.count - start), self.attributes), dtype=np.uint8)
+
+
+class FilePoints:
+    """A user's file: a point per line, its numbers apart by commas, tabs or spaces; blank lines are left out."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def count(self) -> int:
+        """Counted once in the file. Raises BadInputError."""
+        return self._shape[0]
+
+    @property
+    def attributes(self) -> int:
+        """Of the first point, and of all. Raises BadInputError."""
+        return self._shape[1]
+
+    @property
+    def text_bytes(self) -> int:
+        """As it is."""
+        return self._path.stat().st_size
+
+    @property
+    def held_bytes(self) -> int:
+        """All of them, twice while they are read."""
+        return 16 * self.count * self.attributes
+
+    def chunks(self) -> Iterator[Floats]:
+        """Read once, and then kept."""
+        for start in range(0, len(self._all), _CHUNK):
+            yield self._all[start : start + _CHUNK]
+
+    def text_file(self, scratch: Path) -> Path:
+        """The file itself."""
+        return self._path
+
+    @cached_property
+    def _all(self) -> Floats:
+        return np.concatenate(list(tables(self._path, _POINT)))
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        try:
+            status = self._path.stat()
+        except OSError as error:
+            raise BadInputError(f"{self._path} can't be read: {error.strerror}; give a text file") from None
+        return _shape_of(self._path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _shape_of(path: Path, _size_bytes: int, _modified_ns: int) -> tuple[int, int]:
+    """Points and attributes of a file as it is now, of this size and time. Raises BadInputError."""
+    count = attributes = 0
+    for table in tables(path, _POINT):
+        count, attributes = count + len(table), table.shape[1]
+    if not count:
+        raise BadInputError(f"{path} has no point; give a file with one point per line")
+    return count, attributes
+
+
+def drawn(points: Points, k: int, seed: int) -> Floats:
+    """`k` of the points, drawn without replacement, in the order in which they were drawn (shape (k, attributes))."""
+    places = np.random.default_rng((seed, 1)).choice(points.count, k, replace=False)
+    found = np.empty((k, points.attributes))
+    start = 0
+    for chunk in points.chunks():
+        here = (places >= start) & (places < start + len(chunk))
+        found[here] = chunk[places[here] - start]
+        start += len(chunk)
+    return found
+
+
+def write_points(points: Floats, file: Path) -> None:
+    """One per line, numbers so that they are read as the same doubles."""
+    rows: Sequence[Sequence[float]] = points.tolist()
+    file.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows))

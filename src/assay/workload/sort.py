@@ -1,0 +1,214 @@
+"""Sort: Hadoop's own sort of random pairs, whose outputs are sorted file by file.
+
+Unchanged, from hadoop-mapreduce-examples (org.apache.hadoop.examples.RandomWriter and Sort); the hybrid storage study's
+only workload (sections II.B and III: 40 files per data set, 11 or 21 reducers, replication 2).
+"""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import ClassVar, NamedTuple
+
+from assay.model.dataset import Dataset
+from assay.model.doubt import Verdict, verdict
+from assay.model.engine import Engine, LaunchReport
+from assay.model.errors import AssayError, BadInputError
+from assay.model.graph import Graph, GraphFacts
+from assay.model.progress import Progress
+from assay.model.store import Store
+from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.workload import Variant
+from assay.workload.examples import PACKAGE, TASK_COUNTERS, example
+from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
+from assay.workload.sequence_file import read_pairs
+
+MIB = 1 << 20
+_PREFIX = "mapreduce.randomwriter"
+_WRITTEN = f"{PACKAGE}.RandomWriter$Counters"
+_REDUCES, _REDUCES_PER_HOST = "mapreduce.job.reduces", "mapreduce.sort.reducesperhost"
+_CLASS = "org.apache.hadoop.io.BytesWritable"
+_LENGTH_BYTES = 4
+# Keys drawn for the ranges of a total order: so often, so many, from so many splits, as Sort's documentation has it.
+_SAMPLE = ("0.1", "10000", "10")
+# A tenth of the pairs is drawn, and each range needs a few of them.
+_PAIRS_PER_REDUCER = 100
+_COPIES = 5
+_CHECK_BYTES_S = 400e6
+_SUM = (1 << 64) - 1
+
+
+class Digest(NamedTuple):
+    """What the pairs of some files are, whatever their order; and how often a key is below the one before it.
+
+    `across` counts the files whose first key is below the last of the files before.
+    """
+
+    files: int = 0
+    pairs: int = 0
+    checksum: int = 0
+    falls: int = 0
+    across: int = 0
+
+
+class Sort(MadeWorkload):
+    """Pairs of random bytes, of random lengths, sorted by key within each reducer."""
+
+    summary: ClassVar[str] = "sorts pairs of random bytes by key, each output file for itself"
+    stresses: ClassVar[str] = "shuffle and disks alike: all of the input is read, spilled, shipped, merged and written"
+    source: ClassVar[str] = "hadoop-mapreduce-examples, RandomWriter and Sort, unchanged; hybrid storage study"
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "stock": Variant(about="as Hadoop has it: keys spread over the reducers by their hash", jobs=("sort",)),
+        "total-order": Variant(about="keys spread by ranges that a sample of the input gives", jobs=("sort",)),
+    }
+    defaults: ClassVar[Mapping[str, str]] = {
+        "size": "1GB", "files": "4", "reducers": "", "min_key": "10", "max_key": "1000", "min_value": "0",
+        "max_value": "20000",
+    }  # fmt: skip
+    option_help: ClassVar[Mapping[str, str]] = {
+        "size": "keys and values together",
+        "files": "input files, and the map tasks that write them",
+        "reducers": "output files; mapreduce.job.reduces of the cluster without it",
+        "min_key": "least bytes of a key",
+        "max_key": "keys are shorter than this, unless it equals min_key",
+        "min_value": "least bytes of a value",
+        "max_value": "values are shorter than this, unless it equals min_value",
+    }
+
+    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+        """Raises BadInputError when an option is unknown or impossible."""
+        super().__init__(spec, base)
+        self._files = self.options.count("files")
+        self._file_bytes = self.options.size_bytes("size") // self._files
+        if not self._file_bytes:
+            raise self.options.refusal("files", "at most the bytes of size")
+        self._reducers = self._chosen_reducers()
+        self._lengths = {
+            f"{_PREFIX}.{end}{part}": length for part in ("key", "value") for end, length in self._ends(part)
+        }
+        if sum(self._largest(part) for part in ("key", "value")) == 0:
+            raise BadInputError(f"workload {spec.name}: keys and values would all be empty; give a larger max_value")
+        self._refuse_few_pairs()
+        self._generated = -1
+
+    @property
+    def bytes(self) -> int:
+        """Keys and values together; each file ends with the pair that reaches its share."""
+        return self._files * self._file_bytes
+
+    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+        """Input, output, and spills of both sides that may be merged once more; input and output are read again."""
+        seconds = 2 * JOB_S + _COPIES * self.bytes / BYTES_S + 2 * self.bytes / _CHECK_BYTES_S
+        return Estimate(disk_bytes=_COPIES * self.bytes, memory_bytes=64 * MIB, seconds=seconds)
+
+    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """RandomWriter, one file per map task; its bounds are always set, as it writes 10 GB per node without."""
+        report = engine.run_program(example("RandomWriter", (self.input,), self._staging, "generate"), progress)
+        counted = engine.history(report.jobs[0]).job.counters.get(_WRITTEN, {})
+        if "RECORDS_WRITTEN" not in counted:
+            raise AssayError(f"RandomWriter counted no records (counter group {_WRITTEN})")
+        self._generated = counted["RECORDS_WRITTEN"]
+        return report
+
+    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        """The sort. It would choose its reducers by the cluster's slots; here it gets those that are asked for."""
+        order = ("-totalOrder", *_SAMPLE) if self.spec.variant == "total-order" else ()
+        reducers = ("-r", self._reducers) if self._reducers else ()
+        # Sort passes over mapreduce.job.reduces; this property, which it does read, can refer to it.
+        chosen = {} if self._reducers else {_REDUCES_PER_HOST: f"${{{_REDUCES}}}"}
+        arguments = (*reducers, *order, self.input, self.output)
+        report = engine.run_program(example("Sort", arguments, {**chosen, **self.spec.hadoop}, "sort"), progress)
+        job = engine.history(report.jobs[0]).job
+        counted = job.counters.get(TASK_COUNTERS, {})
+        result = {
+            "pairs_made": self._generated,
+            "pairs_read": counted.get("MAP_INPUT_RECORDS", -1),
+            "pairs_written": counted.get("REDUCE_OUTPUT_RECORDS", -1),
+            "reducers": job.reduces,
+        }
+        settings = {**self._staging, **report.settings, _REDUCES: str(job.reduces)}
+        return report.model_copy(update={"result": result, "settings": settings})
+
+    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """One pass over the input and one over the output, pair by pair."""
+        made, found = digest(store, self.input), digest(store, self.output)
+        told = tuple(report.result.get(name) for name in ("pairs_made", "pairs_read", "pairs_written"))
+        falls = found.falls + (found.across if self.spec.variant == "total-order" else 0)
+        return (
+            verdict(
+                "every pair is there once",
+                passed=(made.pairs, made.checksum) == (found.pairs, found.checksum),
+                detail=f"{found.pairs} pairs with checksum {found.checksum:x}, "
+                f"{made.pairs} with {made.checksum:x} staged",
+            ),
+            verdict("keys never fall", passed=falls == 0, detail=f"{falls} keys are below the one before"),
+            verdict(
+                "every reducer left a file",
+                passed=found.files == report.result.get("reducers"),
+                detail=f"{found.files} files of {report.result.get('reducers')} reducers",
+            ),
+            verdict(
+                "counters equal the pairs",
+                passed=set(told) == {made.pairs},
+                detail=f"{told} made, read and written; {made.pairs} staged",
+            ),
+        )
+
+    @property
+    def _staging(self) -> dict[str, str]:
+        return {
+            f"{_PREFIX}.totalbytes": str(self.bytes), f"{_PREFIX}.bytespermap": str(self._file_bytes),
+            "mapreduce.output.fileoutputformat.compress": "false",
+            **{name: str(length) for name, length in self._lengths.items()},
+        }  # fmt: skip
+
+    def _chosen_reducers(self) -> str:
+        """The option, or that of the workload's Hadoop properties; empty to take the cluster's."""
+        given, wanted = self.options.text("reducers"), self.spec.hadoop.get(_REDUCES, "")
+        if given:
+            self.options.count("reducers")
+        elif wanted and not wanted.isdecimal():
+            raise BadInputError(f"workload {self.spec.name}: {_REDUCES} is {wanted!r}, and must be a whole number")
+        if given and wanted and given != wanted:
+            raise BadInputError(
+                f"workload {self.spec.name}: reducers is {given} and {_REDUCES} is {wanted}; leave one of them out"
+            )
+        return given or wanted
+
+    def _refuse_few_pairs(self) -> None:
+        mean = max(1, sum(length / 2 for length in self._lengths.values()))
+        needed = _PAIRS_PER_REDUCER * int(self._reducers or 1)
+        if self.spec.variant == "total-order" and self.bytes / mean < needed:
+            raise BadInputError(
+                f"workload {self.spec.name}: a total order needs about {needed} pairs to sample, and size gives "
+                f"{self.bytes / mean:.0f}; give a larger size or a smaller max_value"
+            )
+
+    def _ends(self, part: str) -> tuple[tuple[str, int], tuple[str, int]]:
+        low, high = self.options.count(f"min_{part}", least=0), self.options.count(f"max_{part}", least=0)
+        if low > high:
+            raise self.options.refusal(f"min_{part}", f"at most max_{part}, which is {high}")
+        return ("min", low), ("max", high)
+
+    def _largest(self, part: str) -> int:
+        """RandomWriter draws a length from `min` up to, but not with, `max`, unless they are the same."""
+        (_, low), (_, high) = self._ends(part)
+        return max(low, high - 1)
+
+
+def digest(store: Store, path: str) -> Digest:
+    """One pass over all files of a directory, in the order of their names. Raises AssayError for what isn't pairs."""
+    files = pairs = checksum = falls = across = 0
+    last: bytes | None = None
+    for file in store.list_files(path):
+        files += 1
+        first = True
+        for key, value in read_pairs(store.pieces(file.path), file.path, _CLASS, _CLASS):
+            if int.from_bytes(key[:_LENGTH_BYTES], "big") != len(key) - _LENGTH_BYTES:
+                raise AssayError(f"{file.path} is damaged: a key's length is not that of its bytes")
+            # With the key's length before it, no other pair has the same bytes.
+            checksum += int.from_bytes(blake2b(key + value, digest_size=8).digest(), "big")
+            pairs += 1
+            content = key[_LENGTH_BYTES:]
+            if last is not None and content < last:
+                across, falls = across + first, falls + (not first)
+            last, first = content, False
+    return Digest(files, pairs, checksum & _SUM, falls, across)

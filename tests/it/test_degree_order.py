@@ -1,0 +1,92 @@
+"""Proves that the variants in degree order run verified on a cluster and move exactly the records that they promise."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from tests.it.driving import IN_ONE_CONTAINER
+
+pytestmark = pytest.mark.it
+
+TASK = "org.apache.hadoop.mapreduce.TaskCounter"
+FILES = "org.apache.hadoop.mapreduce.FileSystemCounter"
+NAMES = [("triangles", "tuned"), ("mutual-friends", "intersect"), ("clustering-coefficient", "intersect")]
+
+
+@pytest.fixture(scope="module")
+def edges():
+    """A random graph with a few vertices of high degree."""
+    ends = np.random.default_rng(8).zipf(1.7, size=(4000, 2)) % 500
+    return sorted({(min(u, v), max(u, v)) for u, v in ends.tolist() if u != v})
+
+
+@pytest.fixture(scope="module")
+def after(edges):
+    """The neighbours that follow each vertex in the order of degrees."""
+    degree = {vertex: sum(vertex in edge for edge in edges) for vertex in {end for edge in edges for end in edge}}
+    found = {vertex: [] for vertex in degree}
+    for edge in edges:
+        low, high = sorted(edge, key=lambda vertex: (degree[vertex], vertex))
+        found[low].append(high)
+    return found
+
+
+def test_degree_order(place, edges, after):
+    (place.home / "graph.txt").write_text("".join(f"{u}\t{v}\n" for u, v in edges))
+    workloads = ", ".join(f"{{name: {name}, variant: {variant}}}" for name, variant in NAMES)
+    experiment = place.experiment(f"""
+experiment: degree-order
+workloads: [{workloads}]
+datasets:
+  - file: graph.txt
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+hadoop: {IN_ONE_CONTAINER}
+cache: warm
+""")
+    place.assay("run", experiment, "--out", "run")
+    found = {(record.trial.workload.name, record.trial.workload.variant): record for record in place.records("run")}
+    assert set(found) == set(NAMES)
+    for record in found.values():
+        assert record.status is Status.FINISHED, record.error
+        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+        assert record.dataset.wedges_by_degree == wedges(after) == record.outputs[0].summary["wedges"]
+    check_tuned_triangles(found["triangles", "tuned"], edges, after)
+    check_lists(found["mutual-friends", "intersect"], edges, after, "intersection")
+    check_lists(found["clustering-coefficient", "intersect"], edges, after, "corners")
+    friends = found["mutual-friends", "intersect"]
+    assert counters(friends, "lists")["MAP_OUTPUT_RECORDS"] == 3 * friends.dataset.triangles
+    assert place.left_over() == []
+
+
+def wedges(after):
+    return sum(len(higher) * (len(higher) - 1) // 2 for higher in after.values())
+
+
+def counters(record, name, group=TASK):
+    (job,) = (job for job in record.jobs if job.name == name)
+    return job.counters[group]
+
+
+def check_tuned_triangles(record, edges, after):
+    """Records of each job, and the bytes of the text between the two."""
+    lines = [(*edge, 0) for edge in edges]
+    lines += [(*pair, 1) for higher in after.values() for pair in combinations(sorted(higher), 2)]
+    text = "".join(f"{u}\t{v}\t{flag}\n" for u, v, flag in lines)
+    assert [job.name for job in record.jobs] == ["degrees", "triads", "closing"]
+    assert counters(record, "degrees")["MAP_OUTPUT_RECORDS"] == 2 * len(edges)
+    assert counters(record, "triads")["MAP_OUTPUT_RECORDS"] == 2 * len(edges)
+    assert counters(record, "triads")["REDUCE_OUTPUT_RECORDS"] == len(lines)
+    assert counters(record, "triads", FILES)["HDFS_BYTES_WRITTEN"] == pytest.approx(len(text), abs=200_000)
+    assert counters(record, "closing")["MAP_INPUT_RECORDS"] == len(lines)
+    assert counters(record, "closing")["MAP_OUTPUT_RECORDS"] == len(lines)
+
+
+def check_lists(record, edges, after, name):
+    """A list of each vertex, and one to each neighbour but the last."""
+    sent = len(after) + sum(max(0, len(higher) - 1) for higher in after.values())
+    assert counters(record, "directions")["MAP_OUTPUT_RECORDS"] == 2 * len(edges)
+    assert counters(record, name)["MAP_OUTPUT_RECORDS"] == sent

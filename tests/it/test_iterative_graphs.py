@@ -1,0 +1,48 @@
+"""Proves that the iterative graph workloads run on a real cluster, verified, with the counts that their formulas say."""
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from tests.it.driving import IN_ONE_CONTAINER
+
+pytestmark = pytest.mark.it
+
+FAR = 1 << 62
+# A triangle with vertex 0 and a tail, an edge between far ids, and a vertex that only knows itself.
+GRAPH = f"0 1\n0 2\n1 2\n2 3\n{FAR} {FAR + 1}\n9 9\n"
+EDGES, VERTICES, LONE = 5, 7, 1
+
+
+def test_each_is_verified_and_counts_what_it_should(place):
+    (place.home / "graph.txt").write_text(GRAPH)
+    experiment = place.experiment(f"""
+experiment: iterative
+workloads:
+  - {{name: components, variant: tuned}}
+  - {{name: breadth-first-distances, options: {{from: 3+{FAR}}}}}
+  - {{name: k-core}}
+  - {{name: label-propagation, options: {{iterations: 2}}}}
+datasets: {{file: graph.txt}}
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+hadoop: {IN_ONE_CONTAINER}
+cache: warm
+probes: none
+""")
+    place.assay("run", experiment, "--out", "run")
+    records = {record.trial.workload.name: record for record in place.records("run")}
+    assert len(records) == 4
+    for record in records.values():
+        assert record.status is Status.FINISHED, record.error
+        assert record.outcome is Outcome.PASS, record.verdicts
+    found = {name: record.outputs[0].summary for name, record in records.items()}
+    assert found["components"]["components"] == 3
+    first = records["components"].jobs[0]
+    sent = first.counters["org.assay.jobs.components.StarCounter"]["SENT"]
+    assert (first.name, sent) == ("large-star 1", 2 * EDGES + LONE)
+    assert found["breadth-first-distances"]["reached"] == VERTICES - LONE
+    assert found["breadth-first-distances"]["levels"] == 2
+    assert found["k-core"]["core_sum"] == 3 * 2 + 3 * 1
+    assert found["label-propagation"]["messages"] == 2 * 2 * EDGES
+    assert place.left_over() == []

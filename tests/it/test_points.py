@@ -1,0 +1,57 @@
+"""Proves that k-means and PageRank run on a real cluster with verdict pass, in both variants, on made and given input."""
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from tests.it.driving import IN_ONE_CONTAINER
+
+pytestmark = pytest.mark.it
+
+TASKS = "org.apache.hadoop.mapreduce.TaskCounter"
+
+
+def test_both_variants_of_both(place):
+    (place.home / "points.csv").write_text("".join(f"{at % 7},{at % 3},0.5\n" for at in range(200)))
+    (place.home / "edges.txt").write_text("# a chain and a loop\n1 2\n2 3\n3 3\n")
+    experiment = place.experiment(f"""
+experiment: points
+workloads:
+  - {{name: k-means, variant: paper, options: {{points: 20000, k: 5, iterations: 1, assign: true}}}}
+  - {{name: k-means, variant: tuned, options: {{file: points.csv, k: 4, iterations: 1}}}}
+  - {{name: page-rank, variant: paper, options: {{scale: 9, edge_factor: 8, iterations: 1}}}}
+  - {{name: page-rank, variant: tuned, options: {{file: edges.txt, tolerance: 0.5}}}}
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+cache: warm
+hadoop: {IN_ONE_CONTAINER}
+""")
+    place.assay("run", experiment, "--out", "run")
+    records = {(one.trial.workload.name, one.trial.workload.variant): one for one in place.records("run")}
+    assert len(records) == 4
+    for record in records.values():
+        assert record.status is Status.FINISHED, record.error
+        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+    check_k_means(records["k-means", "paper"])
+    assert records["k-means", "tuned"].jobs[0].counters[TASKS]["REDUCE_INPUT_RECORDS"] == 4
+    check_page_rank(records["page-rank", "paper"])
+    assert [job.name for job in records["page-rank", "tuned"].jobs][:2] == ["adjacency", "iteration 1"]
+    assert place.left_over() == []
+
+
+def check_k_means(record):
+    assert [job.name for job in record.jobs] == ["iteration 1", "assignment"]
+    iteration, assignment = record.jobs
+    assert iteration.reduces == 1
+    assert iteration.counters[TASKS]["REDUCE_INPUT_RECORDS"] == 20_000
+    assert iteration.counters[TASKS]["MAP_OUTPUT_BYTES"] == 20_000 * (6 + 8 * 10)
+    assert assignment.reduces == 0
+
+
+def check_page_rank(record):
+    assert [job.name for job in record.jobs] == ["vertices", "join 1", "sum 1"]
+    summary = record.outputs[0].summary
+    for job in record.jobs[1:]:
+        assert job.counters[TASKS]["MAP_OUTPUT_RECORDS"] == summary["vertices"] + summary["edges"]
+        assert job.counters[TASKS]["MAP_OUTPUT_BYTES"] == 17 * (summary["vertices"] + summary["edges"])
+    assert summary["vertices"] == 512

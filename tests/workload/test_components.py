@@ -1,0 +1,71 @@
+"""Proves that the verifier of connected components judges the outputs of both variants."""
+
+import numpy as np
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.errors import AssayError, BadInputError
+from assay.model.graph import GraphFacts
+from assay.model.trial import WorkloadSpec
+from assay.workload.components import Components
+from tests.workload.per_vertex import a_graph, assert_judged_right, neighbours_of, outcome
+
+
+def components_of(neighbours):
+    smallest = {vertex: vertex for vertex in neighbours}
+    for _ in neighbours:
+        smallest = {v: min([smallest[v], *(smallest[n] for n in near)]) for v, near in neighbours.items()}
+    return smallest
+
+
+def test_every_corruption_is_found():
+    graph = a_graph()
+    values = components_of(neighbours_of(graph))
+    assert_judged_right(Components, graph, values, {"components": len(set(values.values()))})
+
+
+def test_lines_without_neighbours_are_judged_alike():
+    graph = a_graph()
+    values = components_of(neighbours_of(graph))
+    lines = [f"{vertex}\t{component}".encode() for vertex, component in values.items()]
+    assert outcome(Components, graph, lines, {"components": len(set(values.values()))}) is Outcome.PASS
+
+
+def test_lines_of_another_form_are_an_error():
+    for line in (b"1", b"1 2", b"x\t2", b"1\tx"):
+        with pytest.raises(AssayError, match="not `vertex, value`"):
+            outcome(Components, a_graph(), [line], {"components": 1})
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3, 50])
+def test_some_iterations_are_judged_by_what_lies_within_as_many_hops(hops):
+    graph = a_graph()
+    neighbours = neighbours_of(graph)
+    smallest = {vertex: vertex for vertex in neighbours}
+    for _ in range(hops):
+        smallest = {v: min([smallest[v], *(smallest[n] for n in near)]) for v, near in neighbours.items()}
+    kept = sum(vertex == label for vertex, label in smallest.items())
+    assert_judged_right(Components, graph, smallest, {"components": kept}, iterations=str(hops))
+
+
+@pytest.mark.parametrize(
+    ("variant", "options", "complaint"),
+    [
+        ("paper", {"from": "1"}, "has no option 'from'"),
+        ("paper", {"iterations": "0"}, "iterations is '0', and must be a whole number from 1 on"),
+        ("tuned", {"iterations": "2"}, "variant tuned has no part of a result"),
+    ],
+)
+def test_options_are_refused(variant, options, complaint):
+    with pytest.raises(BadInputError, match=complaint):
+        Components(WorkloadSpec(name="components", variant=variant, options=options), "/base")
+
+
+def test_stars_need_less_than_lists():
+    facts = GraphFacts(nodes=10_000, edges=200_000, wedges=1, wedges_by_id=1, degree_squares=1)
+    paper, tuned = (
+        Components(WorkloadSpec(name="components", variant=name), "/base").estimate(facts, 10**6)
+        for name in ("paper", "tuned")
+    )
+    assert tuned.seconds < paper.seconds
+    assert np.isclose(tuned.memory_bytes, paper.memory_bytes)

@@ -1,0 +1,190 @@
+"""Proves that the variants in degree order, and the clustering coefficient, pass right outputs and fail wrong ones."""
+
+from collections import defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from assay.model.doubt import Outcome, overall
+from assay.model.engine import LaunchReport
+from assay.model.errors import AssayError, BadInputError
+from assay.model.graph import Graph, GraphFacts
+from assay.model.trial import WorkloadSpec
+from assay.testing.fakes import FakeStore, Script
+from assay.workload.clustering import ClusteringCoefficient
+from assay.workload.mutual_friends import MutualFriends
+from assay.workload.triangles import Triangles
+
+FAR = 1 << 62
+COUNTS = ("vertices", "edges", "wedges", "triangles")
+EMPTY = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 4], dtype=np.int64))
+FACTS = GraphFacts(
+    nodes=1000, edges=9000, wedges=900_000, wedges_by_id=800_000, wedges_by_degree=70_000, degree_squares=2_000_000
+)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """A random part with ids near 2^62, a denser one, a path, and lone vertices (also vertex 0)."""
+    source = np.random.default_rng(6)
+    pairs = source.integers(1, 60, size=(300, 2))
+    far = source.integers(FAR, FAR + 15, size=(30, 2))
+    edges = np.concatenate([pairs, far, [[100, 101], [101, 102]]])
+    edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
+    return Graph(edges=edges, lone=np.array([0, 200], dtype=np.int64))
+
+
+@pytest.fixture(scope="module")
+def near(graph):
+    found = defaultdict(set)
+    for u, v in graph.edges.tolist():
+        found[u].add(v)
+        found[v].add(u)
+    return found | {vertex: set() for vertex in graph.lone.tolist()}
+
+
+@pytest.fixture(scope="module")
+def at(near):
+    """Brute force: the triangles at each vertex."""
+    return {v: sum(b in near[a] for a, b in combinations(sorted(near[v]), 2)) for v in near}
+
+
+@pytest.fixture(scope="module")
+def told(graph, near, at):
+    """What the jobs must count, by brute force."""
+    after = {v: sum((len(near[w]), w) > (len(near[v]), v) for w in near[v]) for v in near}
+    pairs = sum(len(n) * (len(n) - 1) // 2 for n in near.values())
+    corners = sum(at.values())
+    return {
+        "vertices": len(near),
+        "edges": len(graph.edges),
+        "wedges": sum(count * (count - 1) // 2 for count in after.values()),
+        "triangles": corners // 3,
+        "mutual_friends": corners,
+        "global_coefficient": corners / pairs,
+        "average_coefficient": sum(coefficient(near, at, v) for v in near) / len(near),
+    }
+
+
+def coefficient(near, at, vertex):
+    degree = len(near[vertex])
+    return at[vertex] / (degree * (degree - 1) / 2) if degree > 1 else 0.0
+
+
+def clustering_lines(near, at):
+    return [f"{v}\t{len(near[v])}\t{at[v]}\t{coefficient(near, at, v)}".encode() for v in near]
+
+
+def friend_lines(graph, near):
+    shared = {(u, v): sorted(near[u] & near[v]) for u, v in graph.edges.tolist()}
+    return [f"{u}\t{v}\t{' '.join(map(str, some))}".encode() for (u, v), some in shared.items() if some]
+
+
+def judged(kind, variant, graph, lines, result):
+    workload = kind(WorkloadSpec(name="x", variant=variant), "/base")
+    store = FakeStore(Script())
+    store.files["/base/output/part-r-00000"] = lines
+    return overall(workload.verify(graph, store, LaunchReport(jobs=(), result=result)))
+
+
+@pytest.mark.parametrize("variant", ["tuned", "intersect"])
+def test_the_counts_of_all_reduce_tasks_add_up(graph, told, variant):
+    total = told["triangles"]
+    right = [b"0", str(total - 3).encode(), b"3"]
+    assert judged(Triangles, variant, graph, right, told) is Outcome.PASS
+    for wrong in (right[1:2], [*right, b"1"], [b"1", *right[1:]], [str(total + 1).encode()]):
+        assert judged(Triangles, variant, graph, wrong, told) is Outcome.FAIL
+    for name in COUNTS:
+        assert judged(Triangles, variant, graph, right, told | {name: told[name] + 1}) is Outcome.FAIL
+    with pytest.raises(AssayError, match="should be numbers, one of each reduce task, and is"):
+        judged(Triangles, variant, graph, [], told)
+    with pytest.raises(AssayError, match="should be numbers"):
+        judged(Triangles, variant, graph, [b"0\t7"], told)
+
+
+def test_paper_leaves_one_number_only(graph, told):
+    with pytest.raises(AssayError, match="should be one number"):
+        judged(Triangles, "paper", graph, [b"0", str(told["triangles"]).encode()], told)
+
+
+@pytest.mark.parametrize("variant", ["tuned", "intersect"])
+def test_mutual_friends_of_each_variant(graph, near, told, variant):
+    right = friend_lines(graph, near)
+    assert judged(MutualFriends, variant, graph, right, told) is Outcome.PASS
+    for wrong in (right[1:], [*right, right[0]], [*right, b"100\t102\t101"]):
+        assert judged(MutualFriends, variant, graph, wrong, told) is Outcome.FAIL
+    for name in (*COUNTS, "mutual_friends"):
+        assert judged(MutualFriends, variant, graph, right, told | {name: told[name] + 1}) is Outcome.FAIL
+
+
+def test_the_literal_loops_are_those_of_the_paper_variant():
+    options = {"literal-loops": "true"}
+    MutualFriends(WorkloadSpec(name="mutual-friends", options=options), "/base")
+    with pytest.raises(BadInputError, match="literal-loops is an option of variant paper; leave it out of tuned"):
+        MutualFriends(WorkloadSpec(name="mutual-friends", variant="tuned", options=options), "/base")
+
+
+def clustered(graph, lines, result):
+    return judged(ClusteringCoefficient, "intersect", graph, lines, result)
+
+
+def test_clustering_coefficients(graph, near, at, told):
+    lines = clustering_lines(near, at)
+    assert clustered(graph, lines, told) is Outcome.PASS
+    assert clustered(graph, lines[::-1], told) is Outcome.PASS
+    for wrong in (lines[1:], [*lines, lines[0]], [*lines, b"999\t0\t0\t0.0"], [*lines[1:], b"999\t0\t0\t0.0"]):
+        assert clustered(graph, wrong, told) is Outcome.FAIL
+    for name in (*COUNTS, "global_coefficient", "average_coefficient"):
+        assert clustered(graph, lines, told | {name: told[name] + 1}) is Outcome.FAIL
+        assert clustered(graph, lines, {key: told[key] for key in told if key != name}) is Outcome.FAIL
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+@pytest.mark.parametrize("change", [lambda text: f"{float(text) + 1:g}", lambda _: "9"])
+def test_one_changed_field_fails_the_clustering(graph, near, at, told, place, change):
+    lines = clustering_lines(near, at)
+    fields = lines[5].decode().split("\t")
+    fields[place] = change(fields[place])
+    assert clustered(graph, [*lines[:5], "\t".join(fields).encode(), *lines[6:]], told) is Outcome.FAIL
+
+
+def test_a_coefficient_that_is_no_number_fails(graph, near, at, told):
+    lines = clustering_lines(near, at)
+    assert clustered(graph, [lines[0].rpartition(b"\t")[0] + b"\tNaN", *lines[1:]], told) is Outcome.FAIL
+
+
+@pytest.mark.parametrize("line", [b"1\t2\t3", b"x\t1\t0\t0.0", b"1\t1\t0\tnone", b"9223372036854775808\t1\t0\t0.0"])
+def test_a_line_of_another_form_cant_be_judged(graph, told, line):
+    with pytest.raises(AssayError, match="the output of clustering-coefficient has a"):
+        clustered(graph, [line], told)
+
+
+def test_a_graph_without_edges():
+    none = {"vertices": 2, "edges": 0, "wedges": 0, "triangles": 0, "mutual_friends": 0}
+    for variant in ("tuned", "intersect"):
+        assert judged(Triangles, variant, EMPTY, [b"0", b"0"], none) is Outcome.PASS
+        assert judged(MutualFriends, variant, EMPTY, [], none) is Outcome.PASS
+    lines = [b"3\t0\t0\t0.0", b"4\t0\t0\t0.0"]
+    assert clustered(EMPTY, lines, none | {"global_coefficient": 0.0, "average_coefficient": 0.0}) is Outcome.PASS
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(BadInputError, match="has no options; leave 'exact' out"):
+        ClusteringCoefficient(WorkloadSpec(name="c", variant="intersect", options={"exact": "1"}), "/base")
+
+
+@pytest.mark.parametrize("kind", [Triangles, MutualFriends])
+def test_the_estimates_fall_from_paper_to_tuned_to_intersect(kind):
+    needs = [kind(WorkloadSpec(name="x", variant=name), "/b").estimate(FACTS, 100_000) for name in kind.variants]
+    disks = [need.disk_bytes for need in needs]
+    assert disks == sorted(disks, reverse=True)
+    assert needs[1].seconds > needs[2].seconds
+
+
+def test_an_estimate_without_wedges_by_degree_takes_all_of_them():
+    workload = Triangles(WorkloadSpec(name="x", variant="tuned"), "/b")
+    unknown = FACTS.model_copy(update={"wedges_by_degree": None})
+    assert workload.estimate(unknown, 0).disk_bytes > 10 * workload.estimate(FACTS, 0).disk_bytes / 2
+    clustering = ClusteringCoefficient(WorkloadSpec(name="x", variant="intersect"), "/b")
+    assert clustering.estimate(unknown, 0).disk_bytes > clustering.estimate(FACTS, 0).disk_bytes

@@ -1,0 +1,273 @@
+"""Proves that the verifier of k-means passes a right output and fails each kind of wrong one; ties, empty clusters too."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from assay.dataset.none import NoDataset
+from assay.model.dataset import NO_DATASET
+from assay.model.doubt import Outcome, overall
+from assay.model.engine import LaunchReport
+from assay.model.errors import AssayError, BadInputError
+from assay.model.progress import Silent
+from assay.model.trial import WorkloadSpec
+from assay.testing.fake_hadoop import FakeEngine, FakeStore
+from assay.testing.script import Script
+from assay.workload.k_means import KMeans
+from assay.workload.lloyd import iterate, nearest
+from assay.workload.points import FilePoints, MadePoints, drawn, write_points
+from tests.builders import a_trial
+
+GRAPH = NoDataset(NO_DATASET).graph()
+
+
+def workload(**options):
+    return KMeans(WorkloadSpec(name="k-means", options={name: str(value) for name, value in options.items()}), "/base")
+
+
+def brute_force(points, centres, most):
+    """Plain loops; the ties of coarse grids are equal to a share of 1e-12."""
+    centres, iterations, still = [list(one) for one in centres], 0, 0
+    while iterations < most and still < len(centres):
+        iterations += 1
+        members = [[] for _ in centres]
+        for point in points:
+            members[label(point, centres)].append(point)
+        after = [
+            [sum(column) / len(mine) for column in zip(*mine, strict=True)] if mine else old
+            for mine, old in zip(members, centres, strict=True)
+        ]
+        still = sum(np.allclose(new, old, rtol=0, atol=1e-12) for new, old in zip(after, centres, strict=True))
+        centres = after
+    return centres, [len(mine) for mine in members], iterations, still
+
+
+def label(point, centres):
+    squares = [sum((x - c) ** 2 for x, c in zip(point, centre, strict=True)) for centre in centres]
+    return next(at for at, square in enumerate(squares) if square <= min(squares) * (1 + 1e-12))
+
+
+class Output:
+    """A right output of points in a file; each part can be changed before it is judged."""
+
+    def __init__(self, folder, points, start, most=50):
+        self.file, starts = folder / "points.txt", folder / "centres.txt"
+        write_points(np.array(points), self.file)
+        write_points(np.array(start), starts)
+        self.workload = workload(file=self.file, centres=starts, iterations=most, assign=True)
+        centres, counts, iterations, still = brute_force(points, start, most)
+        self.centres = [
+            f"{at}\t{count}\t{','.join(map(repr, centre))}".encode()
+            for at, (count, centre) in enumerate(zip(counts, centres, strict=True))
+        ]
+        lines = self.file.read_bytes().splitlines()
+        self.clusters = [b"%d\t%s" % (label(point, centres), line) for point, line in zip(points, lines, strict=True)]
+        self.result = {
+            "iterations": iterations, "points": len(points), "converged": still, "empty": counts.count(0),
+            "assigned": len(points),
+        }  # fmt: skip
+
+    def judged(self):
+        store = FakeStore(Script())
+        store.files = {
+            "/base/output/centres/part-r-00000": self.centres, "/base/output/clusters/part-m-00000": self.clusters,
+            "/base/input/points/points.txt": self.file.read_bytes().splitlines(),
+        }  # fmt: skip
+        return overall(self.workload.verify(GRAPH, store, LaunchReport(jobs=(), result=self.result)))
+
+
+@pytest.fixture
+def output(tmp_path):
+    random = np.random.default_rng(8)
+    points = (random.integers(0, 30, (60, 3)) / 10).tolist()
+    return Output(tmp_path, points, points[:4])
+
+
+def test_a_right_output_passes(output):
+    assert output.result["iterations"] > 2
+    assert output.judged() is Outcome.PASS
+    output.centres.reverse()
+    output.clusters.reverse()
+    assert output.judged() is Outcome.PASS
+
+
+def test_ties_and_empty_clusters_pass(tmp_path):
+    """A symmetric grid has many equal distances; centres that coincide or are far off have no points."""
+    points = [[x / 10, y / 10] for x in range(-3, 4) for y in range(-3, 4)]
+    output = Output(tmp_path, points, [[-0.3, 0.0], [0.3, 0.0], [0.3, 0.0], [9.0, 9.0], [0.0, -0.3]])
+    assert output.result["empty"] == 1  # the one that coincided gets points once the other has moved
+    assert output.judged() is Outcome.PASS
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_may_end_it(tmp_path, seed):
+    points = np.random.default_rng(seed).normal(size=(50, 2)).tolist()
+    output = Output(tmp_path, points, points[:5], most=2)
+    assert output.result["converged"] < 5
+    assert output.judged() is Outcome.PASS
+
+
+def moved(line):
+    index, count, first = line.split(b"\t")
+    values = [float(one) for one in first.split(b",")]
+    return b"%s\t%s\t%s" % (index, count, ",".join(repr(one * (1 + 3e-6)) for one in values).encode())
+
+
+def miscounted(line):
+    index, count, rest = line.split(b"\t")
+    return b"%s\t%d\t%s" % (index, int(count) + 1, rest)
+
+
+def test_wrong_centres_fail(output):
+    right = output.centres
+    for wrong in ([moved(right[0]), *right[1:]], [*right[:3], miscounted(right[3])]):
+        output.centres = wrong
+        assert output.judged() is Outcome.FAIL
+    for unreadable in (right[1:], [*right, right[0]], [*right[1:], b"9\t1\t1,1,1"], [*right[1:], b"0\t1\t1,1"],
+                       [*right[1:], b"nonsense"]):  # fmt: skip
+        output.centres = unreadable
+        with pytest.raises(AssayError, match="the output of k-means has"):
+            output.judged()
+
+
+def test_wrong_clusters_fail(output):
+    right = output.clusters
+    index, point = right[0].split(b"\t", 1)
+    for wrong in (
+        right[1:], [*right, right[0]], [b"%d\t%s" % (1 - min(1, int(index)), point), *right[1:]],
+        [b"%s\t2.95,2.95,2.95" % index, *right[1:]], [b"9\t" + point, *right[1:]],
+    ):  # fmt: skip
+        output.clusters = wrong
+        assert output.judged() is Outcome.FAIL
+
+
+@pytest.mark.parametrize("name", ["iterations", "points", "converged", "empty", "assigned"])
+@pytest.mark.parametrize("by", [-1, 1])
+def test_counters_that_disagree_fail(output, name, by):
+    output.result[name] += by
+    assert output.judged() is Outcome.FAIL
+
+
+def test_an_iteration_too_many_fails(output):
+    """The centres are the same, but it should have ended before."""
+    output.result["iterations"] += 1
+    assert output.judged() is Outcome.FAIL
+
+
+def test_iterations_out_of_bounds_fail_without_being_done(output):
+    for iterations in (0, 51, 10**15, 1.5):
+        output.result["iterations"] = iterations
+        assert output.judged() is Outcome.FAIL
+
+
+def test_ties_go_to_the_lowest_index():
+    points = np.array([[0.3, 0.0], [0.1, 0.0], [0.5, 0.0]])
+    labels, _ = nearest(points, np.array([[0.5, 0.0], [0.1, 0.0], [0.5, 0.0]]))
+    assert labels.tolist() == [0, 1, 0]
+
+
+def test_made_points_are_written_as_they_are_computed(tmp_path):
+    made = MadePoints(300_000, 4, seed=5)
+    file = made.text_file(tmp_path)
+    read = FilePoints(file)
+    assert (read.count, read.attributes) == (300_000, 4)
+    assert np.array_equal(np.concatenate(list(read.chunks())), np.concatenate(list(made.chunks())))
+    assert made.text_bytes == pytest.approx(file.stat().st_size, rel=1e-3)
+    values = next(made.chunks())
+    assert set(np.unique(values[:, 2])) == {0.0, 1.0}
+    assert len(np.unique(values[:, 0])) == len(np.unique(values[:, 1])) == 100
+    assert MadePoints(10_000_000, 10, 1).text_bytes == 326_000_000
+
+
+def test_other_seeds_make_other_points():
+    first, second, again = (next(MadePoints(100, 3, seed).chunks()) for seed in (1, 2, 1))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, second)
+
+
+def test_centres_are_drawn_without_replacement():
+    points = MadePoints(200_000, 10, seed=3)
+    all_of_them = np.concatenate(list(points.chunks()))
+    centres = drawn(points, 50, seed=3)
+    assert len(np.unique(centres, axis=0)) == 50
+    assert all((all_of_them == centre).all(axis=1).any() for centre in centres)
+    assert np.array_equal(centres, drawn(points, 50, seed=3))
+    assert len(np.unique(drawn(MadePoints(7, 10, 1), 7, 2), axis=0)) == 7
+
+
+def test_inertia_never_rises():
+    points = MadePoints(20_000, 5, seed=1)
+    inertias = iterate(points, drawn(points, 8, 1), 12).inertias
+    assert all(after <= before for before, after in pairwise(inertias))
+
+
+def test_staging_and_command(tmp_path):
+    script = Script()
+    store = FakeStore(script)
+    engine = FakeEngine(script, a_trial(), store)
+    launches = []
+    run = engine.run
+    engine.run = lambda launch, progress: launches.append(launch) or run(launch, progress)
+    one = KMeans(WorkloadSpec(name="k-means", variant="tuned", options={"points": "50", "k": "3"}), "/base")
+    assert one.stage(NoDataset(NO_DATASET), store, engine, Silent()).jobs == ()
+    assert list(store.files) == ["/base/input/points/points.txt", "/base/input/centres/centres.txt"]
+    one.run(engine, Silent())
+    assert launches[0].command == "k-means-tuned"
+    assert launches[0].input == "/base/input/points"
+    assert launches[0].options == ("--centres=/base/input/centres/centres.txt", "--iterations=100")
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"points": "0"}, "points is '0', and must be a whole number from 1 on"),
+        ({"points": "-5"}, "points is '-5', and must be"),
+        ({"k": "0"}, "k is '0', and must be"),
+        ({"attributes": "-1"}, "attributes is '-1'"),
+        ({"iterations": "0"}, "iterations is '0'"),
+        ({"assign": "perhaps"}, "assign is 'perhaps', and must be true or false"),
+        ({"points": "9", "k": "10"}, "k is 10, and there are only 9 points; take a smaller k"),
+        ({"file": "x", "points": "3"}, "points is the file's"),
+    ],
+)
+def test_options_that_are_impossible_are_refused_at_once(options, what):
+    with pytest.raises(BadInputError, match=what):
+        workload(**options)
+
+
+@pytest.mark.parametrize(
+    ("points", "centres", "options", "what"),
+    [
+        ("1,2\n3,4\n", None, {"k": 3}, "k is 3, and there are only 2 points"),
+        ("1,2\n3\n", None, {"k": 1}, "points.txt line 2: the point has 1 numbers, and must have 2"),
+        ("1,2\n3,x\n", None, {"k": 1}, "points.txt line 2: 'x' is not a finite decimal number"),
+        ("\n", None, {"k": 1}, "points.txt has no point"),
+        ("1,2\n3,4\n", "1,2\n3,4\n5,6\n", {}, "k is 3, and there are only 2 points"),
+        ("1,2\n3,4\n", "1\n", {}, "the centres have 1 attributes, and the points 2"),
+        ("1,2\n3,4\n", "1,2\n", {"k": 2}, "k is 2, and the file of centres has 1; leave k out"),
+        ("1,2\n3,4\n", "1,2\n3\n", {}, "centres.txt line 2: the point has 1 numbers"),
+        ("1,2\n3,4\n", "", {}, "centres.txt has no point"),
+    ],
+)
+def test_files_that_are_wrong_are_refused_before_anything_starts(tmp_path, points, centres, options, what):
+    (tmp_path / "points.txt").write_text(points)
+    given = dict(options, file=tmp_path / "points.txt")
+    if centres is not None:
+        (tmp_path / "centres.txt").write_text(centres)
+        given["centres"] = tmp_path / "centres.txt"
+    with pytest.raises(BadInputError, match=what):
+        workload(**given).estimate(NoDataset(NO_DATASET).facts(), 0)
+
+
+def test_files_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(BadInputError, match="nowhere can't be read"):
+        workload(file=tmp_path / "nowhere").estimate(NoDataset(NO_DATASET).facts(), 0)
+
+
+def test_estimates_grow_with_what_is_moved():
+    facts = NoDataset(NO_DATASET).facts()
+    small, large = (workload(points=points).estimate(facts, 0) for points in (1_000_000, 10_000_000))
+    assert large.disk_bytes == pytest.approx(10 * small.disk_bytes, rel=0.01)
+    assert large.disk_bytes > 326_000_000 + 3 * 10_000_000 * 80
+    assert large.seconds > small.seconds

@@ -1,0 +1,121 @@
+"""Proves that text is read whole whatever its pieces, that counts are compared, and that text from anywhere is staged."""
+
+from collections import Counter
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.errors import AssayError, BadInputError
+from assay.model.progress import Silent
+from assay.model.trial import WorkloadSpec
+from assay.workload.made_text import TextMaker
+from assay.workload.options import Options
+from assay.workload.text import compare, counted_lines, lines_of_text, pieces_of_text
+from assay.workload.text_source import OwnText, RandomText
+from tests.workload.stored import KeepingStore, an_engine
+
+DEFAULTS = {"size": "1GB", "files": "4", "seed": "1", "directory": ""}
+
+
+def stored(**contents):
+    store = KeepingStore()
+    store.contents = {f"/in/{name}": content for name, content in contents.items()}
+    return store
+
+
+def test_pieces_are_what_white_space_separates():
+    store = stored(a="Ünd so\u00a0weiter,\r\n-- \ufeffx".encode(), b=b"last", c=b"", d=b"\xffa\x0b\xe2\x82 b\n")
+    found = [piece for pieces in pieces_of_text(store, "/in") for piece in pieces]
+    expected = ["Ünd", "so\u00a0weiter,", "--", "\ufeffx", "last"]
+    assert found == [*map(str.encode, expected), b"\xffa", b"\xe2\x82", b"b"]
+
+
+def test_lines_end_as_hadoop_ends_them():
+    store = stored(a="\ufeffone\r\ntwo\rthree\n\n\u2028four\x85".encode(), b=b"five\n")
+    assert list(lines_of_text(store, "/in")) == ["one", "two", "three", "", "\u2028four\x85", "five"]
+
+
+def test_counts_are_compared_each_once():
+    expected = Counter(a=2, b=1)
+    assert compare(expected.copy(), [("b", 1), ("a", 2)]).verdict.outcome is Outcome.PASS
+    for wrong in ([("a", 2)], [("a", 2), ("b", 2)], [("a", 2), ("b", 1), ("a", 2)], [("a", 2), ("b", 1), ("c", 1)]):
+        assert compare(expected.copy(), wrong).verdict.outcome is Outcome.FAIL
+    assert compare(expected.copy(), [("a", 3)]).verdict.detail.endswith("'a' has 3, and not 2")
+    assert compare(expected.copy(), []).verdict.detail.endswith("'a' has none, and not 2")
+
+
+def test_a_line_that_is_no_count_cant_be_read():
+    assert list(counted_lines([b"a\tb\t3"])) == [("a\tb", 3)]
+    for line in (b"a", b"a\t", b"a\t-1", b"a\tx"):
+        with pytest.raises(AssayError, match="not `word<TAB>count`"):
+            list(counted_lines([line]))
+
+
+def own(directory, strict=False, **options):
+    spec = WorkloadSpec(name="grep", options={"directory": str(directory), **options})
+    return OwnText(Options(spec, DEFAULTS), spec, strict=strict)
+
+
+def test_a_users_files_are_staged_in_order(tmp_path):
+    for name, content in {"b c%:.txt": b"two", "a.txt": b"one", ".hidden": b"no", "_SUCCESS": b"no"}.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "sub").mkdir()
+    engine, store = an_engine()
+    source = own(tmp_path, strict=True)
+    assert source.bytes == 6
+    assert source.stage("/in", store, engine, Silent()).jobs == ()
+    assert store.contents == {"/in/text-00000": b"one", "/in/text-00001": b"two"}
+
+
+def test_a_directory_that_cant_be_used_is_refused(tmp_path):
+    (tmp_path / "empty.txt").touch()
+    for directory, why in (
+        ("relative", "an absolute path"), (tmp_path / "none", "a directory that exists"),
+        (tmp_path / "empty.txt", "a directory that exists"), (tmp_path, "this one has none, or empty ones only"),
+    ):  # fmt: skip
+        with pytest.raises(BadInputError, match=why):
+            own(directory)
+    (tmp_path / "book.txt.gz").write_bytes(b"x")
+    with pytest.raises(BadInputError, match=r"unpack book.txt.gz first"):
+        own(tmp_path)
+    with pytest.raises(BadInputError, match="size has no use where directory is given"):
+        own(tmp_path, size="1MB")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"abc\xe9 d", "no UTF-8 text at byte 3"), (b"abc\xe2\x82", "ends within a character")]
+)
+def test_where_it_matters_other_bytes_than_utf8_are_refused(tmp_path, content, why):
+    (tmp_path / "a.txt").write_bytes(content)
+    engine, store = an_engine()
+    with pytest.raises(BadInputError, match=why):
+        own(tmp_path, strict=True).stage("/in", store, engine, Silent())
+    own(tmp_path).stage("/in", store, engine, Silent())
+
+
+def test_the_bytes_of_the_random_text_writer_are_always_bound():
+    made = RandomText(Options(WorkloadSpec(name="grep", options={"size": "10MB", "files": "3"}), DEFAULTS))
+    assert made.properties["mapreduce.randomtextwriter.totalbytes"] == "9999999"
+    assert made.properties["mapreduce.randomtextwriter.bytespermap"] == "3333333"
+    with pytest.raises(BadInputError, match="at most the bytes of size"):
+        RandomText(Options(WorkloadSpec(name="grep", options={"size": "2", "files": "3"}), DEFAULTS))
+
+
+def test_made_text_is_the_same_for_a_seed_and_has_the_size(tmp_path):
+    one, same, other = (tmp_path / name for name in "abc")
+    for file, seed in ((one, 3), (same, 3), (other, 4)):
+        TextMaker(seed).write(file, 2_000_000)
+    assert one.read_bytes() == same.read_bytes() != other.read_bytes()
+    assert 2_000_000 <= one.stat().st_size < 2_000_100
+    one.read_text("utf-8")
+
+
+def test_made_text_has_the_frequencies_of_a_natural_one(tmp_path):
+    """Ranks 10 and 1000 are apart by ((1000 + 2.7) / (10 + 2.7)) ^ 1.1 = 122; the text is mostly lower case."""
+    file = tmp_path / "a"
+    TextMaker(1).write(file, 8_000_000)
+    read = file.read_text("utf-8")
+    counts = [count for _, count in Counter(read.split()).most_common(1000)]
+    assert 60 < sum(counts[5:15]) / sum(counts[950:]) * 5 < 240
+    assert any(one.isupper() for one in read)
+    assert {"\u2019", "'", ",", ".", "\u2014", "#", "é", "ж"} <= set(read)
