@@ -1,7 +1,7 @@
 """Proves that what a run costs is said before it starts: the sum of times, the worst of disk and memory."""
 
-from assay.commands.needs import needs_lines
-from assay.model.trial import Estimate
+from assay.commands.needs import needs_lines, trial_line
+from assay.model.trial import Estimate, WorkloadSpec
 from assay.preflight import Needs
 from tests.builders import a_plan, a_trial
 
@@ -41,3 +41,9 @@ def test_on_an_existing_cluster_it_is_said_what_is_not_known():
     lines = needs_of(Estimate(disk_bytes=0, memory_bytes=0, seconds=60))
     assert lines[-1].endswith("1:00 min); disk and memory are the cluster's own and not estimated")
     assert len(lines) == 3
+
+
+def test_of_paths_in_options_the_last_name_is_told():
+    options = {"jar": "/home/me/jobs/mine.jar", "arguments": "a/b {input}", "root": "/"}
+    trial = a_trial().model_copy(update={"workload": WorkloadSpec(name="command", variant="own", options=options)})
+    assert "command, own, arguments=a/b {input} jar=mine.jar root=/, tiny" in trial_line(trial)

@@ -79,6 +79,16 @@ def test_an_attempt_that_failed_by_itself_says_its_exception():
     assert found.doubts == ()
 
 
+def test_a_failed_job_has_the_words_of_its_first_failed_attempt():
+    answers, job = captured("failed-job")
+    with serving(answers) as server:
+        said = server.failure(job)
+    assert said[0] == "Error: java.lang.RuntimeException: Intentional map failure"
+    assert said[1].startswith("\tat org.apache.hadoop.mapreduce.FailJob$FailMapper.map(")
+    with serving(CAPTURED) as server:
+        assert server.failure(JOB) == []
+
+
 def test_a_speculative_attempt_that_was_outrun_is_known_as_such():
     found = history_of("speculation")
     first, second = attempt_of(found, "m_000001_0"), attempt_of(found, "m_000001_1")

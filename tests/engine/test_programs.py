@@ -121,6 +121,7 @@ def test_a_failed_task_is_the_reason_and_not_the_jobs_end(engine_with):
 
 
 FAILED = """\
+2026-10-05 10:00:01,767 WARN util.NativeCodeLoader: Unable to load native-hadoop library for your platform...
 2026-10-05 10:00:05,300 INFO mapreduce.Job: Task Id : attempt_1_0001_m_000000_0, Status : FAILED
 Error: java.lang.IllegalStateException: no tab in 'x'
 \tat Mine$Lines.map(Mine.java:12)
@@ -133,6 +134,7 @@ Error: java.lang.IllegalStateException: no tab in 'x'
 2026-10-05 10:00:07,100 INFO mapreduce.Job: Counters: 2
 \tJob Counters
 \t\tFailed map tasks=4
+2026-10-05 10:00:07,200 WARN example.Mine: 1 line has no tab
 mine: giving up
 """
 
@@ -146,6 +148,7 @@ def test_a_program_that_is_to_tell_more_is_told_with_its_own_last_lines(engine_w
         "numbers failed: exit code 3; its last lines:",
         "  Error: java.lang.IllegalStateException: no tab in 'x'",
         "  \tat Mine$Lines.map(Mine.java:12)",
+        "  2026-10-05 10:00:07,200 WARN example.Mine: 1 line has no tab",
         "  mine: giving up",
     ]
 

@@ -3,20 +3,22 @@
 What is compiled, run and checked is taken from the page itself.
 """
 
+import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.record import Status
-from tests.it.driving import HADOOP, IN_ONE_CONTAINER, ROOT
+from tests.it.driving import HADOOP, ROOT
 
 pytestmark = pytest.mark.it
 
 PAGE = (ROOT / "docs" / "how-to" / "run-your-own-job.md").read_text()
-QUICK = f"hadoop: {IN_ONE_CONTAINER}\ncache: warm\nprobes: none\n"
+EXAMPLES = next((HADOOP / "extras").glob("hadoop-mapreduce-examples-*.jar"), HADOOP)
 
 
 def block(language):
@@ -25,56 +27,83 @@ def block(language):
     return found
 
 
+# Hadoop's own examples: a manifest's class, which takes -D options behind the program's name, on the dataset; and a
+# check that refuses what it has to find.
+COUNTED = """\
+  - name: command
+    options:
+      jar: {jar}
+      arguments: "wordcount {{hadoop}} {{input}} {{output}}"
+      input: dataset
+      verify: "sh -c 'test -s $0/part-r-00001 && echo there are two parts && exit 1' {{output}}"
+    hadoop: {{mapreduce.job.reduces: 2}}
+"""
+EXPERIMENT = """\
+experiment: own
+workloads:
+{entries}
+datasets: [{{make: brightkite, scale: 0.005}}]
+media:
+  disk: {{kind: directory, path: {disk}}}
+hadoop: {{mapreduce.map.maxattempts: 1}}
+cache: warm
+probes: none
+"""
+
+
 @pytest.fixture
 def own_job(place):
     """The page's files in a folder of the place, the jar made."""
-    if shutil.which("javac") is None and not (HADOOP.parent / "java-home").exists():
-        pytest.skip("no javac here")
+    home = os.environ.get("JAVA_HOME")
+    tools = Path(home, "bin") if home else Path(shutil.which("javac") or "/nowhere").parent
+    if not (tools / "javac").exists():
+        pytest.skip("no javac here: JAVA_HOME names none, and none is on the PATH")
     folder = place.home / "my-job"
     folder.mkdir()
     (place.home / "LICENSE").write_text((ROOT / "LICENSE").read_text())
     (folder / "WordLengths.java").write_text(block("java"))
     (folder / "check.py").write_text(block("python"))
-    java = (HADOOP.parent / "java-home").read_text().strip()
     compile_it = ["javac", "--release", "11", "-cp", f"{HADOOP}/lib/*", "-d", "classes", "WordLengths.java"]
     pack_it = ["jar", "--create", "--file", "word-lengths.jar", "-C", "classes", "."]
     for tool, *arguments in (compile_it, pack_it):
-        subprocess.run([f"{java}/bin/{tool}", *arguments], cwd=folder, check=True)
+        subprocess.run([str(tools / tool), *arguments], cwd=folder, check=True)
     return folder
 
 
-def test_the_page_s_job_passes_and_is_judged_by_its_check_alone(place, own_job):
-    experiment = (
-        block("yaml")
-        .replace("  memory: memory\n", "")
-        .replace("disk: directory", f"disk: {{kind: directory, path: {place.disk}}}")
-    )
-    as_written = experiment.split("media:\n")[0].split("workloads:\n")[1]
+def test_the_page_s_job_passes_and_others_are_unknown_fail_or_say_why(place, own_job):
+    as_shown = re.search(r"^  - name: command\n.*?(?=^media:)", block("yaml"), re.MULTILINE | re.DOTALL)[0]
     (own_job / "long.txt").write_text("all is well\n" * 3 + "x" * 81 + "\n")
     entries = [
-        as_written,
-        re.sub(r" +verify: .*\n", "", as_written),
-        as_written.replace("python3 check.py {output} {input}", "python3 check.py {output} check.py"),
-        as_written.replace("../LICENSE", "long.txt"),
+        as_shown,
+        re.sub(r" +verify: .*\n", "", as_shown),
+        as_shown.replace("../LICENSE", "long.txt"),
+        COUNTED.format(jar=EXAMPLES),
     ]
-    (own_job / "my-job.yaml").write_text(experiment.replace(as_written, "".join(entries)) + QUICK)
+    (own_job / "my-job.yaml").write_text(EXPERIMENT.format(entries="".join(entries), disk=place.disk))
     place.assay("run", "my-job/my-job.yaml", "--out", "run", code=1)
     records = place.records("run")
-    assert len(records) == 4
-    failed = [record for record in records if record.status is Status.FAILED]
-    check_failed(*failed)
-    passed, refused, unjudged = sorted(
-        (record for record in records if record.status is Status.FINISHED), key=lambda one: one.verdicts[0].detail
-    )
-    assert passed.outcome is Outcome.PASS, passed.verdicts
-    assert re.fullmatch(r"exit code 0: \d+ words of \d+ lengths", passed.verdicts[0].detail)
-    assert [job.name for job in passed.jobs] == ["word-lengths.jar 1"]
-    assert passed.outputs[0].bytes > 0
-    assert refused.outcome is Outcome.FAIL
-    assert "exit code 1: found {" in refused.verdicts[0].detail
-    assert unjudged.outcome is Outcome.UNKNOWN
-    assert "no command judges this output" in unjudged.verdicts[0].detail
+    check_failed(*(record for record in records if record.status is Status.FAILED))
+    finished = {record.outcome: record for record in records if record.status is Status.FINISHED}
+    check_passed(finished[Outcome.PASS])
+    (unjudged,) = finished[Outcome.UNKNOWN].verdicts
+    assert "no command judges this output; add one" in unjudged.detail
+    check_refused(finished[Outcome.FAIL])
     assert place.left_over() == []
+
+
+def check_passed(record):
+    (verdict,) = record.verdicts
+    assert re.fullmatch(r"exit code 0: \d+ words of \d+ lengths", verdict.detail)
+    assert [job.name for job in record.jobs] == ["word-lengths.jar 1"]
+    assert record.dataset is None
+    assert record.outputs[0].bytes > 0
+    assert record.landed
+
+
+def check_refused(record):
+    assert [verdict.detail for verdict in record.verdicts] == ["exit code 1: there are two parts"]
+    assert [(job.name, job.reduces) for job in record.jobs] == [(f"{EXAMPLES.name} 1", 2)]
+    assert record.dataset.edges > 0
 
 
 def check_failed(record):
@@ -83,3 +112,4 @@ def check_failed(record):
     assert any("a word of 81 letters" in line for line in lines), record.error
     assert any("at WordLengths$Lengths.map(WordLengths.java:" in line for line in lines), record.error
     assert len(lines) <= 8
+    assert not any("WARN" in line for line in lines), record.error

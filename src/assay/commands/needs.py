@@ -1,11 +1,14 @@
 """What a plan will do and cost, in lines that are said before it starts."""
 
+import re
+
 from assay.model.trial import Plan, Trial
 from assay.preflight import Needs
 from assay.report.text import bytes_text, duration_text
 
 # Levels of factors that say nothing.
 _PLAIN = {"", "none", "all", "paper", "default"}
+_FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 
 def needs_lines(plan: Plan, needs: Needs) -> list[str]:
@@ -15,9 +18,10 @@ def needs_lines(plan: Plan, needs: Needs) -> list[str]:
 
 
 def trial_line(trial: Trial) -> str:
-    """A trial's factors, but those that say nothing."""
-    factors = ", ".join(value for value in trial.factors.values() if value not in _PLAIN)
-    return f"  {trial.id}: {factors}, repetition {trial.repetition}"
+    """A trial's factors, but those that say nothing; of paths in options the last name."""
+    factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
+    told = ", ".join(value for value in factors.values() if value not in _PLAIN)
+    return f"  {trial.id}: {told}, repetition {trial.repetition}"
 
 
 def _places(needs: Needs) -> list[str]:

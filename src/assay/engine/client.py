@@ -3,7 +3,7 @@
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.model.errors import AssayError
@@ -12,7 +12,11 @@ from assay.processes import end_processes
 POLL_S = 0.05
 WATCH_S = 1.0
 MOST_CHARACTERS = 300
-_LOGGED = re.compile(r"\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d(,\d+)? (INFO|DEBUG)\b")
+# What Hadoop logs of a client that does well: all of INFO and DEBUG, and two warnings that nearly every client gets.
+_LOGGED = re.compile(
+    r"\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d(,\d+)? "
+    r"(INFO\b|DEBUG\b|WARN (util\.NativeCodeLoader|mapreduce\.JobResourceUploader):)"
+)
 # Frames of the JDK and of Hadoop; those of the program's own classes say where it failed.
 _FRAME = re.compile(r"\s+(at (java|javax|jdk|sun|org\.apache\.hadoop)\.|at [\w.]+/|\.\.\. \d+ more)")
 
@@ -51,14 +55,14 @@ def last_words(log: Path) -> str:
     return (tasks or errors or lines or ["it printed nothing"])[-1][:500]
 
 
-def last_lines(log: Path, count: int) -> list[str]:
-    """The last lines that a program wrote itself, each once: without Hadoop's log lines and stack frames.
+def last_lines(said: Iterable[str], count: int) -> list[str]:
+    """The last lines, each once, of all that a program said, without Hadoop's log lines and stack frames.
 
-    What Hadoop logs at INFO or DEBUG begins with the time, and may go on in indented lines (a job's counters).
+    A log line begins with the time, and may go on in indented lines (a job's counters).
     """
     kept: dict[str, None] = {}
     logged = False
-    for line in log.read_text(errors="replace").splitlines():
+    for line in said:
         starts = _LOGGED.match(line) is not None
         logged = starts or (logged and line[:1] in {"\t", " "})
         if logged or not line.strip() or _FRAME.match(line):

@@ -74,6 +74,16 @@ class HistoryServer:
         record = job_record(reference.name, job, counters)
         return History(job=record, attempts=tuple(attempts), doubts=gaps(record, attempts))
 
+    def failure(self, job: str) -> list[str]:
+        """What the first failed attempt of a task said, in lines; none where no attempt failed. Raises AssayError."""
+        self._wait_for(JobReference(name=job, id=job))
+        for task in _listed(self._get(f"{job}/tasks"), "tasks", "task"):
+            attempts = self._get(f"{job}/tasks/{task['id']}/attempts")
+            for attempt in _listed(attempts, "taskAttempts", "taskAttempt"):
+                if attempt.get("state") == "FAILED" and attempt.get("diagnostics"):
+                    return str(attempt["diagnostics"]).splitlines()
+        return []
+
     def settings(self, reference: JobReference) -> dict[str, str]:
         """Those of a job's properties that decide how it ran (`RELEVANT`)."""
         self._wait_for(reference)

@@ -83,7 +83,7 @@ class MapReduce:
             raise
         told.hear_all(log)
         if code != 0:
-            raise AssayError(f"{program.name} failed: {self._failure() or _reason(program, code, log)}")
+            raise AssayError(f"{program.name} failed: {self._failure() or self._reason(program, code, log, told)}")
         jobs = told.jobs()
         settings = self._history.settings(jobs[-1]) if jobs else {}
         return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts_in(files))
@@ -96,6 +96,20 @@ class MapReduce:
         """By the containers' logs, which are out of reach on a shared cluster."""
         logs = None if self._shared else self._cluster.conf_dir.parent / "logs" / "containers"
         return read_phases(logs, attempts)
+
+    def _reason(self, program: Program, code: int, log: Path, told: Told) -> str:
+        """The most telling line; of a program that is to tell more, its own last lines.
+
+        Its client prints the errors of tasks only where they are tried again: the last one is then asked of history.
+        """
+        if program.last_lines == 1:
+            return last_words(log)
+        said = log.read_text(errors="replace").splitlines()
+        if told.ids and not any(line.startswith("Error: ") for line in said):
+            with suppress(AssayError):
+                said += self._history.failure(told.ids[-1])
+        lines = last_lines(said, program.last_lines)
+        return "\n  ".join([f"exit code {code}; {'its last lines:' if lines else 'it printed nothing'}", *lines])
 
     def _next_name(self) -> str:
         self._launches += 1
@@ -126,14 +140,6 @@ class MapReduce:
             result=content["result"],
             settings=content["settings"],
         )
-
-
-def _reason(program: Program, code: int, log: Path) -> str:
-    """The most telling line; of a program that is to tell more, its own last lines."""
-    if program.last_lines == 1:
-        return last_words(log)
-    lines = last_lines(log, program.last_lines)
-    return "\n  ".join([f"exit code {code}; {'its last lines:' if lines else 'it printed nothing'}", *lines])
 
 
 def _parse(report: Path) -> dict[str, Any] | None:
