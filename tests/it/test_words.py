@@ -53,6 +53,8 @@ cache: warm
     check_shipped(found["word-frequency", "paper"], found["word-frequency", "plain"])
     books, greek_words = sorted((one for one in records if own(one)), key=lambda one: one.trial.workload.name)[::-1]
     assert books.outputs[0].summary == {"words": sum(FOUND.values()), "distinct_words": len(FOUND)}
+    assert [job.name for job in greek_words.jobs] == ["search", "sort"]
+    assert greek_words.settings["dfs.user.home.dir.prefix"].endswith("/home")
     assert greek_words.outputs[0].summary == {"matches": 3, "distinct_matches": 2}
     degrees = found["degree-distribution", "plain"]
     assert degrees.outputs[0].summary == {"vertices": 13, "edges": 15, "degrees": 5}

@@ -123,7 +123,10 @@ def test_the_reducers_are_those_asked_for():
     assert sort.arguments[:2] == ("-r", "11")
     (_, sort), _ = calls(a_sort("total-order"))
     assert sort.arguments == ("-totalOrder", "0.1", "10000", "10", "/base/input", "/base/output")
-    assert sort.properties == {"mapreduce.sort.reducesperhost": "${mapreduce.job.reduces}"}
+    assert sort.properties == {
+        "mapreduce.sort.reducesperhost": "${mapreduce.job.reduces}",
+        "mapreduce.totalorderpartitioner.path": "/base/input/_sortPartitioning",
+    }
 
 
 def test_a_generator_without_counters_is_not_believed():

@@ -25,6 +25,7 @@ MIB = 1 << 20
 _PREFIX = "mapreduce.randomwriter"
 _WRITTEN = f"{PACKAGE}.RandomWriter$Counters"
 _REDUCES, _REDUCES_PER_HOST = "mapreduce.job.reduces", "mapreduce.sort.reducesperhost"
+_RANGES = "mapreduce.totalorderpartitioner.path"
 _CLASS = "org.apache.hadoop.io.BytesWritable"
 _LENGTH_BYTES = 4
 # Keys drawn for the ranges of a total order: so often, so many, from so many splits, as Sort's documentation has it.
@@ -110,10 +111,14 @@ class Sort(MadeWorkload):
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The sort. It would choose its reducers by the cluster's slots; here it gets those that are asked for."""
-        order = ("-totalOrder", *_SAMPLE) if self.spec.variant == "total-order" else ()
+        ordered = self.spec.variant == "total-order"
+        order = ("-totalOrder", *_SAMPLE) if ordered else ()
         reducers = ("-r", self._reducers) if self._reducers else ()
         # Sort passes over mapreduce.job.reduces; this property, which it does read, can refer to it.
         chosen = {} if self._reducers else {_REDUCES_PER_HOST: f"${{{_REDUCES}}}"}
+        if ordered:
+            # Sort looks for the ranges here, but tells the sampler so only after the job has copied its settings.
+            chosen[_RANGES] = f"{self.input}/_sortPartitioning"
         arguments = (*reducers, *order, self.input, self.output)
         report = engine.run_program(example("Sort", arguments, {**chosen, **self.spec.hadoop}, "sort"), progress)
         job = engine.history(report.jobs[0]).job
