@@ -1,7 +1,7 @@
 """Sums of what tshark prints of captured packets.
 
 Bytes are those of IP packets, headers included: the frame's length on the wire without that of Ethernet, which the
-loopback interface has too. A packet is what the kernel hands on, as large as segmentation makes it; acknowledgements
+loopback interface has too. A packet is what the interface gets, as large as segmentation makes it; acknowledgements
 count, and a segment that is sent again counts again.
 """
 
