@@ -2,6 +2,7 @@ package org.assay.jobs.degreeorder;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
@@ -118,8 +119,8 @@ class DegreeOrderTest {
     String written = "org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter";
     long bytes = counted("triangles-tuned", "triads", written, "BYTES_WRITTEN");
     // The local file system counts its checksum files too: 4 bytes for 512, and a head in each.
-    double checksums = naive.triadBytes() / 128.0 + 16 * reducers;
-    assertEquals(naive.triadBytes() + checksums / 2, bytes, checksums / 2 + 1);
+    long text = naive.triadBytes();
+    assertTrue(text <= bytes && bytes <= text + text / 128 + 16L * reducers, bytes + " of " + text);
     String sent = "MAP_OUTPUT_RECORDS";
     long lists = graph.vertices() + naive.partsSent();
     assertEquals(lists, records("triangles-intersect", "intersection", sent));
