@@ -4,10 +4,10 @@
 quick:      ## The tests that need neither Hadoop nor Java: under a minute.
 	@setup/check quick
 
-test:       ## Everything: lint, the jobs' tests, all tests here and on a real Hadoop. About 15 minutes on 2 cores.
+test:       ## Lint, the jobs' tests, all quick tests and most on a real Hadoop. About 15 minutes on 2 cores.
 	@setup/check test
 
-it:         ## Only the tests on a real embedded Hadoop. About 10 minutes.
+it:         ## All tests on a real embedded Hadoop, every workload among them. About 20 minutes.
 	@setup/check it
 
 lint:       ## Style, types and layers. About half a minute.

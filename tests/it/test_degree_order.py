@@ -7,7 +7,7 @@ from assay.model.doubt import Outcome
 from assay.model.record import Status
 from tests.it.driving import IN_ONE_CONTAINER
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.long]
 
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 NAMES = [("triangles", "tuned"), ("clustering-coefficient", "intersect")]

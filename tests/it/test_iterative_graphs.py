@@ -6,7 +6,7 @@ from assay.model.doubt import Outcome
 from assay.model.record import Status
 from tests.it.driving import IN_ONE_CONTAINER
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.long]
 
 FAR = 1 << 62
 # A triangle with vertex 0 and a tail, an edge between far ids, and a vertex that only knows itself.

@@ -7,7 +7,7 @@ from assay.model.record import Status
 from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.long]
 
 TASKS = "org.apache.hadoop.mapreduce.TaskCounter"
 
