@@ -34,15 +34,16 @@ final class PointSum implements Writable {
     }
   }
 
-  /** Becomes the sum of no point. */
-  void clear(int newDimensions) {
-    start(newDimensions);
+  /** Becomes the sum of no point; the first that is added tells the number of coordinates. */
+  void clear() {
     count = 0;
   }
 
-  /** Adds a point or a sum of the same dimensions. */
+  /** Adds a point or a sum, with as many coordinates as those before. */
   void add(PointSum other) {
-    if (other.dimensions != dimensions) {
+    if (count == 0) {
+      start(other.dimensions);
+    } else if (other.dimensions != dimensions) {
       throw new IllegalArgumentException(
           "points of " + other.dimensions + " and " + dimensions + " coordinates have no sum");
     }
