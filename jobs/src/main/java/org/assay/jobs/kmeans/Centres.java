@@ -117,7 +117,8 @@ final class Centres {
    * The index of the nearest centre by Euclidean distance; of several that are equally near, to a
    * share of {@link #TIE} of the squared distance, the lowest.
    *
-   * @throws MalformedLineException if the point has another number of coordinates
+   * @throws MalformedLineException if the point has another number of coordinates, or is so far
+   *     from all centres that no squared distance is a finite double
    */
   int nearest(double[] point, int pointDimensions) throws MalformedLineException {
     if (pointDimensions != dimensions()) {
@@ -134,12 +135,13 @@ final class Centres {
       least = Math.min(least, squares[i]);
     }
     double near = least * (1 + TIE);
+    if (Double.isInfinite(near)) {
+      throw new MalformedLineException(
+          "a point is too far from all centres: the squared distances are beyond a double");
+    }
     int index = 0;
-    while (!(squares[index] <= near)) {
+    while (squares[index] > near) {
       index++;
-      if (index == squares.length) {
-        throw new MalformedLineException("a point is too far from all centres for a double");
-      }
     }
     return index;
   }
