@@ -14,6 +14,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.assay.jobs.driver.UsageException;
+import org.assay.jobs.graph.LineForm;
 import org.assay.jobs.graph.MalformedLineException;
 
 /**
@@ -80,6 +81,17 @@ final class Centres {
       throw new UsageException("centres " + file + " is empty; give a file with a point per line");
     }
     return new Centres(centres.toArray(new double[0][]));
+  }
+
+  /** What a line must be to be a point among these centres; blank lines are none and pass. */
+  LineForm form() {
+    PointScanner scanner = new PointScanner();
+    return line -> {
+      int dimensions = scanner.read(line);
+      if (dimensions > 0) {
+        nearest(scanner.coordinates(), dimensions);
+      }
+    };
   }
 
   /** Writes them to a file of a directory that {@link #read} reads. */

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import org.apache.hadoop.io.Text;
 import org.assay.jobs.LocalRun;
+import org.assay.jobs.graph.LineForm;
 import org.assay.jobs.graph.MalformedLineException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +44,16 @@ class CentresTest {
   @Test
   void aPointTooFarFromSomeCentresGoesToTheOther() throws Exception {
     assertEquals(1, centres("-1e200,0", "1e200,1").nearest(new double[] {1e200, 0}, 2));
+  }
+
+  @Test
+  void theFormOfAPointsFileIsThatOfTheCentres() throws Exception {
+    LineForm form = centres("1,2").form();
+    form.check(new Text(""));
+    form.check(new Text("3 4"));
+    for (String line : new String[] {"1,2,3", "1,x", "1e300,0"}) {
+      assertThrows(MalformedLineException.class, () -> form.check(new Text(line)), line);
+    }
   }
 
   @Test
