@@ -45,8 +45,7 @@ public final class FirstBadLine {
     return null;
   }
 
-  private static String inFile(Configuration conf, Path file, LineForm form)
-      throws IOException {
+  private static String inFile(Configuration conf, Path file, LineForm form) throws IOException {
     CompressionCodec codec = new CompressionCodecFactory(conf).getCodec(file);
     Text line = new Text();
     try (InputStream raw = file.getFileSystem(conf).open(file);

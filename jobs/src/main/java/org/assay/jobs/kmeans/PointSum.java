@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.WritableUtils;
+import org.assay.jobs.sums.CompensatedSum;
 
 /**
  * One point, or the sum of several: a shuffle value of k-means.
@@ -52,9 +53,7 @@ final class PointSum implements Writable {
       double before = sums[i];
       double term = other.sums[i];
       double after = before + term;
-      lost[i] +=
-          (Math.abs(before) >= Math.abs(term) ? before - after + term : term - after + before)
-              + other.lost[i];
+      lost[i] += CompensatedSum.lost(before, term, after) + other.lost[i];
       sums[i] = after;
       magnitudes[i] += other.magnitudes[i];
     }

@@ -29,8 +29,7 @@ class CentresTest {
   }
 
   private static String refusal(Centres centres, double... point) {
-    return assertThrows(
-            MalformedLineException.class, () -> centres.nearest(point, point.length))
+    return assertThrows(MalformedLineException.class, () -> centres.nearest(point, point.length))
         .getMessage();
   }
 
