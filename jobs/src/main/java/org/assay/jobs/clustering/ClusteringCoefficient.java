@@ -18,7 +18,7 @@ import org.assay.jobs.driver.Workload;
 /**
  * The command {@code clustering-coefficient}: how many of the pairs of a vertex' neighbours are
  * connected, for each vertex of a canonical graph, their mean, and the same part of all pairs in
- * the graph. See {@link org.assay.jobs.degreeorder.DegreesJob}, {@link
+ * the graph. See {@link org.assay.jobs.degreeorder.NeighboursJob}, {@link
  * org.assay.jobs.degreeorder.DirectionsJob}, {@link CornersJob} and {@link CoefficientsJob}.
  */
 public final class ClusteringCoefficient extends Workload {

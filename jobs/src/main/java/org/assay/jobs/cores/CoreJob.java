@@ -125,7 +125,7 @@ final class CoreJob {
 
     private void takeIn(VertexId vertex) throws IOException {
       for (int i = 0; i < senders.size(); i++) {
-        int at = state.neighbours().find(senders.get(i));
+        int at = state.neighbours().indexOf(senders.get(i));
         if (at < 0) {
           throw VertexReducer.notSymmetric(vertex);
         }

@@ -16,8 +16,8 @@ public final class DegreeOrder {
   public static Path degrees(JobSequence jobs, Path input, RunReport report)
       throws IOException, InterruptedException, JobFailedException {
     Path lists = jobs.intermediate("degrees");
-    Job job = jobs.newJob(DegreesJob.class);
-    DegreesJob.configure(job, input, lists);
+    Job job = jobs.newJob(NeighboursJob.class);
+    NeighboursJob.configure(job, input, lists);
     Counters counters = jobs.run("degrees", job);
     report.result("vertices", counters.findCounter(DegreeOrderCounter.VERTICES).getValue());
     return lists;

@@ -11,7 +11,7 @@ import org.assay.jobs.graph.IdList;
 import org.assay.jobs.graph.VertexId;
 
 /**
- * Directing: what the jobs that follow {@link DegreesJob} and direct the edges have in common.
+ * Directing: what the jobs that follow {@link NeighboursJob} and direct the edges have in common.
  *
  * <p>Every vertex sends its degree to its neighbours. So each learns the degrees of all of them,
  * and by their number its own: one job both annotates the edges with degrees and directs them. The
@@ -20,7 +20,7 @@ import org.assay.jobs.graph.VertexId;
 public final class Directing {
   private Directing() {}
 
-  /** Sets up the map side of a job that reads the lists of {@link DegreesJob}. */
+  /** Sets up the map side of a job that reads the lists of {@link NeighboursJob}. */
   public static void configureMap(Job job, Path lists) throws IOException {
     job.setInputFormatClass(SequenceFileInputFormat.class);
     job.setMapperClass(DegreeMapper.class);

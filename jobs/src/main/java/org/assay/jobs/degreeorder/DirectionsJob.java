@@ -11,8 +11,8 @@ import org.assay.jobs.graph.VertexId;
 /**
  * Directions: job 2 of the workloads that don't write the triads.
  *
- * <p>Reads the lists of {@link DegreesJob}. Writes a binary record per vertex with its degree and
- * the list of the neighbours that come after it, ascending by degree and number.
+ * <p>Reads the lists of {@link NeighboursJob}. Writes a binary record per vertex with its degree
+ * and the list of the neighbours that come after it, ascending by degree and number.
  */
 public final class DirectionsJob {
   private DirectionsJob() {}

@@ -14,6 +14,7 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.assay.jobs.graph.EdgeLine;
 import org.assay.jobs.graph.LineBuilder;
 import org.assay.jobs.graph.VertexId;
+import org.assay.jobs.sums.SumCombiner;
 
 /**
  * Degrees: job 1 of the degree distribution.

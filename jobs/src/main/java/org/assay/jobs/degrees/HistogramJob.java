@@ -13,6 +13,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.assay.jobs.graph.IdScanner;
 import org.assay.jobs.graph.LineBuilder;
+import org.assay.jobs.sums.SumCombiner;
 
 /**
  * Histogram: job 2 of the degree distribution.

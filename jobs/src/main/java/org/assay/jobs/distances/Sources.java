@@ -71,7 +71,7 @@ final class Sources {
   }
 
   boolean contains(long vertex) {
-    return ids.find(vertex) >= 0;
+    return ids.indexOf(vertex) >= 0;
   }
 
   /**

@@ -10,7 +10,9 @@ import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.Tool;
+import org.assay.jobs.graph.EdgeLine;
 import org.assay.jobs.graph.FirstBadLine;
+import org.assay.jobs.graph.LineForm;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,6 +66,11 @@ public abstract class Workload extends Configured implements Tool {
 
   /** Puts the options into the configuration of the jobs. */
   protected void configure(Arguments arguments, Configuration conf) throws UsageException {}
+
+  /** What the lines of the input must be, asked when a job has refused one: a canonical graph's. */
+  protected LineForm lineForm() {
+    return new EdgeLine()::read;
+  }
 
   /**
    * Runs the jobs; the output must be whole at the end.
@@ -135,7 +142,7 @@ public abstract class Workload extends Configured implements Tool {
       return null;
     }
     try {
-      return FirstBadLine.in(getConf(), new Path(arguments.input()));
+      return FirstBadLine.in(getConf(), new Path(arguments.input()), lineForm());
     } catch (IOException | RuntimeException e) {
       LOG.debug("the input cannot be searched", e);
       return null;

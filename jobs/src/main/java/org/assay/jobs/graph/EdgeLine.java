@@ -10,9 +10,6 @@ import org.apache.hadoop.io.Text;
  * wrong result silently.
  */
 public final class EdgeLine {
-  /** What the message about any line that is refused contains. */
-  static final String NOT_CANONICAL = "is not a line of a canonical graph";
-
   private final IdScanner scanner = new IdScanner("\t ");
   private long smaller;
   private long larger;
@@ -59,9 +56,7 @@ public final class EdgeLine {
   private static MalformedLineException notCanonical(Text line) {
     return new MalformedLineException(
         MalformedLineException.quote(line.toString())
-            + " "
-            + NOT_CANONICAL
-            + " (smaller vertex, tab, larger vertex);"
+            + " is not a line of a canonical graph (smaller vertex, tab, larger vertex);"
             + " run `normalise` on the graph first");
   }
 }

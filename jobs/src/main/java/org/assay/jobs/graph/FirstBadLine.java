@@ -18,24 +18,24 @@ import org.apache.hadoop.util.LineReader;
 public final class FirstBadLine {
   private FirstBadLine() {}
 
-  /** Whether what a job said is about a line that {@link EdgeLine} refused. */
+  /** Whether what a job said is about a line that it refused: with the exception's name. */
   public static boolean isMeantBy(String said) {
-    return said.contains(EdgeLine.NOT_CANONICAL);
+    return said.contains(MalformedLineException.class.getName());
   }
 
   /**
-   * Reads the files of an input, from the beginning up to the first line that isn't canonical.
+   * Reads the files of an input, from the beginning up to the first line that isn't of a form.
    *
-   * @return a sentence with file, number and text of that line, null if all are canonical
+   * @return a sentence with file and number of that line and what is wrong, null if there is none
    */
-  public static String in(Configuration conf, Path input) throws IOException {
+  public static String in(Configuration conf, Path input, LineForm form) throws IOException {
     FileSystem files = input.getFileSystem(conf);
     FileStatus[] matches = files.globStatus(input);
     for (FileStatus match : matches == null ? new FileStatus[0] : matches) {
       for (FileStatus file : files.listStatus(match.getPath())) {
         String name = file.getPath().getName();
         if (file.isFile() && !name.startsWith("_") && !name.startsWith(".")) {
-          String found = inFile(conf, file.getPath());
+          String found = inFile(conf, file.getPath(), form);
           if (found != null) {
             return found;
           }
@@ -45,16 +45,15 @@ public final class FirstBadLine {
     return null;
   }
 
-  private static String inFile(Configuration conf, Path file) throws IOException {
+  private static String inFile(Configuration conf, Path file, LineForm form) throws IOException {
     CompressionCodec codec = new CompressionCodecFactory(conf).getCodec(file);
-    EdgeLine edge = new EdgeLine();
     Text line = new Text();
     try (InputStream raw = file.getFileSystem(conf).open(file);
         InputStream plain = codec == null ? raw : codec.createInputStream(raw);
         LineReader lines = new LineReader(plain, conf)) {
       for (long number = 1; lines.readLine(line) > 0; number++) {
         try {
-          edge.read(line);
+          form.check(line);
         } catch (MalformedLineException e) {
           return file + " line " + number + ": " + e.getMessage();
         }

@@ -54,11 +54,6 @@ public final class IdList {
     Arrays.sort(ids, 0, size);
   }
 
-  /** The index of a number in a list in ascending order, negative if it isn't there. */
-  public int find(long id) {
-    return Arrays.binarySearch(ids, 0, size, id);
-  }
-
   /** Replaces a number. */
   public void set(int index, long id) {
     ids[index] = id;

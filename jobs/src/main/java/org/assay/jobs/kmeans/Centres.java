@@ -14,6 +14,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.assay.jobs.driver.UsageException;
+import org.assay.jobs.graph.LineForm;
 import org.assay.jobs.graph.MalformedLineException;
 
 /**
@@ -82,6 +83,17 @@ final class Centres {
     return new Centres(centres.toArray(new double[0][]));
   }
 
+  /** What a line must be to be a point among these centres; blank lines are none and pass. */
+  LineForm form() {
+    PointScanner scanner = new PointScanner();
+    return line -> {
+      int dimensions = scanner.read(line);
+      if (dimensions > 0) {
+        nearest(scanner.coordinates(), dimensions);
+      }
+    };
+  }
+
   /** Writes them to a file of a directory that {@link #read} reads. */
   void write(Configuration conf, Path file) throws IOException {
     try (OutputStream out = file.getFileSystem(conf).create(file, false)) {
@@ -117,7 +129,8 @@ final class Centres {
    * The index of the nearest centre by Euclidean distance; of several that are equally near, to a
    * share of {@link #TIE} of the squared distance, the lowest.
    *
-   * @throws MalformedLineException if the point has another number of coordinates
+   * @throws MalformedLineException if the point has another number of coordinates, or is so far
+   *     from all centres that no squared distance is a finite double
    */
   int nearest(double[] point, int pointDimensions) throws MalformedLineException {
     if (pointDimensions != dimensions()) {
@@ -134,12 +147,13 @@ final class Centres {
       least = Math.min(least, squares[i]);
     }
     double near = least * (1 + TIE);
+    if (Double.isInfinite(near)) {
+      throw new MalformedLineException(
+          "a point is too far from all centres: the squared distances are beyond a double");
+    }
     int index = 0;
-    while (!(squares[index] <= near)) {
+    while (squares[index] > near) {
       index++;
-      if (index == squares.length) {
-        throw new MalformedLineException("a point is too far from all centres for a double");
-      }
     }
     return index;
   }

@@ -91,17 +91,11 @@ final class IterationJob {
   /** Adds up the points of a map task. */
   static final class SumCombiner extends Reducer<IntWritable, PointSum, IntWritable, PointSum> {
     private final PointSum sum = new PointSum();
-    private int dimensions;
-
-    @Override
-    protected void setup(Context context) throws IOException {
-      dimensions = Centres.read(context.getConfiguration()).dimensions();
-    }
 
     @Override
     protected void reduce(IntWritable index, Iterable<PointSum> points, Context context)
         throws IOException, InterruptedException {
-      sum.clear(dimensions);
+      sum.clear();
       for (PointSum point : points) {
         sum.add(point);
       }
@@ -127,7 +121,7 @@ final class IterationJob {
     @Override
     protected void reduce(IntWritable index, Iterable<PointSum> points, Context context)
         throws IOException, InterruptedException {
-      sum.clear(centres.dimensions());
+      sum.clear();
       for (PointSum point : points) {
         sum.add(point);
       }

@@ -12,6 +12,7 @@ import org.assay.jobs.driver.JobSequence;
 import org.assay.jobs.driver.RunReport;
 import org.assay.jobs.driver.UsageException;
 import org.assay.jobs.driver.Workload;
+import org.assay.jobs.graph.LineForm;
 
 /**
  * The commands {@code k-means} and {@code k-means-tuned}: Lloyd's iteration from given centres, one
@@ -30,6 +31,7 @@ public final class KMeans extends Workload {
   private Path given;
   private long iterations;
   private boolean assign;
+  private Centres start;
 
   private KMeans(boolean tuned) {
     this.tuned = tuned;
@@ -96,9 +98,14 @@ public final class KMeans extends Workload {
   }
 
   @Override
+  protected LineForm lineForm() {
+    return start.form();
+  }
+
+  @Override
   protected void runJobs(JobSequence jobs, Path input, Path output, RunReport report)
       throws IOException, InterruptedException, JobFailedException, UsageException {
-    Centres start = Centres.readPoints(getConf(), given);
+    start = Centres.readPoints(getConf(), given);
     Path centres = jobs.intermediate("centres-0");
     start.write(getConf(), new Path(centres, "start"));
     long iteration = 0;

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.WritableUtils;
+import org.assay.jobs.sums.CompensatedSum;
 
 /**
  * One point, or the sum of several: a shuffle value of k-means.
@@ -34,15 +35,16 @@ final class PointSum implements Writable {
     }
   }
 
-  /** Becomes the sum of no point. */
-  void clear(int newDimensions) {
-    start(newDimensions);
+  /** Becomes the sum of no point; the first that is added tells the number of coordinates. */
+  void clear() {
     count = 0;
   }
 
-  /** Adds a point or a sum of the same dimensions. */
+  /** Adds a point or a sum, with as many coordinates as those before. */
   void add(PointSum other) {
-    if (other.dimensions != dimensions) {
+    if (count == 0) {
+      start(other.dimensions);
+    } else if (other.dimensions != dimensions) {
       throw new IllegalArgumentException(
           "points of " + other.dimensions + " and " + dimensions + " coordinates have no sum");
     }
@@ -51,9 +53,7 @@ final class PointSum implements Writable {
       double before = sums[i];
       double term = other.sums[i];
       double after = before + term;
-      lost[i] +=
-          (Math.abs(before) >= Math.abs(term) ? before - after + term : term - after + before)
-              + other.lost[i];
+      lost[i] += CompensatedSum.lost(before, term, after) + other.lost[i];
       sums[i] = after;
       magnitudes[i] += other.magnitudes[i];
     }

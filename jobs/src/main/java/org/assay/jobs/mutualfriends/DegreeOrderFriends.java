@@ -15,7 +15,7 @@ import org.assay.jobs.driver.Workload;
 
 /**
  * Mutual friends from triangles that are listed once, in degree order; the output is that of {@link
- * MutualFriends}. See {@link org.assay.jobs.degreeorder.DegreesJob}, {@link
+ * MutualFriends}. See {@link org.assay.jobs.degreeorder.NeighboursJob}, {@link
  * org.assay.jobs.degreeorder.DirectionsJob} and {@link TriangleListsJob}.
  */
 abstract class DegreeOrderFriends extends Workload {

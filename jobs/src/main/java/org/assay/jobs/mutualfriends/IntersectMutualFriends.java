@@ -23,6 +23,6 @@ public final class IntersectMutualFriends extends DegreeOrderFriends {
 
   @Override
   void configureFinding(Job job, Path directed, Path found) throws IOException {
-    IntersectionJob.configure(job, directed, found);
+    FriendsIntersectionJob.configure(job, directed, found);
   }
 }

@@ -23,6 +23,6 @@ public final class TunedMutualFriends extends DegreeOrderFriends {
 
   @Override
   void configureFinding(Job job, Path directed, Path found) throws IOException {
-    DegreeClosingJob.configure(job, directed, found);
+    FriendsClosingJob.configure(job, directed, found);
   }
 }

@@ -18,6 +18,7 @@ import org.assay.jobs.driver.JobSequence;
 import org.assay.jobs.driver.RunReport;
 import org.assay.jobs.driver.UsageException;
 import org.assay.jobs.driver.Workload;
+import org.assay.jobs.graph.LineForm;
 
 /**
  * The command {@code normalise}: the text of a graph in the one form that the other jobs read.
@@ -67,6 +68,12 @@ public final class Normalise extends Workload {
     conf.set(GraphTextMapper.COMMENT, arguments.get("comment", "#%"));
     conf.setBoolean(GraphTextMapper.EXTRA_COLUMNS, arguments.allows("extra-columns"));
     conf.setBoolean(GraphTextMapper.LONE_VERTICES, arguments.allows("lone-vertices"));
+  }
+
+  /** Any: which line can't be read depends on the options, and the task that met it has said so. */
+  @Override
+  protected LineForm lineForm() {
+    return line -> {};
   }
 
   @Override

@@ -13,6 +13,7 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat;
 import org.assay.jobs.graph.IdList;
 import org.assay.jobs.graph.VertexId;
+import org.assay.jobs.sums.CompensatedSum;
 
 /**
  * The first job of an iteration: joins each vertex's edges with its rank, and gives every target an
@@ -76,7 +77,7 @@ final class JoinJob {
     private final IdList targets = new IdList();
     private final VertexId target = new VertexId();
     private final Item item = new Item();
-    private final RankSum danglingRank = new RankSum();
+    private final CompensatedSum danglingRank = new CompensatedSum();
     private long dangling;
     private long edges;
 

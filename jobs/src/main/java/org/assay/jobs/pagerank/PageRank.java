@@ -11,6 +11,7 @@ import org.assay.jobs.driver.JobSequence;
 import org.assay.jobs.driver.RunReport;
 import org.assay.jobs.driver.UsageException;
 import org.assay.jobs.driver.Workload;
+import org.assay.jobs.graph.LineForm;
 
 /**
  * The commands {@code page-rank} and {@code page-rank-tuned}: the rank of each vertex of a directed
@@ -100,6 +101,11 @@ public final class PageRank extends Workload {
           "option --" + name + " must be a number above 0 and below " + below + ", got " + given);
     }
     return value;
+  }
+
+  @Override
+  protected LineForm lineForm() {
+    return new DirectedEdge()::read;
   }
 
   @Override

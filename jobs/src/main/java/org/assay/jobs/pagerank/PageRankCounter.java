@@ -2,6 +2,7 @@ package org.assay.jobs.pagerank;
 
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.TaskInputOutputContext;
+import org.assay.jobs.sums.CompensatedSum;
 
 /**
  * What the jobs of PageRank count. Ranks sum to 1, so sums of them are counted in units of 2^-61: a
@@ -25,7 +26,7 @@ public enum PageRankCounter {
   private static final double UNITS = 0x1p61;
 
   /** Adds a task's sum, which is between 0 and 2 or so. */
-  void add(TaskInputOutputContext<?, ?, ?, ?> context, RankSum sum) {
+  void add(TaskInputOutputContext<?, ?, ?, ?> context, CompensatedSum sum) {
     context.getCounter(this).increment(Math.round(sum.value() * UNITS));
   }
 

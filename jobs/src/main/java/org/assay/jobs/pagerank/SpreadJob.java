@@ -10,6 +10,7 @@ import org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat;
 import org.assay.jobs.graph.VertexId;
+import org.assay.jobs.sums.CompensatedSum;
 
 /**
  * A whole iteration of the tuned variant: vertices with their targets pass through, and their ranks
@@ -59,7 +60,7 @@ final class SpreadJob {
 
   /** Adds up shares; the vertex itself passes. */
   static final class ShareCombiner extends Reducer<VertexId, RankedVertex, VertexId, RankedVertex> {
-    private final RankSum shares = new RankSum();
+    private final CompensatedSum shares = new CompensatedSum();
     private final RankedVertex combined = new RankedVertex();
 
     @Override
@@ -85,10 +86,10 @@ final class SpreadJob {
   /** Writes a vertex with its new rank. */
   static final class RankReducer extends Reducer<VertexId, RankedVertex, VertexId, RankedVertex> {
     private final RankedVertex ranked = new RankedVertex();
-    private final RankSum shares = new RankSum();
-    private final RankSum change = new RankSum();
-    private final RankSum total = new RankSum();
-    private final RankSum danglingRank = new RankSum();
+    private final CompensatedSum shares = new CompensatedSum();
+    private final CompensatedSum change = new CompensatedSum();
+    private final CompensatedSum total = new CompensatedSum();
+    private final CompensatedSum danglingRank = new CompensatedSum();
     private Formula formula;
 
     @Override

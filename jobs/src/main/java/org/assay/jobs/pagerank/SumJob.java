@@ -11,6 +11,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.assay.jobs.graph.VertexId;
+import org.assay.jobs.sums.CompensatedSum;
 
 /**
  * The second job of an iteration: adds up the shares of each vertex and compares its new rank with
@@ -37,9 +38,9 @@ final class SumJob {
   /** Writes the new rank of a vertex. */
   static final class RankReducer extends Reducer<VertexId, Item, NullWritable, Text> {
     private final RankLine line = new RankLine();
-    private final RankSum shares = new RankSum();
-    private final RankSum change = new RankSum();
-    private final RankSum total = new RankSum();
+    private final CompensatedSum shares = new CompensatedSum();
+    private final CompensatedSum change = new CompensatedSum();
+    private final CompensatedSum total = new CompensatedSum();
     private Formula formula;
     private long vertices;
 

@@ -14,10 +14,10 @@ import org.assay.jobs.graph.VertexId;
 /**
  * Triads in degree order: job 2 of the tuned triangle counting.
  *
- * <p>Reads the lists of {@link org.assay.jobs.degreeorder.DegreesJob}. For each vertex a it writes
- * {@code smaller<TAB>larger<TAB>0} per edge to a neighbour after a, and {@code b<TAB>c<TAB>1} per
- * pair of these neighbours, the smaller number first: the lines of {@link TriadsJob}, with the
- * lowest corner in degree order as the apex of a triad.
+ * <p>Reads the lists of {@link org.assay.jobs.degreeorder.NeighboursJob}. For each vertex a it
+ * writes {@code smaller<TAB>larger<TAB>0} per edge to a neighbour after a, and {@code
+ * b<TAB>c<TAB>1} per pair of these neighbours, the smaller number first: the lines of {@link
+ * TriadsJob}, with the lowest corner in degree order as the apex of a triad.
  */
 final class DegreeTriadsJob {
   private DegreeTriadsJob() {}

@@ -11,7 +11,7 @@ import org.assay.jobs.driver.Workload;
 
 /**
  * The command {@code triangles-intersect}: the number of triangles of a canonical graph, each
- * counted once where two directed lists meet. See {@link org.assay.jobs.degreeorder.DegreesJob},
+ * counted once where two directed lists meet. See {@link org.assay.jobs.degreeorder.NeighboursJob},
  * {@link org.assay.jobs.degreeorder.DirectionsJob} and {@link IntersectionJob}.
  */
 public final class IntersectTriangles extends Workload {

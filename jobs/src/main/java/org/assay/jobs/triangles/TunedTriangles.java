@@ -11,7 +11,7 @@ import org.assay.jobs.driver.Workload;
 
 /**
  * The command {@code triangles-tuned}: the number of triangles of a canonical graph, each counted
- * once at its lowest corner in degree order. See {@link org.assay.jobs.degreeorder.DegreesJob},
+ * once at its lowest corner in degree order. See {@link org.assay.jobs.degreeorder.NeighboursJob},
  * {@link DegreeTriadsJob} and {@link DegreeClosingJob}.
  */
 public final class TunedTriangles extends Workload {

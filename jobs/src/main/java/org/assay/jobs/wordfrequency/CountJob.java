@@ -10,6 +10,7 @@ import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.assay.jobs.sums.SumCombiner;
 
 /**
  * The counts of words, the only job of word frequency.
@@ -34,14 +35,6 @@ final class CountJob {
     FileOutputFormat.setOutputPath(job, output);
   }
 
-  private static long sum(Iterable<VLongWritable> counts) {
-    long sum = 0;
-    for (VLongWritable count : counts) {
-      sum = Math.addExact(sum, count.get());
-    }
-    return sum;
-  }
-
   /** Sends each word of a line with the number one. */
   static final class WordMapper extends Mapper<LongWritable, Text, Text, VLongWritable> {
     private final WordScanner scanner = new WordScanner();
@@ -64,18 +57,6 @@ final class CountJob {
     }
   }
 
-  /** Adds up what a map task has of a word; may run any number of times. */
-  static final class SumCombiner extends Reducer<Text, VLongWritable, Text, VLongWritable> {
-    private final VLongWritable total = new VLongWritable();
-
-    @Override
-    protected void reduce(Text word, Iterable<VLongWritable> counts, Context context)
-        throws IOException, InterruptedException {
-      total.set(sum(counts));
-      context.write(word, total);
-    }
-  }
-
   /** Writes the total of a word. */
   static final class SumReducer extends Reducer<Text, VLongWritable, Text, VLongWritable> {
     private final VLongWritable total = new VLongWritable();
@@ -84,7 +65,7 @@ final class CountJob {
     @Override
     protected void reduce(Text word, Iterable<VLongWritable> counts, Context context)
         throws IOException, InterruptedException {
-      total.set(sum(counts));
+      total.set(SumCombiner.sum(counts));
       context.write(word, total);
       distinct++;
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The first line that isn't canonical is found with its file and number, whatever the files. */
+/** The first line that isn't of a form is found with its file and number, whatever the files. */
 class FirstBadLineTest {
   @TempDir Path directory;
   private LocalRun local;
@@ -30,7 +30,8 @@ class FirstBadLineTest {
   }
 
   private String found(String name) throws Exception {
-    return FirstBadLine.in(conf, new org.apache.hadoop.fs.Path(local.path(name)));
+    return FirstBadLine.in(
+        conf, new org.apache.hadoop.fs.Path(local.path(name)), new EdgeLine()::read);
   }
 
   @Test
@@ -58,6 +59,19 @@ class FirstBadLineTest {
     local.write("in.txt", "1\t2", "3");
     assertNull(found("in.txt"));
     assertNull(found("missing.txt"));
+  }
+
+  @Test
+  void whatAnyFormRefusesIsFound() throws Exception {
+    local.write("in.txt", "1\t2", "3", "short");
+    LineForm form =
+        line -> {
+          if (line.getLength() == 1) {
+            throw new MalformedLineException("one character");
+          }
+        };
+    String found = FirstBadLine.in(conf, new org.apache.hadoop.fs.Path(local.path("in.txt")), form);
+    assertTrue(found.endsWith("in.txt line 2: one character"), found);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package org.assay.jobs.kmeans;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class PointSumTest {
   private static PointSum sum(List<double[]> points) {
     PointSum sum = new PointSum();
-    sum.clear(2);
+    sum.clear();
     PointSum point = new PointSum();
     for (double[] one : points) {
       point.setPoint(one, 2);
@@ -51,6 +52,18 @@ class PointSumTest {
   }
 
   @Test
+  void theFirstPointTellsTheNumberOfCoordinates() {
+    PointSum sum = sum(List.of(new double[] {1, 2}, new double[] {3, 4}));
+    PointSum longer = new PointSum();
+    longer.setPoint(new double[] {5, 6, 7}, 3);
+    assertThrows(IllegalArgumentException.class, () -> sum.add(longer));
+    sum.clear();
+    sum.add(longer);
+    assertEquals(1, sum.count());
+    assertEquals(7, sum.mean(2), 0.0);
+  }
+
+  @Test
   void orderAndGroupsChangeNothing() throws IOException {
     Random random = new Random(11);
     List<double[]> points = new ArrayList<>();
@@ -62,7 +75,7 @@ class PointSumTest {
       Collections.shuffle(points, random);
       int cut = 1 + random.nextInt(98);
       PointSum grouped = new PointSum();
-      grouped.clear(2);
+      grouped.clear();
       grouped.add(sent(sum(points.subList(0, cut))));
       grouped.add(sent(sum(points.subList(cut, 100))));
       assertEquals(100, grouped.count());

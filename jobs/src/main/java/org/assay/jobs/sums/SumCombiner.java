@@ -1,11 +1,11 @@
-package org.assay.jobs.degrees;
+package org.assay.jobs.sums;
 
 import java.io.IOException;
 import org.apache.hadoop.io.VLongWritable;
 import org.apache.hadoop.mapreduce.Reducer;
 
-/** Adds up what a map task has of a key, in both jobs; may run any number of times. */
-final class SumCombiner<K> extends Reducer<K, VLongWritable, K, VLongWritable> {
+/** Adds up the numbers that a map task has of a key; may run any number of times. */
+public final class SumCombiner<K> extends Reducer<K, VLongWritable, K, VLongWritable> {
   private final VLongWritable total = new VLongWritable();
 
   @Override
@@ -15,7 +15,8 @@ final class SumCombiner<K> extends Reducer<K, VLongWritable, K, VLongWritable> {
     context.write(key, total);
   }
 
-  static long sum(Iterable<VLongWritable> numbers) {
+  /** The sum of the numbers of a key; fails where it doesn't fit into 64 bits. */
+  public static long sum(Iterable<VLongWritable> numbers) {
     long sum = 0;
     for (VLongWritable number : numbers) {
       sum = Math.addExact(sum, number.get());

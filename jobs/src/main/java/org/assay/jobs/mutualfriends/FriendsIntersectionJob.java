@@ -16,8 +16,8 @@ import org.assay.jobs.graph.PackedPair;
  * <p>Writes, for each edge between the two lower corners of triangles, the edge and the highest
  * corners.
  */
-final class IntersectionJob {
-  private IntersectionJob() {}
+final class FriendsIntersectionJob {
+  private FriendsIntersectionJob() {}
 
   static void configure(Job job, Path directions, Path output) throws IOException {
     Intersecting.configureMap(job, directions);

@@ -26,11 +26,11 @@ import org.assay.jobs.graph.VertexId;
  * written to the file system. There is no combiner: nothing can be said of a pair before all of its
  * records are together. Writes, for each edge that closes a triad, the edge and the apexes.
  */
-final class DegreeClosingJob {
+final class FriendsClosingJob {
   /** Stands for an edge among the apexes of a pair; vertex numbers are never negative. */
   private static final long EDGE = -1;
 
-  private DegreeClosingJob() {}
+  private FriendsClosingJob() {}
 
   static void configure(Job job, Path directions, Path output) throws IOException {
     job.setInputFormatClass(SequenceFileInputFormat.class);

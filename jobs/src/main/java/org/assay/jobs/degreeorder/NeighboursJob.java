@@ -22,8 +22,8 @@ import org.assay.jobs.graph.VertexId;
  * order, each once, so that the length of the list is its degree; a vertex without an edge has an
  * empty list. The shuffle carries two records per edge.
  */
-public final class DegreesJob {
-  private DegreesJob() {}
+public final class NeighboursJob {
+  private NeighboursJob() {}
 
   /** Sets up a job from {@code input} to {@code output}. */
   public static void configure(Job job, Path input, Path output) throws IOException {
