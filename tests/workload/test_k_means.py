@@ -131,6 +131,16 @@ def test_wrong_centres_fail(output):
             output.judged()
 
 
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_a_centre_that_is_no_number_fails(output, value):
+    index, count, coordinates = output.centres[2].split(b"\t")
+    _, *others = coordinates.split(b",")
+    output.centres[2] = b"%s\t%s\t%s" % (index, count, b",".join([value.encode(), *others]))
+    assert output.judged() is Outcome.FAIL
+    output.centres[2] = b"%s\t%s\t%s" % (index, count, b",".join([value.encode()] * 3))
+    assert output.judged() is Outcome.FAIL
+
+
 def test_wrong_clusters_fail(output):
     right = output.clusters
     index, point = right[0].split(b"\t", 1)

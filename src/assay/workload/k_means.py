@@ -181,7 +181,8 @@ class KMeans(MadeWorkload):
     def _agree(self, centres: Floats, course: Course) -> Verdict:
         """Relative to each coordinate, or where that is near zero to the largest of its attribute."""
         largest = np.abs(course.centres).max(axis=0)
-        off = np.abs(centres - course.centres) > AGREEMENT * np.abs(course.centres) + 1e-12 * largest
+        # In this form a coordinate that is no number is off too.
+        off = ~(np.abs(centres - course.centres) <= AGREEMENT * np.abs(course.centres) + 1e-12 * largest)
         return verdict(
             "the centres equal those of Lloyd's iteration with SciPy",
             passed=not off.any(),

@@ -133,7 +133,8 @@ class PageRank(MadeWorkload):
             return (everywhere,)
         power = PowerIteration(self._graph, self._damping)
         expected, changes = power.iterate(done)
-        off = int((np.abs(ranks - expected) > AGREEMENT * expected).sum())
+        # In this form a rank that is no number differs too.
+        off = int((~(np.abs(ranks - expected) <= AGREEMENT * expected)).sum())
         total = math.fsum(ranks)
         return (
             everywhere,
