@@ -88,7 +88,8 @@ class KMeans(MadeWorkload):
         for name in ("points", "attributes"):
             if file and name in spec.options:
                 raise BadInputError(f"workload {spec.name}: {name} is the file's; leave out {name}, or file")
-        if not file:
+        # A file of centres has its own k.
+        if not file and not centres:
             self._check_k(made.count)
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
@@ -142,7 +143,8 @@ class KMeans(MadeWorkload):
             self._ended(course, report),
             _never_rises(course),
             self._counted(course, report),
-            *(self._clusters(store, centres, report) if self._assign else ()),
+            # Centres that are no numbers have failed above, and nothing is near them.
+            *(self._clusters(store, centres, report) if self._assign and np.isfinite(centres).all() else ()),
         )
 
     @property
