@@ -153,6 +153,21 @@ def test_wrong_clusters_fail(output):
         assert output.judged() is Outcome.FAIL
 
 
+@pytest.mark.parametrize(
+    "line", [b"nonsense", b"x\t1,1,1", b"0\t1,1", b"0\t1,1,1,1", b"0\t1,1,x", b"1.5\t1,1,1", b"0 1,1,1"]
+)
+def test_a_line_that_is_no_cluster_and_point_cant_be_read(output, line):
+    output.clusters = [*output.clusters[1:], line]
+    with pytest.raises(AssayError, match="the output of k-means has a line that is not a cluster's index and a point"):
+        output.judged()
+
+
+def test_an_index_beyond_64_bits_fails(output):
+    _, point = output.clusters[0].split(b"\t", 1)
+    output.clusters[0] = b"99999999999999999999\t" + point
+    assert output.judged() is Outcome.FAIL
+
+
 @pytest.mark.parametrize("name", ["iterations", "points", "converged", "empty", "assigned"])
 @pytest.mark.parametrize("by", [-1, 1])
 def test_counters_that_disagree_fail(output, name, by):
