@@ -266,6 +266,12 @@ def test_an_input_may_be_the_dataset(tmp_path):
     assert (trial.dataset.name, trial.workload.options["input"]) == ("brightkite-like", "dataset")
 
 
+def test_a_file_may_be_called_dataset_where_it_is_no_input(tmp_path):
+    text = OWN_JOB.replace("jobs/mine.jar", "dataset").replace("{jar", "{folder: dataset, jar")
+    (trial,) = plan_of(tmp_path, text).trials
+    assert trial.workload.options["jar"] == trial.workload.options["folder"] == str(tmp_path / "dataset")
+
+
 def test_an_input_in_a_store_needs_an_existing_cluster(tmp_path):
     text = OWN_JOB.replace("words.txt", "'hdfs:/logs'")
     with pytest.raises(BadInputError, match=r"line 3: input is 'hdfs:/logs', and a cluster of Assay's own starts with"):
