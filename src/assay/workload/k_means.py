@@ -1,6 +1,5 @@
 """K-means: points gathered around k centres by Lloyd's iteration, one job per iteration."""
 
-import tempfile
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from itertools import pairwise
@@ -23,6 +22,7 @@ from assay.workload.graph import RECORD_S
 from assay.workload.lloyd import Course, iterate
 from assay.workload.made import JOB_S, MadeWorkload
 from assay.workload.points import FilePoints, Floats, MadePoints, Points, drawn, write_points
+from assay.workload.scratch import scratch_directory
 
 MIB = 1 << 20
 # Per number of a point and iteration, on one present-day core pair: reading it, and its distance to one centre.
@@ -106,10 +106,10 @@ class KMeans(MadeWorkload):
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The points in one file, and the starting centres."""
-        with tempfile.TemporaryDirectory() as scratch:
+        with scratch_directory(self._points.text_bytes) as scratch:
             progress.detail("make points")
-            store.put(self._points.text_file(Path(scratch)), f"{self._points_path}/points.txt")
-            start = Path(scratch) / "centres.txt"
+            store.put(self._points.text_file(scratch), f"{self._points_path}/points.txt")
+            start = scratch / "centres.txt"
             write_points(self._start, start)
             store.put(start, self._centres_path)
         return LaunchReport(jobs=(), result={})
