@@ -113,6 +113,10 @@ def test_the_thesis_profiles_are_incremental():
         ("repetitions: 3", "cluster: {conf_dir: /etc/hadoop}", r"media can't be chosen on an existing cluster"),
         ("repetitions: 3", "hadoop: {dfs.datanode.data.dir: /x}", r"line 9: dfs\.datanode\.data\.dir can't be set"),
         ("repetitions: 3", "hadoop: {dfs.namenode.http-address: '0.0.0.0:1'}", r"line 9: dfs\.namenode\.http-address can't"),
+        ("repetitions: 3", "hadoop: {mapreduce.output.fileoutputformat.compress: true}", r"line 9: mapreduce\.output\.fileoutputformat\.compress can't be true for triangles, whose verification .* \(mapreduce\.map\.output\.compress"),
+        ("repetitions: 3", "hadoop: {mapred.output.compress: ' TRUE '}", r"line 9: mapred\.output\.compress can't be true"),
+        ("repetitions: 3", "profiles: {mine: {properties: {mapred.output.compress: 'true'}}}", r"line 9: mapred\.output"),
+        ("[triangles, components]", "[triangles, {name: components, hadoop: {mapred.output.compress: true}}]", r"line 2: mapred\.output\.compress can't be true for components"),
         ("make: brightkite", "file: nothing.txt", r"dataset file .*nothing\.txt is not there"),
     ],
 )  # fmt: skip
@@ -258,12 +262,37 @@ def test_options_that_are_paths_count_from_the_experiments_folder(tmp_path):
     assert trial.dataset.is_none
 
 
+COMPRESSED = "mapreduce.output.fileoutputformat.compress"
+
+
+def test_outputs_may_be_compressed_where_a_command_of_the_users_judges_them(tmp_path):
+    (trial,) = plan_of(tmp_path, OWN_JOB + f"hadoop: {{{COMPRESSED}: true}}\n").trials
+    assert trial.settings.properties[COMPRESSED] == "true"
+    with pytest.raises(BadInputError, match="can't be true for testdfsio"):
+        plan_of(tmp_path, OWN_JOB.replace("media:", "  - testdfsio\nmedia:") + f"hadoop: {{{COMPRESSED}: true}}\n")
+    plan_of(tmp_path, GOOD + f"hadoop: {{{COMPRESSED}: false, mapreduce.map.output.compress: true}}\n")
+
+
+def test_compressed_outputs_are_refused_on_an_existing_cluster_too(tmp_path):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "core-site.xml").touch()
+    text = GOOD.replace("media:\n  disk: directory\n  memory: memory\n", "cluster: {conf_dir: conf}\n")
+    with pytest.raises(BadInputError, match="can't be true for triangles"):
+        plan_of(tmp_path, text + f"hadoop: {{{COMPRESSED}: true}}\n")
+
+
 def test_an_input_may_be_the_dataset(tmp_path):
     text = OWN_JOB.replace("words.txt", "dataset")
     with pytest.raises(BadInputError, match=r"line 3: command needs a dataset, and 'datasets' is missing"):
         plan_of(tmp_path, text)
     (trial,) = plan_of(tmp_path, text + "datasets: [{make: brightkite}]\n").trials
     assert (trial.dataset.name, trial.workload.options["input"]) == ("brightkite-like", "dataset")
+
+
+def test_a_file_may_be_called_dataset_where_it_is_no_input(tmp_path):
+    text = OWN_JOB.replace("jobs/mine.jar", "dataset").replace("{jar", "{folder: dataset, jar")
+    (trial,) = plan_of(tmp_path, text).trials
+    assert trial.workload.options["jar"] == trial.workload.options["folder"] == str(tmp_path / "dataset")
 
 
 def test_an_input_in_a_store_needs_an_existing_cluster(tmp_path):

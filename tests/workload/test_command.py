@@ -1,5 +1,6 @@
 """Proves that a user's jar is called as asked, is judged by the user's own command, and that mistakes are one sentence."""
 
+import gzip
 import sys
 import zipfile
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.dataset.none import NoDataset
-from assay.model.dataset import NO_DATASET
+from assay.dataset.opening import open_dataset
+from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Outcome
 from assay.model.engine import History, JobReference, LaunchReport
 from assay.model.errors import AssayError, BadInputError
@@ -202,6 +204,34 @@ def test_the_command_gets_the_output_and_the_input_and_runs_in_the_folder(option
     for wrong in ({}, {f"{OUTPUT}/part-r-00000": b"3 lines\n"}):
         (verdict,) = verdicts_of(command, wrong)
         assert verdict.outcome is Outcome.FAIL
+
+
+CHECK = """\
+import pathlib, sys
+output, given = map(pathlib.Path, sys.argv[1:])
+assert (output / 'part-r-00000').read_text() == '4 lines\\n'
+print(given.read_text().split('\\n'))
+"""
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_command_gets_a_dataset_as_the_job_read_it(options, tmp_path, packed):
+    """The file has comments, repeats, loops and both directions, and may be packed; the job reads its normal form."""
+    raw = b"# a comment\n3 1\n1 3\n2 3\n2 3\n9 9\n4 4611686018427387904\n"
+    file = tmp_path / "raw.txt.gz"
+    file.write_bytes(gzip.compress(raw) if packed else raw)
+    file = file if packed else file.rename(tmp_path / "raw.txt")
+    dataset = open_dataset(DatasetSpec(name="raw", file=file), tmp_path / "cache")
+    (tmp_path / "check.py").write_text(CHECK)
+    command = a_command(options, input="dataset", verify=f"{sys.executable} check.py {{output}} {{input}}")
+    store = Puts()
+    command.stage(dataset, store, Recorder(store), Silent())
+    assert program_of(command).arguments == ("/base/input", OUTPUT)
+    store.contents = {f"{OUTPUT}/part-r-00000": b"4 lines\n"}
+    (verdict,) = command.verify(dataset.graph(), store, LaunchReport(jobs=(), result={}))
+    assert verdict.outcome is Outcome.PASS, verdict.detail
+    seen = ["1\\t3", "2\\t3", "4\\t4611686018427387904", "9", ""]
+    assert verdict.detail == "exit code 0: [" + ", ".join(f"'{line}'" for line in seen) + "]"
 
 
 def test_a_failing_command_is_told_with_its_last_lines(options):

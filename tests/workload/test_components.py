@@ -24,6 +24,12 @@ def test_every_corruption_is_found():
     assert_judged_right(Components, graph, values, {"components": len(set(values.values()))})
 
 
+@pytest.mark.parametrize("line", [b"99999999999999999999\t0", b"0\t9223372036854775808\t0\t1 2"])
+def test_numbers_beyond_63_bits_cant_be_read(line):
+    with pytest.raises(AssayError, match="the output of components has a number beyond 63 bits"):
+        outcome(Components, a_graph(), [line], {"components": 1})
+
+
 def test_lines_without_neighbours_are_judged_alike():
     graph = a_graph()
     values = components_of(neighbours_of(graph))

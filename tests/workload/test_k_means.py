@@ -1,5 +1,6 @@
 """Proves that the verifier of k-means passes a right output and fails each kind of wrong one; ties, empty clusters too."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -131,6 +132,16 @@ def test_wrong_centres_fail(output):
             output.judged()
 
 
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_a_centre_that_is_no_number_fails(output, value):
+    index, count, coordinates = output.centres[2].split(b"\t")
+    _, *others = coordinates.split(b",")
+    output.centres[2] = b"%s\t%s\t%s" % (index, count, b",".join([value.encode(), *others]))
+    assert output.judged() is Outcome.FAIL
+    output.centres[2] = b"%s\t%s\t%s" % (index, count, b",".join([value.encode()] * 3))
+    assert output.judged() is Outcome.FAIL
+
+
 def test_wrong_clusters_fail(output):
     right = output.clusters
     index, point = right[0].split(b"\t", 1)
@@ -140,6 +151,21 @@ def test_wrong_clusters_fail(output):
     ):  # fmt: skip
         output.clusters = wrong
         assert output.judged() is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    "line", [b"nonsense", b"x\t1,1,1", b"0\t1,1", b"0\t1,1,1,1", b"0\t1,1,x", b"1.5\t1,1,1", b"0 1,1,1"]
+)
+def test_a_line_that_is_no_cluster_and_point_cant_be_read(output, line):
+    output.clusters = [*output.clusters[1:], line]
+    with pytest.raises(AssayError, match="the output of k-means has a line that is not a cluster's index and a point"):
+        output.judged()
+
+
+def test_an_index_beyond_64_bits_fails(output):
+    _, point = output.clusters[0].split(b"\t", 1)
+    output.clusters[0] = b"99999999999999999999\t" + point
+    assert output.judged() is Outcome.FAIL
 
 
 @pytest.mark.parametrize("name", ["iterations", "points", "converged", "empty", "assigned"])
@@ -165,6 +191,38 @@ def test_ties_go_to_the_lowest_index():
     points = np.array([[0.3, 0.0], [0.1, 0.0], [0.5, 0.0]])
     labels, _ = nearest(points, np.array([[0.5, 0.0], [0.1, 0.0], [0.5, 0.0]]))
     assert labels.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("coordinate", [1e160, -1e200, math.nan])
+def test_a_point_beyond_all_distances_has_no_nearest_centre(coordinate):
+    centres = np.array([[0.0, 1.0], [2.0, 3.0]])
+    with pytest.raises(AssayError, match="so far from all centres that the square of its distance is beyond a double"):
+        nearest(np.array([[1.0, 1.0], [coordinate, 0.0]]), centres)
+    labels, _ = nearest(np.array([[1e160, 0.0]]), np.array([[0.0, 0.0], [1e160, 1.0]]))
+    assert labels.tolist() == [1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("far_off", [False, True])
+@pytest.mark.filterwarnings("ignore:One of the clusters is empty")
+def test_without_ties_the_iteration_is_that_of_a_library(tmp_path, seed, far_off):
+    """SciPy's k-means by Lloyd; a centre that is far off has no points, and stays where it is in both."""
+    from scipy.cluster.vq import kmeans2
+
+    file = tmp_path / "points.txt"
+    write_points(np.random.default_rng(seed).normal(size=(400, 3)), file)
+    points = FilePoints(file)
+    given = np.concatenate(list(points.chunks()))
+    start = given[:7].copy()
+    if far_off:
+        start[3] = 1e3
+    for iterations in (1, 2, 5, 20):
+        course = iterate(points, start, iterations)
+        centres, _ = kmeans2(given, start, iter=iterations, minit="matrix", missing="warn")
+        assert course.centres == pytest.approx(centres, rel=1e-9, abs=1e-12)
+        _, labels = kmeans2(given, course.centres, iter=1, minit="matrix", missing="warn")
+        assert np.array_equal(nearest(given, course.centres)[0], labels)
+        assert (course.counts[3] == 0) == far_off
 
 
 def test_made_points_are_written_as_they_are_computed(tmp_path):
@@ -258,6 +316,16 @@ def test_files_that_are_wrong_are_refused_before_anything_starts(tmp_path, point
         given["centres"] = tmp_path / "centres.txt"
     with pytest.raises(BadInputError, match=what):
         workload(**given).estimate(NoDataset(NO_DATASET).facts(), 0)
+
+
+def test_a_file_of_centres_decides_k_whatever_the_default(tmp_path):
+    """Ten is the default, and there are but three points."""
+    (tmp_path / "centres.txt").write_text("1,2\n3,4\n")
+    given = workload(points=3, attributes=2, centres=tmp_path / "centres.txt")
+    assert given.estimate(NoDataset(NO_DATASET).facts(), 0).disk_bytes > 0
+    (tmp_path / "centres.txt").write_text("1,2\n3,4\n5,6\n7,8\n")
+    with pytest.raises(BadInputError, match="k is 4, and there are only 3 points"):
+        workload(points=3, attributes=2, centres=tmp_path / "centres.txt").estimate(NoDataset(NO_DATASET).facts(), 0)
 
 
 def test_files_that_are_not_there_are_refused(tmp_path):

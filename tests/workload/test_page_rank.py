@@ -56,10 +56,13 @@ class Output:
         }  # fmt: skip
 
     def judged(self):
+        return overall(self.verdicts())
+
+    def verdicts(self):
         store = FakeStore(Script())
         lines = [f"{vertex}\t{rank!r}".encode() for vertex, rank in self.ranks.items()]
         store.files = {"/base/output/part-r-00000": lines[1::2] + self.extra, "/base/output/part-r-00001": lines[::2]}
-        return overall(self.workload.verify(GRAPH, store, LaunchReport(jobs=(), result=self.result)))
+        return self.workload.verify(GRAPH, store, LaunchReport(jobs=(), result=self.result))
 
 
 @pytest.fixture
@@ -84,6 +87,13 @@ def test_other_options_pass(damping, tolerance, most):
 def test_a_changed_rank_fails(output, share):
     output.ranks[7] *= 1 + share
     assert output.judged() is Outcome.FAIL
+
+
+@pytest.mark.parametrize("rank", ["nan", "inf"])
+def test_a_rank_that_is_no_number_fails_the_comparison_itself(output, rank):
+    output.ranks[7] = float(rank)
+    differing = next(one for one in output.verdicts() if "equal those of power iteration" in one.check)
+    assert (differing.outcome, differing.detail) == (Outcome.FAIL, "1 vertices differ")
 
 
 def test_two_ranks_exchanged_fail(output):

@@ -1,6 +1,7 @@
 """Proves that each verifier passes the right output of a random graph and fails it when one value is changed."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -58,11 +59,22 @@ def labels_of(graph, neighbours):
     return label
 
 
-def judged(kind, graph, lines, result):
-    workload = kind(WorkloadSpec(name="x"), "/base")
+def moved(graph, literal_loops=False):
+    """What `paper` must count on its way, by brute force: open triads by id, and triples."""
+    degrees = Counter(graph.edges.ravel().tolist()).values()
+    return {
+        "edges": len(graph.edges),
+        "wedges": sum(first == second for (first, _), (second, _) in combinations(graph.edges.tolist(), 2)),
+        "triples": sum(degree * (degree if literal_loops else degree - 1) for degree in degrees),
+    }
+
+
+def judged(kind, graph, lines, result, **options):
+    workload = kind(WorkloadSpec(name="x", options=options), "/base")
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
-    return overall(workload.verify(graph, store, LaunchReport(jobs=(), result=result)))
+    report = LaunchReport(jobs=(), result={**moved(graph), **result})
+    return overall(workload.verify(graph, store, report))
 
 
 def friend_lines(friends):
@@ -81,6 +93,26 @@ def test_triangles(graph, friends):
     assert judged(Triangles, graph, right, {"triangles": triangles - 1}) is Outcome.FAIL
     with pytest.raises(AssayError, match="should be one number"):
         judged(Triangles, graph, [], {"triangles": triangles})
+
+
+@pytest.mark.parametrize("name", ["edges", "wedges"])
+def test_triads_that_are_miscounted_fail(graph, friends, name):
+    triangles = sum(map(len, friends.values())) // 3
+    right = {**moved(graph), "triangles": triangles}
+    for told in (right[name] - 1, right[name] + 1, 0):
+        assert judged(Triangles, graph, [str(triangles).encode()], {**right, name: told}) is Outcome.FAIL
+
+
+def test_triples_that_are_miscounted_fail(graph, friends):
+    total, lines = sum(map(len, friends.values())), friend_lines(friends)
+    literally, otherwise = moved(graph, literal_loops=True)["triples"], moved(graph)["triples"]
+    assert literally == otherwise + 2 * len(graph.edges)
+    for triples, options, outcome in (
+        (otherwise, {}, Outcome.PASS), (otherwise + 1, {}, Outcome.FAIL), (literally, {}, Outcome.FAIL),
+        (literally, {"literal-loops": "True"}, Outcome.PASS), (otherwise, {"literal-loops": "yes"}, Outcome.FAIL),
+    ):  # fmt: skip
+        told = {"mutual_friends": total, "triples": triples}
+        assert judged(MutualFriends, graph, lines, told, **options) is outcome
 
 
 def test_no_triangles_is_zero():
@@ -129,6 +161,15 @@ def test_a_missing_a_double_and_a_strange_edge_fail(graph, friends):
     lines = friend_lines(friends)
     for wrong in (lines[1:], [*lines, lines[0]], [*lines, b"100\t102\t101"], [*lines, b"3\t999\t5"]):
         assert judged(MutualFriends, graph, wrong, {"mutual_friends": total}) is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("true", True), ("True", True), ("YES", True), ("", True), ("false", False), ("False", False), ("No", False)],
+)
+def test_an_option_that_is_on_or_off_is_passed_on_however_it_is_written(value, words):
+    workload = MutualFriends(WorkloadSpec(name="mutual-friends", options={"literal-loops": value}), "/base")
+    assert workload.command_options() == (("--literal-loops",) if words else ())
 
 
 def test_a_graph_without_edges(graph):

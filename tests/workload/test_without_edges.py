@@ -16,8 +16,8 @@ from assay.testing.script import Script
 
 LONE = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 5, 9], dtype=np.int64))
 RIGHT = {
-    "triangles": ([b"0"], {"triangles": 0}),
-    "mutual-friends": ([], {"mutual_friends": 0}),
+    "triangles": ([b"0"], {"triangles": 0, "edges": 0, "wedges": 0}),
+    "mutual-friends": ([], {"mutual_friends": 0, "triples": 0}),
     "components": ([b"3\t3\t0\t", b"5\t5\t0\t", b"9\t9\t0\t"], {"components": 3}),
 }
 

@@ -15,7 +15,7 @@ from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpe
 from assay.plan.experiment import DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.load import Vocabulary, line_of, load
 from assay.plan.paths import beside, refuse_stored, with_paths
-from assay.plan.reserved import reserved
+from assay.plan.reserved import refuse_compressed, refuse_reserved
 from assay.plan.settings import resolve, shipped_profiles
 
 
@@ -23,7 +23,8 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     """The plan of an experiment file; relative paths in it count from its folder. Raises BadInputError."""
     experiment, tree = load(path)
     _check_words(path, experiment, tree, vocabulary)
-    _refuse_reserved(path, experiment, tree)
+    refuse_reserved(path, experiment, tree)
+    refuse_compressed(path, experiment, tree)
     refuse_stored(path, experiment, tree, vocabulary.path_options)
     media = _media(path, experiment, tree, vocabulary)
     placements = _placements(experiment)
@@ -136,22 +137,6 @@ def _check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: 
 def _check_word(path: Path, line: int | None, what: str, word: str, words: Sequence[str]) -> None:
     if word not in words:
         raise BadInputError(f"{path}, line {line}: unknown {what} {word!r}; {nearest(word, words)}")
-
-
-def _refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
-    """On a cluster of our own, where bytes lie and services listen is decided by the plan's media alone."""
-    if experiment.cluster.kind == "existing":
-        return
-    places: list[tuple[list[object], Sequence[str]]] = [(["hadoop"], list(experiment.hadoop))]
-    places += [(["workloads", at, "hadoop"], list(one.hadoop)) for at, one in enumerate(experiment.workloads)]
-    places += [(["profiles", name, "properties"], list(one.properties)) for name, one in experiment.profiles.items()]
-    for place, names in places:
-        for name in reserved(names):
-            line = line_of(tree, [*place, name])
-            raise BadInputError(
-                f"{path}, line {line}: {name} can't be set on an embedded cluster; media decide where bytes lie, "
-                "and all addresses are this machine's own; leave it out"
-            )
 
 
 def _refuse_doubles(path: Path, line: int | None, what: str, names: Sequence[str]) -> None:

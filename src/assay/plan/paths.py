@@ -8,7 +8,7 @@ from assay.model.dataset import DATASET
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
 from assay.plan.experiment import ExperimentFile, WorkloadEntry
-from assay.plan.load import line_of
+from assay.plan.load import INPUT, line_of
 
 
 def beside(folder: Path, path: Path) -> Path:
@@ -19,12 +19,13 @@ def beside(folder: Path, path: Path) -> Path:
 def with_paths(entry: WorkloadEntry, paths: Mapping[str, str], folder: Path) -> dict[str, str]:
     """A workload's options with those that are `paths` (with their defaults) made absolute.
 
-    What is empty, names a place in a store (`hdfs:/logs`), or stands for the dataset stays as it is.
+    What is empty, names a place in a store (`hdfs:/logs`), or, as an input, stands for the dataset stays as it is.
     """
     options = dict(entry.options)
     for name, default in paths.items():
         text = options.get(name, default)
-        if text and text != DATASET and not names_store(text):
+        stands_for_dataset = name == INPUT and text == DATASET
+        if text and not stands_for_dataset and not names_store(text):
             options[name] = str(beside(folder, Path(text)))
     return options
 

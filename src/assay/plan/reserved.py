@@ -1,10 +1,17 @@
-"""Hadoop properties that an experiment can't set on an embedded cluster: where things lie, and where they listen.
+"""Hadoop properties that an experiment can't set.
 
-Overriding them would put bytes on another medium than the record says, or services on other interfaces than loopback.
+On an embedded cluster: where things lie, and where they listen. Overriding them would put bytes on another medium than
+the record says, or services on other interfaces than loopback. On any cluster: what makes an output that can't be read.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.model.errors import BadInputError
+from assay.plan.experiment import ExperimentFile
+from assay.plan.load import line_of
 
 _DIRECTORIES = (
     "hadoop.tmp.dir", "dfs.namenode.name.dir", "dfs.datanode.data.dir", "yarn.nodemanager.local-dirs",
@@ -12,8 +19,49 @@ _DIRECTORIES = (
     "yarn.nodemanager.container-executor.class", "dfs.datanode.fsdataset.volume.choosing.policy",
 )  # fmt: skip
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
+# The second is the name that Hadoop 1 had for it, which is still understood.
+_COMPRESSED_OUTPUT = ("mapreduce.output.fileoutputformat.compress", "mapred.output.compress")
+# The workload whose output is judged by the user's own command, if at all.
+_OWN_JUDGE = "command"
+
+Place = Sequence[object]
 
 
-def reserved(names: Iterable[str]) -> list[str]:
-    """Those of some property names that belong to the cluster itself, in their order."""
-    return [name for name in names if name in _DIRECTORIES or _ADDRESSES.fullmatch(name)]
+def refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
+    """On a cluster of our own, where bytes lie and services listen is decided by the plan's media alone.
+
+    Raises BadInputError.
+    """
+    if experiment.cluster.kind == "existing":
+        return
+    for place, name, _, _ in _properties(experiment):
+        if name in _DIRECTORIES or _ADDRESSES.fullmatch(name):
+            raise BadInputError(
+                f"{path}, line {line_of(tree, [*place, name])}: {name} can't be set on an embedded cluster; media "
+                "decide where bytes lie, and all addresses are this machine's own; leave it out"
+            )
+
+
+def refuse_compressed(path: Path, experiment: ExperimentFile, tree: Any) -> None:
+    """Compressed outputs can't be judged, nor read by the next job of a chain. Raises BadInputError."""
+    for place, name, value, workloads in _properties(experiment):
+        read = next((workload for workload in workloads if workload != _OWN_JUDGE), None)
+        if read and name in _COMPRESSED_OUTPUT and value.strip().lower() == "true":
+            raise BadInputError(
+                f"{path}, line {line_of(tree, [*place, name])}: {name} can't be true for {read}, whose verification "
+                "reads outputs that aren't compressed; leave it out (mapreduce.map.output.compress compresses what is "
+                "shuffled)"
+            )
+
+
+def _properties(experiment: ExperimentFile) -> Iterator[tuple[Place, str, str, Sequence[str]]]:
+    """Each property with its place in the file, its value, and the names of the workloads that it holds for."""
+    everywhere = [workload.name for workload in experiment.workloads]
+    for name, value in experiment.hadoop.items():
+        yield ["hadoop"], name, value, everywhere
+    for at, workload in enumerate(experiment.workloads):
+        for name, value in workload.hadoop.items():
+            yield ["workloads", at, "hadoop"], name, value, [workload.name]
+    for profile, entry in experiment.profiles.items():
+        for name, value in entry.properties.items():
+            yield ["profiles", profile, "properties"], name, value, everywhere

@@ -44,16 +44,16 @@ def judge_clusters(
 ) -> tuple[Verdict, ...]:
     """Lines of `index<TAB>point` hold each of the given points once, each with the nearest of these centres.
 
-    The points are compared as a whole, by their number and the sum of their lines' CRC-32 checksums.
+    The points are compared as a whole, by their number and the sum of their lines' CRC-32 checksums. Raises AssayError
+    for a line of another form.
     """
     wrong = 0
     seen = np.zeros(2, dtype=np.int64)
     for lines in _some(assigned):
-        labels, points = zip(*(line.split(b"\t", 1) for line in lines), strict=True)
-        seen += _sums(points)
-        rows = [[float(field) for field in point.translate(_SEPARATORS).split()] for point in points]
-        expected, _ = nearest(np.array(rows, dtype=np.float64), centres)
-        wrong += int((np.array(labels, dtype=np.int64) != expected).sum())
+        labels, texts, points = zip(*(_assigned(line, centres.shape[1]) for line in lines), strict=True)
+        seen += _sums(texts)
+        expected, _ = nearest(np.array(points, dtype=np.float64), centres)
+        wrong += sum(label != right for label, right in zip(labels, expected.tolist(), strict=True))
     wanted = sum((_sums(lines) for lines in _some(given)), np.zeros(2, dtype=np.int64))
     return (
         verdict(
@@ -63,6 +63,18 @@ def judge_clusters(
         ),
         verdict("every point is with its nearest centre", passed=wrong == 0, detail=f"{wrong} are not"),
     )
+
+
+def _assigned(line: bytes, attributes: int) -> tuple[int, bytes, list[float]]:
+    """The index of a line, its point as it stands, and as numbers. Raises AssayError for a line of another form."""
+    label, _, text = line.partition(b"\t")
+    try:
+        index, point = int(label), [float(field) for field in text.translate(_SEPARATORS).split()]
+    except ValueError:
+        index, point = -1, []
+    if len(point) != attributes:
+        raise AssayError(f"the output of k-means has a line that is not a cluster's index and a point: {line[:100]!r}")
+    return index, text, point
 
 
 def _some(lines: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:

@@ -4,7 +4,6 @@ Its jobs are those that its client names (see `engine.program`), measured like a
 it (org.apache.hadoop.util.RunJar): the manifest's main class, or the one that `class` names.
 """
 
-import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -19,9 +18,11 @@ from assay.model.store import Store, names_store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
 from assay.workload.graph import GraphWorkload
+from assay.workload.graph_text import write_pairs
 from assay.workload.judge import CHECK, fetch, judge
 from assay.workload.made import BYTES_S, JOB_S
 from assay.workload.own_files import LocalInput, local_input, main_class, the_jar
+from assay.workload.scratch import scratch_directory
 from assay.workload.words import filled, split_words, the_program
 
 # What a job does that nobody knows: as much as a sort, which is more than most do.
@@ -78,7 +79,6 @@ class Command(GraphWorkload):
         self._verify = split_words(self.options, "verify", ("output", *(["input"] if source else [])))
         if self._verify:
             the_program(self.options, "verify", self._verify, self._folder)
-        self._dataset_file = ""
 
     def _check_words(self) -> None:
         """What the arguments must name."""
@@ -101,7 +101,6 @@ class Command(GraphWorkload):
         """Put the files, or the dataset in normal form; what is in the store already must be there."""
         source = self.options.text("input")
         if source == DATASET:
-            self._dataset_file = str(dataset.prepare(progress).path)
             return super().stage(dataset, store, engine, progress)
         if self._local is not None:
             for file, name in self._local.files:
@@ -132,11 +131,24 @@ class Command(GraphWorkload):
             store.list_files(self.output)
             how = 'no command judges this output; add one to the options, e.g. verify: "python3 check.py {output}"'
             return (Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=how),)
-        with tempfile.TemporaryDirectory(prefix="assay-output-") as place:
-            fetch(store, self.output, Path(place))
-            given = self._dataset_file or (str(self._local.path) if self._local else self.options.text("input"))
-            words = [filled(word, {"output": place, "input": given}) for word in self._verify]
+        with scratch_directory() as scratch:
+            output = scratch / "output"
+            output.mkdir()
+            fetch(store, self.output, output)
+            places = {"output": str(output), "input": self._given(graph, scratch)}
+            words = [filled(word, places) for word in self._verify]
             return (judge(words, self._folder, self._verify_s),)
+
+    def _given(self, graph: Graph, scratch: Path) -> str:
+        """What the user's command gets for the input: of a dataset the text that the job read, in one file."""
+        if self._local is not None:
+            return str(self._local.path)
+        if self.options.text("input") != DATASET:
+            return self.options.text("input")
+        file = scratch / "graph.txt"
+        if any("{input}" in word for word in self._verify):
+            write_pairs(graph.edges[:, 0], graph.edges[:, 1], graph.lone, file)
+        return str(file)
 
     def _filled(self) -> tuple[str, ...]:
         """The arguments as the client gets them, but for the scratch directory, which the engine makes."""

@@ -40,9 +40,8 @@ class GraphWorkload:
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
         """Raises BadInputError for an option that is unknown, or neither on nor off where it has to be."""
         self.options = Options(spec, self.defaults)
-        for name, default in self.defaults.items():
-            if default in {"true", "false"}:
-                self.options.flag(name)
+        for name in filter(self._is_flag, self.defaults):
+            self.options.flag(name)
         self.spec = spec
         self.base = base
 
@@ -81,11 +80,17 @@ class GraphWorkload:
         return engine.run(launch, progress)
 
     def command_options(self) -> tuple[str, ...]:
-        """The command's options: `--name` for one that is on, `--name=value` for a given value."""
-        given = {name: value for name, value in self.spec.options.items() if value not in {"false", "no"}}
-        return tuple(
-            f"--{name}" if value in {"", "true", "yes"} else f"--{name}={value}" for name, value in given.items()
-        )
+        """The command's options: `--name` for one that is on, nothing for one that is off, else `--name=value`."""
+        words: list[str] = []
+        for name, value in self.spec.options.items():
+            if not self._is_flag(name):
+                words.append(f"--{name}={value}")
+            elif self.options.flag(name):
+                words.append(f"--{name}")
+        return tuple(words)
+
+    def _is_flag(self, name: str) -> bool:
+        return self.defaults[name] in {"true", "false"}
 
     @abstractmethod
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:

@@ -1,6 +1,5 @@
 """K-means: points gathered around k centres by Lloyd's iteration, one job per iteration."""
 
-import tempfile
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from itertools import pairwise
@@ -23,6 +22,7 @@ from assay.workload.graph import RECORD_S
 from assay.workload.lloyd import Course, iterate
 from assay.workload.made import JOB_S, MadeWorkload
 from assay.workload.points import FilePoints, Floats, MadePoints, Points, drawn, write_points
+from assay.workload.scratch import scratch_directory
 
 MIB = 1 << 20
 # Per number of a point and iteration, on one present-day core pair: reading it, and its distance to one centre.
@@ -88,7 +88,8 @@ class KMeans(MadeWorkload):
         for name in ("points", "attributes"):
             if file and name in spec.options:
                 raise BadInputError(f"workload {spec.name}: {name} is the file's; leave out {name}, or file")
-        if not file:
+        # A file of centres has its own k.
+        if not file and not centres:
             self._check_k(made.count)
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
@@ -105,10 +106,10 @@ class KMeans(MadeWorkload):
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The points in one file, and the starting centres."""
-        with tempfile.TemporaryDirectory() as scratch:
+        with scratch_directory(self._points.text_bytes) as scratch:
             progress.detail("make points")
-            store.put(self._points.text_file(Path(scratch)), f"{self._points_path}/points.txt")
-            start = Path(scratch) / "centres.txt"
+            store.put(self._points.text_file(scratch), f"{self._points_path}/points.txt")
+            start = scratch / "centres.txt"
             write_points(self._start, start)
             store.put(start, self._centres_path)
         return LaunchReport(jobs=(), result={})
@@ -142,7 +143,8 @@ class KMeans(MadeWorkload):
             self._ended(course, report),
             _never_rises(course),
             self._counted(course, report),
-            *(self._clusters(store, centres, report) if self._assign else ()),
+            # Centres that are no numbers have failed above, and nothing is near them.
+            *(self._clusters(store, centres, report) if self._assign and np.isfinite(centres).all() else ()),
         )
 
     @property
@@ -181,7 +183,8 @@ class KMeans(MadeWorkload):
     def _agree(self, centres: Floats, course: Course) -> Verdict:
         """Relative to each coordinate, or where that is near zero to the largest of its attribute."""
         largest = np.abs(course.centres).max(axis=0)
-        off = np.abs(centres - course.centres) > AGREEMENT * np.abs(course.centres) + 1e-12 * largest
+        # In this form a coordinate that is no number is off too.
+        off = ~(np.abs(centres - course.centres) <= AGREEMENT * np.abs(course.centres) + 1e-12 * largest)
         return verdict(
             "the centres equal those of Lloyd's iteration with SciPy",
             passed=not off.any(),

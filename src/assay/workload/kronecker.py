@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.errors import BadInputError
+from assay.workload.graph_text import write_pairs
 from assay.workload.number_lines import ID, Form, tables
 
 Ids = NDArray[np.int64]
@@ -75,15 +76,4 @@ def read_graph(path: Path) -> Directed:
 
 def write_graph(graph: Directed, file: Path) -> None:
     """A line `source<TAB>target` per edge, and a line with the id of each vertex that has none."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    options = csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-    schema = pa.schema([("source", pa.int64()), ("target", pa.int64())])
-    with csv.CSVWriter(str(file), schema, write_options=options) as writer:
-        for start in range(0, len(graph.sources), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            columns = [pa.array(graph.sources[part]), pa.array(graph.targets[part])]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
-    with file.open("ab") as out:
-        out.write("".join(f"{vertex}\n" for vertex in graph.isolated.tolist()).encode())
+    write_pairs(graph.sources, graph.targets, graph.isolated, file)

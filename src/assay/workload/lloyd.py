@@ -1,10 +1,15 @@
-"""Lloyd's iteration with SciPy's distances: what the jobs' k-means is judged against."""
+"""Lloyd's iteration with SciPy's distances: what the jobs' k-means is judged against.
+
+The loop is written out here because the libraries' own know neither the jobs' rule for ties nor a convergence that is
+looked at after each iteration. Where there is no tie it is held to scipy.cluster.vq.kmeans2 by the tests.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.errors import AssayError
 from assay.workload.points import Floats, Points
 
 # Squared distances that differ by less than this share are equal, for the jobs too.
@@ -27,11 +32,17 @@ class Course(NamedTuple):
 
 
 def nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """The index of each point's nearest centre, the lowest where several are, and the squared distance (both (n,))."""
+    """The index of each point's nearest centre, the lowest where several are, and the squared distance (both (n,)).
+
+    Raises AssayError for a point that has no finite squared distance from any centre.
+    """
     from scipy.spatial.distance import cdist
 
     squares = cdist(points, centres, "sqeuclidean")
     least = squares.min(axis=1)
+    # All distances would be equal, and the lowest index as good as any.
+    if not np.isfinite(least).all():
+        raise AssayError("a point is so far from all centres that the square of its distance is beyond a double")
     return (squares <= (least * (1 + TIE))[:, None]).argmax(axis=1), least
 
 

@@ -16,6 +16,7 @@ from assay.model.workload import Variant
 from assay.workload.degree_order import SHIPPED_BYTES, counted_right, directing_disk_bytes, directing_records
 from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
 from assay.workload.oracle import Oracle
+from assay.workload.vertex_values import judge_counters
 
 # A triple is a binary record of three ids that is spilled, and merged on each side.
 TRIPLE_SHUFFLE_BYTES = 3 * 26
@@ -118,8 +119,14 @@ class MutualFriends(GraphWorkload):
                 passed=total == 3 * oracle.triangles == told,
                 detail=f"{total} in the lists, counter {told}, 3 x {oracle.triangles} triangles",
             ),
-            *(() if self.spec.variant == "paper" else (counted_right(oracle, report),)),
+            self._counted(oracle, report) if self.spec.variant == "paper" else counted_right(oracle, report),
         )
+
+    def _counted(self, oracle: Oracle, report: LaunchReport) -> Verdict:
+        """A triple for each pair of different friends of a vertex, or of any with the literal loops."""
+        degrees = oracle.degrees
+        pairs = degrees * degrees if self.options.flag("literal-loops") else degrees * (degrees - 1)
+        return judge_counters(report.result, {"triples": int(pairs.sum())})
 
     def _rows(self, graph: Graph, store: Store) -> Iterator[tuple[int, list[int]]]:
         """For each output line the row of its edge in the graph (-1: no such edge) and its list."""

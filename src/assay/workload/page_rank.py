@@ -1,7 +1,6 @@
 """PageRank of a directed graph by power iteration, as Pegasus does it."""
 
 import math
-import tempfile
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +22,7 @@ from assay.workload.graph import RECORD_S
 from assay.workload.kronecker import MOST_SCALE, Directed, made_graph, read_graph, write_graph
 from assay.workload.made import JOB_S, MadeWorkload
 from assay.workload.power_iteration import Floats, PowerIteration
+from assay.workload.scratch import scratch_directory
 
 # Bytes of an edge and a vertex: in binary files and spills, of which there are about three; of an edge's text.
 _RECORD_BYTES, _COPIES, _LINE_BYTES = 27, 4, 16
@@ -99,9 +99,9 @@ class PageRank(MadeWorkload):
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The edges in one file, each once, and after them the vertices that have none."""
-        with tempfile.TemporaryDirectory() as scratch:
+        with scratch_directory(len(self._graph.sources) * _LINE_BYTES) as scratch:
             progress.detail("make graph")
-            file = Path(scratch) / "edges.txt"
+            file = scratch / "edges.txt"
             write_graph(self._graph, file)
             store.put(file, f"{self.input}/edges.txt")
         return LaunchReport(jobs=(), result={})
@@ -133,7 +133,8 @@ class PageRank(MadeWorkload):
             return (everywhere,)
         power = PowerIteration(self._graph, self._damping)
         expected, changes = power.iterate(done)
-        off = int((np.abs(ranks - expected) > AGREEMENT * expected).sum())
+        # In this form a rank that is no number differs too.
+        off = int((~(np.abs(ranks - expected) <= AGREEMENT * expected)).sum())
         total = math.fsum(ranks)
         return (
             everywhere,

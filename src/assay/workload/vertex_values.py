@@ -11,12 +11,13 @@ from assay.model.store import Store
 
 # What vertices without a value have, where there are such.
 NONE = b"-1"
+_MOST = (1 << 63) - 1
 
 
 def read_values(store: Store, output: str, name: str) -> NDArray[np.int64]:
     """The first two fields of each line, vertex and value, by ascending vertex (shape (lines, 2)).
 
-    Raises AssayError for a line that does not begin with two whole numbers.
+    Raises AssayError for a line that does not begin with two whole numbers of at most 63 bits.
     """
     found = np.fromiter(_numbers(store, output, name), dtype=np.int64).reshape(-1, 2)
     return found[np.argsort(found[:, 0], kind="stable")]
@@ -29,8 +30,10 @@ def _numbers(store: Store, output: str, name: str) -> Iterator[int]:
         fields = line.split(b"\t", 2)[:2]
         if len(fields) != 2 or not (fields[0].isdigit() and (fields[1].isdigit() or fields[1] == NONE)):
             raise AssayError(f"the output of {name} has a line that is not `vertex, value`: {line[:80]!r}")
-        yield int(fields[0])
-        yield int(fields[1])
+        numbers = (int(fields[0]), int(fields[1]))
+        if max(numbers) > _MOST:
+            raise AssayError(f"the output of {name} has a number beyond 63 bits: {line[:80]!r}")
+        yield from numbers
 
 
 def judge_values(

@@ -4,11 +4,9 @@ The storage subsystem study's section 5.2.1. Its text are books; here text is ma
 rule by which words are found is that of the job's `WordScanner`, and is found again here in another way.
 """
 
-import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import ClassVar
 
 from assay.model.dataset import Dataset
@@ -21,6 +19,7 @@ from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 from assay.workload.options import Options
+from assay.workload.scratch import scratch_directory
 from assay.workload.text import compare, counted_lines, pieces_of_text
 from assay.workload.text_source import OwnText
 
@@ -135,8 +134,8 @@ class MadeText:
         from assay.workload.made_text import TextMaker
 
         maker = TextMaker(self._seed)
-        with tempfile.TemporaryDirectory(prefix="assay-text-") as directory:
-            file = Path(directory) / "text"
+        with scratch_directory(self._file_bytes) as scratch:
+            file = scratch / "text"
             for at in range(self._files):
                 progress.detail(f"text {at + 1} of {self._files}")
                 maker.write(file, self._file_bytes)
