@@ -11,7 +11,14 @@ CHECK = Path(__file__).parents[2] / "experiments" / "check-degrees.py"
 
 @pytest.mark.parametrize(
     ("second", "passes"),
-    [("2\t1\n", True), ("2\t1\n2\t1\n", False), ("", False), ("2\t2\n", False), ("2\t1\n3\t1\n", False), ("2\n", False)],
+    [
+        ("2\t1\n", True),
+        ("2\t1\n2\t1\n", False),
+        ("", False),
+        ("2\t2\n", False),
+        ("2\t1\n3\t1\n", False),
+        ("2\n", False),
+    ],
 )
 def test_degrees(tmp_path, second, passes):
     (tmp_path / "graph.txt").write_text("1\t2\n2\t3\n9\n")
