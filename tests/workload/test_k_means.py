@@ -1,6 +1,7 @@
 """Proves that the verifier of k-means passes a right output and fails each kind of wrong one; ties, empty clusters too."""
 
 import math
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.testing.fake_hadoop import FakeEngine, FakeStore
 from assay.testing.script import Script
+from assay.workload import k_means
 from assay.workload.k_means import KMeans
 from assay.workload.lloyd import iterate, nearest
 from assay.workload.points import FilePoints, MadePoints, drawn, write_points
@@ -326,6 +328,18 @@ def test_a_file_of_centres_decides_k_whatever_the_default(tmp_path):
     (tmp_path / "centres.txt").write_text("1,2\n3,4\n5,6\n7,8\n")
     with pytest.raises(BadInputError, match="k is 4, and there are only 3 points"):
         workload(points=3, attributes=2, centres=tmp_path / "centres.txt").estimate(NoDataset(NO_DATASET).facts(), 0)
+
+
+@pytest.mark.parametrize(("own", "wanted"), [(True, 0), (False, MadePoints(20, 2, 1).text_bytes)])
+def test_room_is_asked_for_what_is_made_alone(tmp_path, monkeypatch, own, wanted):
+    asked = []
+    monkeypatch.setattr(k_means, "scratch_directory", lambda size: asked.append(size) or nullcontext(tmp_path))
+    (tmp_path / "mine.txt").write_text("1,2\n3,4\n")
+    given = workload(file=tmp_path / "mine.txt", k=2) if own else workload(points=20, attributes=2, k=2)
+    script = Script()
+    store = FakeStore(script)
+    given.stage(NoDataset(NO_DATASET), store, FakeEngine(script, a_trial(), store), Silent())
+    assert asked == [wanted]
 
 
 def test_files_that_are_not_there_are_refused(tmp_path):

@@ -4,7 +4,6 @@ Unchanged, from hadoop-mapreduce-examples (org.apache.hadoop.examples.Grep): a j
 that sorts by the counts. On the text of RandomTextWriter, or on the user's own files.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import ClassVar
@@ -21,6 +20,7 @@ from assay.model.workload import Variant
 from assay.workload.examples import TASK_COUNTERS, example
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 from assay.workload.pattern import PatternError, compile_pattern
+from assay.workload.tally import Tally, TooManyError, most_held_bytes
 from assay.workload.text import compare, lines_of_text
 from assay.workload.text_source import OwnText, RandomText
 
@@ -66,7 +66,8 @@ class Grep(MadeWorkload):
         """The text, written and read, and searched again in Python; what matches is held in memory."""
         size = self._text.bytes
         seconds = 3 * JOB_S + 2 * size / BYTES_S + size / _CHECK_BYTES_S
-        return Estimate(disk_bytes=int(_COPIES * size), memory_bytes=256 * MIB, seconds=seconds)
+        memory_bytes = 128 * MIB + most_held_bytes(size)
+        return Estimate(disk_bytes=int(_COPIES * size), memory_bytes=memory_bytes, seconds=seconds)
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """RandomTextWriter as text, or the user's files."""
@@ -92,9 +93,13 @@ class Grep(MadeWorkload):
 
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Python's own search of the staged text, line by line."""
-        expected: Counter[str] = Counter()
-        for line in lines_of_text(store, self.input):
-            expected.update(match[self._group] for match in self._pattern.finditer(line))
+        matches: Tally[str] = Tally()
+        try:
+            for line in lines_of_text(store, self.input):
+                matches.add(match[self._group] for match in self._pattern.finditer(line))
+        except TooManyError as error:
+            return (error.verdict,)
+        expected = matches.counts
         wanted = (expected.total(), len(expected))
         counts = list(_counts(store.lines(self.output)))
         rises = sum(before < after for (_, before), (_, after) in pairwise(counts))

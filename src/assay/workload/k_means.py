@@ -106,7 +106,9 @@ class KMeans(MadeWorkload):
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The points in one file, and the starting centres."""
-        with scratch_directory(self._points.text_bytes) as scratch:
+        # A user's file is put as it is.
+        made_bytes = 0 if self.options.text("file") else self._points.text_bytes
+        with scratch_directory(made_bytes) as scratch:
             progress.detail("make points")
             store.put(self._points.text_file(scratch), f"{self._points_path}/points.txt")
             start = scratch / "centres.txt"

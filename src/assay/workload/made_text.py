@@ -24,6 +24,8 @@ _FORMS = (
     ("{}\u2014", 0.005), ("({})", 0.005), ("{}#", 0.005), ("{}!?", 0.005),
 )  # fmt: skip
 _CAPITAL, _CAPITALS = 0.04, 0.01
+# Different pieces at most: each word in each form, with a capital, and in capitals.
+PIECES = WORDS * (len(_FORMS) + 2)
 
 
 class TextMaker:

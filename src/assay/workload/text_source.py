@@ -53,6 +53,8 @@ class OwnText:
     """The files directly in a directory that are not hidden; by the option `directory`."""
 
     properties: Mapping[str, str] = {}
+    # How many different ones white space separates isn't known.
+    pieces: int | None = None
 
     def __init__(self, options: Options, spec: WorkloadSpec, *, strict: bool) -> None:
         """Raises BadInputError when there is no such directory, nothing usable in it, or options that make text.

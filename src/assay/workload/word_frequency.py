@@ -20,6 +20,7 @@ from assay.model.workload import Variant
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 from assay.workload.options import Options
 from assay.workload.scratch import scratch_directory
+from assay.workload.tally import Tally, TooManyError, most_held_bytes
 from assay.workload.text import compare, counted_lines, pieces_of_text
 from assay.workload.text_source import OwnText
 
@@ -61,11 +62,12 @@ class WordFrequency(MadeWorkload):
         self._text = OwnText(self.options, spec, strict=False) if own else MadeText(self.options)
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """The text, what `plain` spills, and the counts; the verification holds the text's different words."""
+        """The text, what `plain` spills, and the counts; the verification holds the different pieces, and words."""
         size = self._text.bytes
         copies = 1 + (_SHIPPED_COPIES if self.spec.variant == "plain" else 1)
         seconds = JOB_S + size * (1 / BYTES_S + 1 / _MAKE_BYTES_S + 1 / _CHECK_BYTES_S + copies / 2 / _MAP_BYTES_S)
-        return Estimate(disk_bytes=copies * size, memory_bytes=512 * MIB, seconds=seconds)
+        held = 2 * most_held_bytes(size, self._text.pieces)
+        return Estimate(disk_bytes=copies * size, memory_bytes=128 * MIB + held, seconds=seconds)
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Make the text, or put the user's files."""
@@ -79,11 +81,14 @@ class WordFrequency(MadeWorkload):
 
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Count what ASCII's white space separates as it stands, and find the words in the different ones alone."""
-        raw: Counter[bytes] = Counter()
-        for pieces in pieces_of_text(store, self.input):
-            raw.update(pieces)
+        raw: Tally[bytes] = Tally()
+        try:
+            for pieces in pieces_of_text(store, self.input):
+                raw.add(pieces)
+        except TooManyError as error:
+            return (error.verdict,)
         expected: Counter[str] = Counter()
-        for piece, count in raw.items():
+        for piece, count in raw.counts.items():
             for word in words_in(piece.decode(errors="replace")):
                 expected[word] += count
         words, distinct = expected.total(), len(expected)
@@ -127,6 +132,13 @@ class MadeText:
         if not self._file_bytes:
             raise options.refusal("files", "at most the bytes of size")
         self.bytes = self._files * self._file_bytes
+
+    @property
+    def pieces(self) -> int:
+        """How many different ones white space separates, at most."""
+        from assay.workload.made_text import PIECES
+
+        return PIECES
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """One file after the other: made in a temporary directory, put, and removed."""
