@@ -103,6 +103,7 @@ cache: warm
 TASKS = "org.apache.hadoop.mapreduce.TaskCounter"
 
 
+@pytest.mark.long
 def test_sort_word_count_and_tera_validate(place):
     media = f"media: {{disk: {{kind: directory, path: {place.disk}}}}}\nhadoop: {IN_ONE_CONTAINER}\n"
     place.assay("run", place.experiment(EXAMPLES + media), "--out", "run")

@@ -60,6 +60,7 @@ def test_triangles(place, graph):
     assert {variant: told["wedges"] for variant, told in found.items()} == wedges
 
 
+@pytest.mark.long
 def test_mutual_friends(place, graph):
     found = results(place, graph, "mutual-friends", ["paper", "tuned", "intersect"])
     for told in found.values():
