@@ -233,9 +233,10 @@ class TestOnThisMachine:
         assert counter.read() == {}
         talk(server)
         flows = counter.read()
-        assert flows[Flow(HERE, HERE, port, to_server=True)].bytes == pytest.approx(SENT, rel=0.02)
-        assert flows[Flow(HERE, HERE, port, to_server=False)].bytes == pytest.approx(ANSWERED, rel=0.05)
-        assert len(flows) == 2
+        # How many packets it takes depends on what else runs here.
+        payload = {flow.to_server: count.bytes - 52 * count.packets for flow, count in flows.items()}
+        assert payload == {True: pytest.approx(SENT, rel=0.01), False: pytest.approx(ANSWERED, rel=0.01)}
+        assert {(flow.sender, flow.receiver, flow.port) for flow in flows} == {(HERE, HERE, port)}
         assert 0 < children.busy_s < 5
         assert counter.doubts() == ()
         busy_s = children.busy_s
