@@ -8,7 +8,6 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.assay.jobs.graph.IdScanner;
@@ -28,7 +27,7 @@ final class ClosingJob {
 
   static void configure(Job job, Path input, Path output) throws IOException {
     job.setMapperClass(PairMapper.class);
-    job.setReducerClass(ClosingReducer.class);
+    job.setReducerClass(CountingReducer.class);
     job.setMapOutputKeyClass(VertexPair.class);
     job.setMapOutputValueClass(ByteWritable.class);
     job.setOutputKeyClass(NullWritable.class);
@@ -60,25 +59,10 @@ final class ClosingJob {
     }
   }
 
-  /** Counts the triads that an edge closes. */
-  static final class ClosingReducer extends Reducer<VertexPair, ByteWritable, NullWritable, Text> {
-    private long triangles;
-
+  /** Writes one line per task. */
+  static final class CountingReducer extends ClosingReducer<VertexPair> {
     @Override
-    protected void reduce(VertexPair pair, Iterable<ByteWritable> flags, Context context) {
-      long sum = 0;
-      long count = 0;
-      for (ByteWritable flag : flags) {
-        sum += flag.get();
-        count++;
-      }
-      if (sum != count) {
-        triangles += sum;
-      }
-    }
-
-    @Override
-    protected void cleanup(Context context) throws IOException, InterruptedException {
+    protected void tell(long triangles, Context context) throws IOException, InterruptedException {
       context.getCounter(TriangleCounter.TRIANGLES).increment(triangles);
       LineBuilder line = new LineBuilder();
       context.write(NullWritable.get(), line.put(0).put('\t').put(triangles).text());

@@ -8,7 +8,6 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.assay.jobs.degreeorder.DegreeOrderCounter;
@@ -29,7 +28,7 @@ final class DegreeClosingJob {
 
   static void configure(Job job, Path triads, Path output) throws IOException {
     job.setMapperClass(PairMapper.class);
-    job.setReducerClass(ClosingReducer.class);
+    job.setReducerClass(CountingReducer.class);
     job.setMapOutputKeyClass(PackedPair.class);
     job.setMapOutputValueClass(ByteWritable.class);
     job.setOutputKeyClass(NullWritable.class);
@@ -60,25 +59,10 @@ final class DegreeClosingJob {
     }
   }
 
-  /** Counts the triads that an edge closes. */
-  static final class ClosingReducer extends Reducer<PackedPair, ByteWritable, NullWritable, Text> {
-    private long triangles;
-
+  /** Writes one line per task. */
+  static final class CountingReducer extends ClosingReducer<PackedPair> {
     @Override
-    protected void reduce(PackedPair pair, Iterable<ByteWritable> flags, Context context) {
-      long sum = 0;
-      long count = 0;
-      for (ByteWritable flag : flags) {
-        sum += flag.get();
-        count++;
-      }
-      if (sum != count) {
-        triangles += sum;
-      }
-    }
-
-    @Override
-    protected void cleanup(Context context) throws IOException, InterruptedException {
+    protected void tell(long triangles, Context context) throws IOException, InterruptedException {
       context.getCounter(DegreeOrderCounter.TRIANGLES).increment(triangles);
       context.write(NullWritable.get(), new LineBuilder().put(triangles).text());
     }
