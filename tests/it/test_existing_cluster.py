@@ -49,6 +49,14 @@ def test_the_jar_runs_without_assay(kept):
     assert count_of(kept) == counted(TEXT).triangles
 
 
+def test_the_jar_names_the_line_that_is_no_edge(kept):
+    (kept.place.home / "edges.txt").write_text("1\t2\n2\t3\n3\tx\n")
+    kept.hadoop("fs", "-mkdir", "-p", "broken")
+    kept.hadoop("fs", "-put", "edges.txt", "broken/edges.txt")
+    refused = kept.hadoop("jar", str(JAR), "degree-distribution", "broken", "degrees", code=2)
+    assert "edges.txt line 3: " in refused.stderr, refused.stderr
+
+
 def count_of(kept):
     return int(kept.hadoop("fs", "-cat", "count/part-r-00000").stdout)
 
