@@ -28,7 +28,7 @@ class Comparison(Frozen):
     trials of both (`base_runs`, `runs`) where there are no pairs (0). `p` is how often chance alone gives one as far
     from 1, None where no test can be made; `p_corrected` is that after Holm's correction for `comparisons`, all that
     were made together. `told` says that it is at most 5 %. `needed` are the repetitions in all that would tell a
-    difference of 5 % with 9 chances of 10 (None: unknown or more than 500), `tells` is the least difference that those
+    difference of 5 % with 9 chances of 10 (None: unknown or more than 200), `tells` is the least difference that those
     at hand do (None: unknown or more than 100 %). `medians_overlap` says whether the intervals of both medians do.
     """
 

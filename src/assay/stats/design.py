@@ -49,16 +49,21 @@ def design_of(found: Sequence[Sample], factors: Sequence[str]) -> Design:
     single = [_coded(name, [one.level(name) for one in found]) for name in factors]
     kept, refused = _independent(single, [], found)
     pairs: list[_Coded] = []
+    width = sum(one.codes.shape[1] for one in kept)
     for first, second in combinations(kept, 2):
-        both = _both(first, second)
+        names = f"{_named(first)} and {_named(second)}"
+        wanted, count = len(first.levels) * len(second.levels), first.codes.shape[1] * second.codes.shape[1]
         seen = len({(one.level(first.factors[0]), one.level(second.factors[0])) for one in found})
-        if seen == len(both.levels):
-            pairs.append(both)
-        else:
+        if seen < wanted:
             refused.append(
-                f"whether {_named(both)} change each other's effect can't be told: {len(both.levels) - seen} of "
-                f"{len(both.levels)} combinations of their levels are missing"
+                f"whether {names} change each other's effect can't be told: {wanted - seen} of {wanted} combinations "
+                "of their levels are missing"
             )
+        elif width + count > MOST_COLUMNS:
+            refused.append(f"whether {names} change each other's effect was left out: there are too many levels")
+        else:
+            pairs.append(_both(first, second))
+            width += count
     told, more = _independent(pairs, kept, found)
     balanced = _balanced(found, kept)
     return Design(*_placed([*kept, *told], len(found)), balanced, (*refused, *more))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.signature import Array
-from assay.stats.design import Design, Term, design_of
+from assay.stats.design import Term, design_of
 from assay.stats.interval import LEAST_VALUES, LEVEL, SEED, Interval
 from assay.stats.sample import APART, MACHINE, Sample, varying_factors
 
@@ -134,7 +134,7 @@ class _Moments:
         coefficients = np.linalg.solve(self._squares.sum(axis=0)[np.ix_(some, some)], products)
         return _Fit(coefficients, max(0.0, self.within_total - float(coefficients @ products)))
 
-    def deviations(self, full: _Fit) -> Array | None:
+    def deviations(self, full: _Fit) -> "Array | None":
         """Coefficients with other weights of the repetitions, less those with equal ones; None below 3 repetitions."""
         import numpy as np
 
@@ -151,7 +151,7 @@ class _Moments:
         return np.array(found) - full.coefficients
 
 
-def _effect(term: Term, moments: _Moments, full: _Fit, deviations: Array | None, total: float) -> Effect:
+def _effect(term: Term, moments: _Moments, full: _Fit, deviations: "Array | None", total: float) -> Effect:
     import numpy as np
 
     others = np.delete(np.arange(len(full.coefficients)), np.arange(len(full.coefficients))[term.place])

@@ -1,30 +1,38 @@
 """How many repetitions tell a difference of a given size.
 
-Chances are those of the t-test on logarithms of ratios, with two changes: the signed-rank test needs 3/pi times as
-much (its efficiency for normal values), and it can't reach every p with few pairs. How well the noise itself is known
-counts too: the chance is the average over all noise that the pilot's is compatible with.
+Below 24 repetitions plans are made up and judged by the signed-rank test, 2,000 of each kind; always the same ones. From
+there on the chance follows from mean and variance of the test's statistic, whose law is near enough to normal then. In
+both, noise is normal but for a small share of disturbed trials, which lie far out on either side; and where it comes
+from a pilot, it is averaged over all noise that the pilot's is compatible with.
 
-Sources: E. L. Lehmann, Nonparametrics (1975), section 4.2, for the efficiency; S. A. Julious and R. J. Owen, Sample
+Sources: E. L. Lehmann, Nonparametrics (1975), section 4.2, for mean and variance; S. A. Julious and R. J. Owen, Sample
 size calculations for clinical studies allowing for uncertainty about the variance, Pharmaceutical Statistics 5 (2006).
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import inf, isinf, log, pi
+from math import ceil, inf, isinf, log
 from typing import NamedTuple
 
 from assay.model.signature import Array
-from assay.stats.interval import LEAST_VALUES
+from assay.stats.interval import LEAST_VALUES, SEED
 from assay.stats.outlier import MOST_DEVIATIONS, robust_deviation
-from assay.stats.ranks import attained
+from assay.stats.ranks import signed_rank_bound
 
 ALPHA = 0.05
 EFFECT = 0.05
 POWER = 0.9
-EFFICIENCY = 3 / pi
-MOST_REPETITIONS = 500
+DISTURBED = 0.02
+"""So many of all trials may be disturbed by something else on the machine, and the chance is still as promised."""
+HOPE = 0.1
+"""So much of the chance of failing is kept in reserve: both ways of reckoning are that much too hopeful at worst."""
+NORMAL_FROM = 24
+PLANS = 2000
+MOST_REPETITIONS = 200
 TOLD = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 SPREAD = 32
+POINTS = 32
+FAR = 1e6
 """So many values of the noise stand for all that a pilot is compatible with."""
 
 
@@ -61,7 +69,7 @@ def repetitions_needed(
 ) -> int | None:
     """How many repetitions in all tell a true difference of `effect` (0.05 is 5 %) with a chance of `power`.
 
-    `comparisons` are all that are corrected for together. None where that takes more than 500.
+    `comparisons` are all that are corrected for together. None where that takes more than 200.
     """
     return _needed(_in_effects(noise, effect), noise.freedom, alpha / comparisons, power)
 
@@ -72,55 +80,124 @@ def effect_told(
     """The least of `TOLD` that so many repetitions tell with a chance of `power`; None where they tell none of them."""
     if repetitions < LEAST_VALUES:
         return None
-    return _told(round(noise.deviation, 4), noise.freedom, alpha / comparisons, power, repetitions)
+    deviation = noise.deviation and _in_effects(noise, 1.0) * log(2)
+    return _told(deviation, noise.freedom, alpha / comparisons, power, repetitions)
 
 
 def _in_effects(noise: Noise, effect: float) -> float:
-    return round(noise.deviation / log(1 + effect), 2)
+    """Rounded up in steps of a fiftieth, so that few kinds of plans have to be made up."""
+    ratio = noise.deviation / log(1 + effect)
+    return float(f"{1.02 ** ceil(log(ratio) / log(1.02)):.4g}") if ratio > 1e-3 else 0.0
 
 
 @lru_cache(maxsize=4096)
 def _needed(noise: float, freedom: float, alpha: float, power: float) -> int | None:
     """Noise in units of the effect."""
-    import numpy as np
-
-    chances = _chances(np.array([noise]), freedom, alpha, np.arange(LEAST_VALUES, MOST_REPETITIONS + 1))
-    enough = np.flatnonzero(chances >= power)
-    return LEAST_VALUES + int(enough[0]) if len(enough) else None
+    wanted = power + HOPE * (1 - power)
+    for count in range(LEAST_VALUES, NORMAL_FROM):
+        if _made_up(noise, freedom, alpha, count) >= wanted:
+            return count
+    chances = _chances(noise, freedom, alpha, tuple(range(NORMAL_FROM, MOST_REPETITIONS + 1)))
+    return next((count for count, chance in enumerate(chances, NORMAL_FROM) if chance >= wanted), None)
 
 
 @lru_cache(maxsize=4096)
 def _told(noise: float, freedom: float, alpha: float, power: float, repetitions: int) -> float | None:
-    import numpy as np
+    wanted = power + HOPE * (1 - power)
+    for effect in TOLD:
+        own = noise / log(1 + effect)
+        if repetitions < NORMAL_FROM:
+            chance = _made_up(own, freedom, alpha, repetitions)
+        else:
+            chance = float(_chances(own, freedom, alpha, (min(repetitions, MOST_REPETITIONS),))[0])
+        if chance >= wanted:
+            return effect
+    return None
 
-    chances = _chances(noise / np.log1p(TOLD), freedom, alpha, np.array([min(repetitions, MOST_REPETITIONS)]))
-    enough = np.flatnonzero(chances >= power)
-    return TOLD[int(enough[0])] if len(enough) else None
 
-
-def _chances(noises: Array, freedom: float, alpha: float, repetitions: Array) -> Array:
-    """Of telling an effect of 1 with so much noise and so many repetitions; either of both is a single one."""
+def _spread(freedom: float, places: Array) -> Array:
+    """How many times the noise that was seen the true one may be: quantiles of its law."""
     import numpy as np
     from scipy import special
 
-    levels, bounds = (column[repetitions] for column in _bounds(alpha))
+    spread: Array = np.ones(1) if isinf(freedom) else (freedom / special.chdtri(freedom, places)) ** 0.5
+    return spread
+
+
+def _made_up(noise: float, freedom: float, alpha: float, repetitions: int) -> float:
+    """The share of made-up plans with an effect of 1 in which the test tells it."""
+    import numpy as np
+
+    bound = _bounds(alpha)[repetitions]
+    if isinf(bound):
+        return 0.0
+    normal, odd, places = _plans()
+    differences = 1 + noise * _spread(freedom, places)[:, None] * normal[:, :repetitions]
+    own = odd[:, :repetitions]
+    differences[own != 0] = FAR * own[own != 0]
+    order = np.argsort(np.abs(differences), axis=1)
+    above = np.take_along_axis(differences > 0, order, axis=1) @ np.arange(1, repetitions + 1)
+    return float((above >= bound).mean())
+
+
+@lru_cache(maxsize=1)
+def _plans() -> tuple[Array, Array, Array]:
+    """For each made-up plan: its pairs' noise, which of them are disturbed on which side, and its place among noises."""
+    import numpy as np
+
+    source = np.random.default_rng(SEED)
+    shape = (PLANS, NORMAL_FROM)
+    disturbed = source.random(shape) < 1 - (1 - DISTURBED) ** 2
+    odd = np.where(disturbed, source.choice((-1.0, 1.0), shape), 0.0)
+    return source.standard_normal(shape), odd, source.permutation((np.arange(PLANS) + 0.5) / PLANS)
+
+
+def _chances(noise: float, freedom: float, alpha: float, repetitions: tuple[int, ...]) -> Array:
+    """Of telling an effect of 1, for each number of repetitions."""
+    import numpy as np
+    from scipy import special
+
     # As many values of the noise as stand for its law, each as likely as the other.
-    places = (np.arange(SPREAD) + 0.5) / SPREAD
-    spread = np.ones(1) if isinf(freedom) else (freedom / special.chdtri(freedom, places)) ** 0.5
-    distance = (repetitions * EFFICIENCY / np.maximum(noises, 1e-9) ** 2)[:, None] ** 0.5 / spread
-    bound, degrees = bounds[:, None], (repetitions - 1)[:, None]
-    # The noncentral t law, by its normal approximation (Johnson, Kotz and Balakrishnan, 1995, 31.6).
-    reached = special.ndtr((distance - bound * (1 - 1 / (4 * degrees))) / np.sqrt(1 + bound**2 / (2 * degrees)))
-    chances: Array = np.where(levels > 0, reached.mean(axis=1), 0)
+    spread = _spread(freedom, (np.arange(SPREAD) + 0.5) / SPREAD)
+    one, two, both = _above(1 / (max(noise, 1e-3) * spread))
+    count = np.array(repetitions, float)[:, None]
+    couples = count * (count - 1) / 2
+    mean = count * one + couples * two
+    variance = (
+        count * one * (1 - one)
+        + couples * (2 * (one - two) ** 2 + 3 * two * (1 - two))
+        + 2 * couples * (count - 2) * (both - two**2)
+    )
+    bounds = _bounds(alpha)[list(repetitions)][:, None]
+    reached = special.ndtr((mean - bounds + 0.5) / np.sqrt(np.maximum(variance, 1e-12)))
+    chances: Array = reached.mean(axis=1)
     return chances
 
 
-@lru_cache(maxsize=256)
-def _bounds(alpha: float) -> tuple[Array, Array]:
-    """For 0, 1, 2 and so on repetitions: the p up to `alpha` that the test reaches, and Student's bound for it."""
+def _above(distance: Array) -> tuple[Array, Array, Array]:
+    """How often a pair's difference, the sum of two, and two sums that share one are above 0.
+
+    `distance` is the effect in standard deviations. A disturbed pair lies so far out that its sign is a coin's.
+    """
     import numpy as np
     from scipy import special
 
-    levels = np.array([attained(count, alpha) if count > 1 else 0.0 for count in range(MOST_REPETITIONS + 1)])
-    degrees = np.maximum(np.arange(MOST_REPETITIONS + 1) - 1, 1)
-    return levels, np.where(levels > 0, -special.stdtrit(degrees, np.maximum(levels, 1e-12) / 2), 1e9)
+    calm = (1 - DISTURBED) ** 2
+    points, weights = np.polynomial.hermite_e.hermegauss(POINTS)
+    weights = weights / weights.sum()
+    two = special.ndtr(2**0.5 * distance)
+    both = (special.ndtr(2 * distance[..., None] + points) ** 2 * weights).sum(axis=-1)
+    odd = 1 - calm
+    return (
+        calm * special.ndtr(distance) + odd / 2,
+        calm**2 * two + (1 - calm**2) / 2,
+        odd / 2 + calm * (calm**2 * both + calm * odd * two + odd**2 / 4),
+    )
+
+
+@lru_cache(maxsize=256)
+def _bounds(alpha: float) -> Array:
+    """The signed-rank test's bound for 0, 1, 2 and so on repetitions."""
+    import numpy as np
+
+    return np.array([signed_rank_bound(count, alpha) for count in range(MOST_REPETITIONS + 1)])

@@ -81,12 +81,12 @@ def least_rank_sum_p(first: int, second: int) -> float:
     return min(1.0, 2 / comb(first + second, first))
 
 
-def attained(pairs: int, alpha: float) -> float:
-    """The greatest p up to `alpha` that the signed-rank test of so many pairs can say; 0 where there is none."""
-    if pairs > MOST_EXACT_PAIRS:
-        return alpha
-    reached = [2 * below for below in _signed_rank_below(pairs) if 2 * below <= alpha]
-    return float(reached[-1]) if reached else 0.0
+def signed_rank_bound(pairs: int, alpha: float) -> float:
+    """From which sum of positive ranks on the test of so many pairs says at most `alpha`; infinite where none does."""
+    from math import inf
+
+    least = int((_signed_rank_below(pairs) <= alpha / 2).sum()) - 1
+    return pairs * (pairs + 1) / 2 - least if least >= 0 else inf
 
 
 def _pieces(rows: int, width: int) -> Iterator[slice]:
@@ -133,17 +133,25 @@ def _rank_sum_spread(first: int, second: int) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=256)
-def _signed_rank_below(count: int) -> Array:
-    """P(sum of the positive ranks <= place) without any distance: each rank is positive or not, by a coin."""
+def _signed_rank_chances(count: int) -> Array:
+    """Of each sum of the positive ranks without any distance: each rank is positive or not, by a coin."""
     import numpy as np
 
-    chances = np.ones(1)
-    for rank in range(1, count + 1):
-        wider = np.zeros(len(chances) + rank)
-        wider[: len(chances)] += chances / 2
-        wider[rank:] += chances / 2
-        chances = wider
-    return np.cumsum(chances)
+    if not count:
+        return np.ones(1)
+    before = _signed_rank_chances(count - 1)
+    chances = np.zeros(len(before) + count)
+    chances[: len(before)] += before / 2
+    chances[count:] += before / 2
+    return chances
+
+
+@lru_cache(maxsize=256)
+def _signed_rank_below(count: int) -> Array:
+    """P(sum of the positive ranks <= place)."""
+    import numpy as np
+
+    return np.cumsum(_signed_rank_chances(count))
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,8 @@ def in_words(one: Comparison) -> str:
         return f"{_few(one)} can't tell a difference of {one.level} from {one.base}{_remedy(one)}"
     if one.told:
         return f"{one.level} took {one.ratio:.2f} times as long as {one.base} ({_range(one.interval)}; {_basis(one)})"
-    return f"no difference of {one.level} from {one.base} can be told ({_range(one.interval)}; {_reasons(one)}){_remedy(one)}"
+    why = f"{_range(one.interval)}; {_reasons(one)}"
+    return f"no difference of {one.level} from {one.base} can be told ({why}){_remedy(one)}"
 
 
 def _few(one: Comparison) -> str:
