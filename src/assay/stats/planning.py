@@ -1,7 +1,7 @@
 """How many repetitions tell a difference of a given size.
 
-Below 24 repetitions plans are made up and judged by the signed-rank test, 2,000 of each kind; always the same ones. From
-there on the chance follows from mean and variance of the test's statistic, whose law is near enough to normal then. In
+Below 24 repetitions plans are made up and judged by the signed-rank test, 2,000 of each kind and always the same ones.
+From there on the chance follows from mean and variance of the test's statistic, whose law is near enough to normal. In
 both, noise is normal but for a small share of disturbed trials, which lie far out on either side; and where it comes
 from a pilot, it is averaged over all noise that the pilot's is compatible with.
 
@@ -142,7 +142,7 @@ def _made_up(noise: float, freedom: float, alpha: float, repetitions: int) -> fl
 
 @lru_cache(maxsize=1)
 def _plans() -> tuple[Array, Array, Array]:
-    """For each made-up plan: its pairs' noise, which of them are disturbed on which side, and its place among noises."""
+    """For each made-up plan: its pairs' noise, the sides of those that are disturbed, and its place among noises."""
     import numpy as np
 
     source = np.random.default_rng(SEED)
