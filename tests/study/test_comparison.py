@@ -184,7 +184,7 @@ def test_sizes_of_the_scaled_form_stand_for_the_studys():
     [((30, 90, 150, 210), (32, 95, 180, 300), "confirmed"), ((30, 90, 150, 300), (32, 95, 180, 300), "refuted")],
 )
 def test_growth_with_the_data(ssd, hdd, linear):
-    sizes = ("500MB", "1.5GB", "2.5GB", "3.5GB")
+    sizes = ("400MB", "1.2GB", "2GB", "2.8GB")
     records = [
         a_sort_trial(10 * number + int(share), times[number], share=share, size=size)
         for number, size in enumerate(sizes)
