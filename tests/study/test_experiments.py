@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from assay.cluster.sizing import check_containers
 from assay.model.installation import Installation
 from assay.parts import vocabulary
 from assay.plan.experiment import ExperimentFile
@@ -39,6 +40,7 @@ def test_it_loads(file):
     assert plan.trials
     for trial in plan.trials:
         assert "[" not in "".join(trial.settings.properties.values())
+        check_containers(trial.cluster, trial.settings.properties)
 
 
 @pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)

@@ -15,6 +15,7 @@ CLASSES: dict[Verdict | Agreement, str] = {
     "confirmed": "pass", "refuted": "fail", "undecided": "unknown", "agrees": "pass", "differs": "fail",
 }  # fmt: skip
 JUDGED: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
+CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 FINDINGS_SHOWN = 4
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
@@ -122,8 +123,7 @@ def study_markdown(view: StudyView) -> str:
         parts.append(_rows(header, summary))
     parts += ["### What it says", *(_statement(one) for one in view.statements)]
     for table in view.tables:
-        header = ("", "ratio of", "published", "measured", "direction")
-        parts += [f"### {table.name}: {table.about}", _rows(header, table.contrasts)]
+        parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
         if table.cells:
             parts.append(_rows(("", "published (s)", "measured (s)"), [one[:3] for one in table.cells]))
     parts += ["### Not addressed", "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in view.not_addressed)]
