@@ -33,13 +33,14 @@ def workload_axis(experiment: ExperimentFile, named: Named) -> Axis:
 
 def axes_of(experiment: ExperimentFile, named: Named, place: int) -> list[Axis]:
     """The axes of the workload in one place: itself alone, and all that it is combined with."""
+    copies = experiment.replication
     datasets = named.datasets if named.needs_dataset[place] else [NO_DATASET]
     return [
         Axis(WORKLOAD, [_workload(experiment, named, place)]),
         axis(DATASET, ((one, one.name) for one in datasets)),
         axis("settings", ((one, one.name) for one in named.settings)),
         *_properties(experiment, named, place),
-        *([axis(REPLICATION, ((count, str(count)) for count in experiment.replication))] if experiment.replication else []),
+        *([axis(REPLICATION, ((count, str(count)) for count in copies))] if copies else []),
         axis("memory", ((size, memory_level(size)) for size in experiment.memory or [None])),
         axis("cpus", ((count, cpus_level(count)) for count in experiment.cpus or [None])),
         axis("cache", ((one, one) for one in experiment.cache)),

@@ -67,7 +67,7 @@ def _combinations(path: Path, experiment: ExperimentFile, tree: Any, named: Name
     with _told(path, tree, "zip"):
         zipped = zipped_names(experiment.zip, every)
     grids = [Grid(own, zipped, place) for place, own in enumerate(axes)]
-    with _told(path, tree, "base" if experiment.base else "design"):
+    with _told(path, tree, "base" if experiment.base else "design" if "design" in tree else "workloads"):
         found = _designed(experiment, grids, base_levels(experiment.base, every))
     with _told(path, tree, "exclude"):
         return without(found, experiment.exclude)
@@ -152,8 +152,8 @@ def _told(path: Path, tree: Any, key: str) -> Iterator[None]:
     try:
         yield
     except BadInputError as error:
-        line = f", line {line_of(tree, [key])}" if key in tree else ""
-        raise BadInputError(f"{path}{line}: {error}") from None
+        line = line_of(tree, [key])
+        raise BadInputError(f"{path}, line {line}: {error}" if line else f"{path}: {error}") from None
 
 
 def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Named) -> None:

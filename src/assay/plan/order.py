@@ -6,6 +6,7 @@ factors are interleaved: each level's trials are spread evenly over the block.
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assay.plan.factors import PLACEMENT
@@ -14,6 +15,9 @@ from assay.plan.grid import Combination
 Shown = tuple[tuple[str, str], ...]
 Group = list[Combination]
 
+CANDIDATES = 24
+"""So many of those that are left are looked at for the next place: a plan of 10,000 trials takes about a second."""
+
 
 def blocks(combinations: Sequence[Combination], repetitions: int, seed: int) -> Iterator[list[Combination]]:
     """A list of all combinations for each repetition. The same seed gives the same order."""
@@ -21,12 +25,8 @@ def blocks(combinations: Sequence[Combination], repetitions: int, seed: int) -> 
     groups = _groups(combinations)
     for group in groups:
         source.shuffle(group)
-    factors = list(dict.fromkeys(name for one in combinations for name in one.shown if name != PLACEMENT))
     for repetition in range(repetitions):
-        block = list(groups)
-        source.shuffle(block)
-        source.shuffle(factors)
-        yield [one for group in _spread(block, factors, source) for one in _turned(group, repetition)]
+        yield [one for group in _spread(groups, source) for one in _turned(group, repetition)]
 
 
 def _groups(combinations: Sequence[Combination]) -> list[Group]:
@@ -45,21 +45,24 @@ def _turned(group: Group, repetition: int) -> Group:
     return turned[::-1] if rounds % 2 else turned
 
 
-def _spread(groups: Sequence[Group], factors: Sequence[str], source: random.Random) -> list[Group]:
-    """Groups so that each level of a factor comes as evenly as can be: those of each level in turn, however many.
+def _spread(groups: Sequence[Group], source: random.Random) -> list[Group]:
+    """Groups so that each level of each factor comes as evenly as can be.
 
-    A level's groups are spread by the other factors first; the n-th of m then stands at about n/m of the whole.
+    The next is always, of some left, one whose levels came least up to now, of what is their share of all.
     """
-    if not factors or len(groups) < 2:
-        return list(groups)
-    factor, *others = factors
-    by_level: dict[str, list[Group]] = {}
-    for group in groups:
-        by_level.setdefault(group[0].shown.get(factor, ""), []).append(group)
-    if len(by_level) == 1:
-        return _spread(groups, others, source)
-    placed: list[tuple[float, Group]] = []
-    for own in by_level.values():
-        offset = source.random()
-        placed += [((at + offset) / len(own), group) for at, group in enumerate(_spread(own, others, source))]
-    return [group for _, group in sorted(placed, key=lambda one: one[0])]
+    left = list(groups)
+    source.shuffle(left)
+    levels = {id(group): [item for item in group[0].shown.items() if item[0] != PLACEMENT] for group in left}
+    shares = {item: count / len(left) for item, count in Counter(one for own in levels.values() for one in own).items()}
+    seen = dict.fromkeys(shares, 0)
+    order: list[Group] = []
+    while left:
+        done = len(order)
+        places = range(len(left)) if len(left) <= CANDIDATES else source.sample(range(len(left)), CANDIDATES)
+        chosen = min(places, key=lambda at: sum(seen[one] - done * shares[one] for one in levels[id(left[at])]))
+        left[chosen], left[-1] = left[-1], left[chosen]
+        group = left.pop()
+        for one in levels[id(group)]:
+            seen[one] += 1
+        order.append(group)
+    return order

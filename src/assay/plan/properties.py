@@ -24,17 +24,6 @@ _BY_FORM = re.compile(
     r"|hadoop\.security|fs\.[a-z0-9]+\.impl|ipc\.\d+|dfs\.(namenode|datanode|ha|nameservices?|journalnode)"
     r"|mapreduce\.job\.(map|reduce|combine|partitioner|inputformat|outputformat)\.class)\..+|.*\.impl"
 )  # fmt: skip
-# Written in code alone: no table of defaults has them.
-_WITHOUT_DEFAULT = frozenset(
-    (
-        "mapreduce.map.java.opts", "mapreduce.reduce.java.opts", "mapreduce.map.memory.mb",
-        "mapreduce.reduce.memory.mb", "mapreduce.map.env", "mapreduce.reduce.env",
-        "mapreduce.map.cpu.vcores", "mapreduce.reduce.cpu.vcores", "mapred.child.env", "mapred.child.java.opts",
-        "mapreduce.input.fileinputformat.split.maxsize", "mapreduce.output.fileoutputformat.compress",
-        "mapreduce.job.queuename", "mapreduce.job.priority", "mapreduce.task.combine.progress.records",
-        "mapreduce.reduce.shuffle.retry-delay.max.ms",
-    )
-)  # fmt: skip
 _OWN_WORDS = (
     "mapreduce",
     "mapred",
@@ -80,7 +69,7 @@ def check_properties(path: Path, experiment: ExperimentFile, tree: Any, known: C
 
 def _is_known(name: str, known: Collection[str]) -> bool:
     ours = name.split(".", maxsplit=1)[0] in _OWN_WORDS
-    return not ours or name in known or name in _WITHOUT_DEFAULT or _BY_FORM.fullmatch(name) is not None
+    return not ours or name in known or _BY_FORM.fullmatch(name) is not None
 
 
 def _unknown(name: str, known: Collection[str], line: str) -> Doubt:
@@ -88,7 +77,7 @@ def _unknown(name: str, known: Collection[str], line: str) -> Doubt:
     hint = f"; {close}" if close.startswith("did") else ""
     return Doubt(
         kind="unknown-property",
-        what=f"Hadoop's tables of defaults have no property {name} ({line}){hint}",
+        what=f"Hadoop has no property {name} ({line}){hint}",
         why="a name that nobody reads changes nothing: its levels would all be the same",
         cure="correct the name; leave it if the jobs' own code reads it",
     )
