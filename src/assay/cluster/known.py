@@ -1,7 +1,8 @@
 """Which properties Hadoop has: those in its own tables of defaults, and those that its code names.
 
 The tables are the `*-default.xml` in its jars. They lack some that are read all the same, as
-`mapreduce.job.jvm.numtasks`: these are texts in the classes that hold Hadoop's names of properties (`MRJobConfig`, `DFSConfigKeys`, ...).
+`mapreduce.job.jvm.numtasks`: these are texts in the classes that hold Hadoop's names of properties (`MRJobConfig`,
+`DFSConfigKeys`, ...).
 """
 
 import re
