@@ -110,6 +110,20 @@ def report(folder: Path, *, as_json: bool) -> int:
 
 
 @cli.command()
+@click.option("--markdown", is_flag=True, help="The reference, docs/reference/experiment.md, instead.")
+def schema(*, markdown: bool) -> None:
+    """Print the JSON schema of experiment files, with which editors complete and check them.
+
+    \b
+    Example:  assay schema > experiment.schema.json
+    """
+    from assay.commands.schema import experiment_reference, experiment_schema
+
+    text = experiment_reference if markdown else experiment_schema
+    click.echo(text(find_installation()), nl=False)
+
+
+@cli.command()
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor(*, as_json: bool) -> int:
     """Say what this machine has, what it lacks for Assay, and what was left behind.
