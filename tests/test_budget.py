@@ -83,6 +83,16 @@ def test_what_is_left_of_the_time_is_used_for_whole_rounds(run):
     assert folder.finished() == {trial.id for trial in whole.trials}
 
 
+def test_a_run_that_goes_on_with_more_time_goes_on_counting(run):
+    plan, folder = run
+    clock = Clock(10)
+    parts = parts_of(clock)
+    execute(plan, folder, parts, Watching())
+    for _ in range(2):
+        assert repeat(plan, folder, parts, Watching(), Budget(25, estimates(plan, 10), clock)) == 2
+    assert [trial.repetition for trial in folder.plan().trials] == [1, 1, 2, 2, 3, 3]
+
+
 def test_trials_that_take_longer_than_estimated_correct_what_is_expected():
     plan = a_plan(a_trial(1), a_trial(2, medium="other"))
     clock = Clock(0)

@@ -17,7 +17,8 @@ class Budget:
         self._clock = clock
         self._end_s = clock() + seconds
         self._estimates = estimates
-        self._took: list[tuple[Trial, float]] = []
+        self._expected = Expected([])
+        self._estimated_s = self._took_s = 0.0
 
     @property
     def left_s(self) -> float:
@@ -30,14 +31,18 @@ class Budget:
 
     def took(self, trial: Trial, seconds: float) -> None:
         """A trial has ended."""
-        self._took.append((trial, seconds))
+        self._expected.add(trial, seconds)
+        estimate = self._estimates.get(trial.id)
+        if estimate is not None:
+            self._estimated_s += estimate.seconds
+            self._took_s += seconds
 
     def _expected_s(self, trial: Trial) -> float:
         """As long as others like it, else as estimated, as far as estimates were right up to now."""
-        found = Expected(self._took).of(trial)
+        found = self._expected.of(trial)
         if found is not None:
             return found.seconds
-        estimated = sum(self._estimates[one.id].seconds for one, _ in self._took if one.id in self._estimates)
-        taken = sum(seconds for one, seconds in self._took if one.id in self._estimates)
         estimate = self._estimates.get(trial.id)
-        return 0.0 if estimate is None else estimate.seconds * (taken / estimated if estimated else 1.0)
+        if estimate is None:
+            return 0.0
+        return estimate.seconds * (self._took_s / self._estimated_s if self._estimated_s else 1.0)

@@ -57,6 +57,7 @@ def repeat(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Displa
     """
     repeated = 0
     records = list(folder.records()[0])
+    plan = plan.model_copy(update={"trials": _alike(folder.plan(), plan)})
     while (turn := _next_round(plan, records, budget)) is not None:
         whole = folder.plan()
         numbers = itertools.count(max(int(trial.id.partition("-")[0]) for trial in whole.trials) + 1)
@@ -74,6 +75,12 @@ def repeat(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Displa
             records.append(_run_one(trial, folder, make_parts, display, budget))
             repeated += 1
     return repeated
+
+
+def _alike(whole: Plan, plan: Plan) -> tuple[Trial, ...]:
+    """The trials of the whole run that have the levels of some of the plan's: these and their repetitions."""
+    levels = {tuple(trial.factors.items()) for trial in plan.trials}
+    return tuple(trial for trial in whole.trials if tuple(trial.factors.items()) in levels)
 
 
 def _next_round(plan: Plan, records: Sequence[Record], budget: Budget) -> Uncertain | None:

@@ -160,7 +160,7 @@ def test_zipped_factors_are_changed_together(tmp_path):
         ("design: sweep", "design is 'sweep', and must be 'grid' or 'one-at-a-time'"),
         ("replication: 0", "replication"),
         ("replication: [2, 2]", "line 10: replication has '2' twice"),
-        ("repetitions: 5000", "line 2: the grid has 480000 trials, more than 100000"),
+        ("repetitions: 5000", "line 2: these are 480000 trials, more than 100000"),
         ("warm_up: -1", "line 10: warm_up is -1"),
     ],
 )  # fmt: skip

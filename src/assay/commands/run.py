@@ -67,7 +67,8 @@ def run_experiment(
     _clean_left_overs(installation, console)
     make_parts = partial(trial_parts, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible():
-        expected = Expected(earlier(folder.path.parent, plan.trials))
+        runs = {folder.path.parent.resolve(), RUNS.resolve()}
+        expected = Expected(one for place in sorted(runs) for one in earlier(place, plan.trials))
         needs = check_needs(plan, make_parts, display, expected)
     _say_needs(plan, needs, how.budget_s, console)
     if how.dry_run:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -77,19 +78,24 @@ def _designed(experiment: ExperimentFile, grids: Sequence[Grid], base: Mapping[s
     if experiment.design == "grid":
         if base:
             raise BadInputError("base belongs to `design: one-at-a-time`; add that, or leave base out")
-        trials = sum(grid.size for grid in grids) * experiment.repetitions
-        if trials > MOST_TRIALS:
-            raise BadInputError(
-                f"the grid has {trials} trials, more than {MOST_TRIALS}; give fewer levels, zip some, or sweep one "
-                "factor at a time"
-            )
+        _refuse_many(sum(grid.size for grid in grids) * experiment.repetitions)
         return [one for grid in grids for one in grid.full()]
     if not base:
         raise BadInputError(
             "`design: one-at-a-time` needs a base: the factors to change, each with the level at which it stays "
             "otherwise, such as base: {settings: defaults}"
         )
-    return list(one_at_a_time(grids, base))
+    found = list(islice(one_at_a_time(grids, base), MOST_TRIALS + 1))
+    _refuse_many(len(found) * experiment.repetitions)
+    return found
+
+
+def _refuse_many(trials: int) -> None:
+    if trials > MOST_TRIALS:
+        raise BadInputError(
+            f"these are {trials} trials, more than {MOST_TRIALS}; give fewer levels, zip some, or sweep one factor at "
+            "a time"
+        )
 
 
 class _TrialMaker:

@@ -23,8 +23,12 @@ class Expected:
         """Trials with the seconds that each took."""
         self._seconds: dict[Key, list[float]] = {}
         for trial, seconds in took:
-            for key in _keys(trial):
-                self._seconds.setdefault(key, []).append(seconds)
+            self.add(trial, seconds)
+
+    def add(self, trial: Trial, seconds: float) -> None:
+        """One more."""
+        for key in _keys(trial):
+            self._seconds.setdefault(key, []).append(seconds)
 
     def of(self, trial: Trial) -> Expectation | None:
         """None where no earlier trial is like it."""
