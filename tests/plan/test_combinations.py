@@ -89,6 +89,12 @@ def test_zipped_factors_go_together(tmp_path):
     assert len(plan.trials) == 2 * 2 * 2 * 3
 
 
+def test_a_single_list_and_a_single_map_may_stand_alone(tmp_path):
+    text = SORT + "zip: [datasets, memory]\nexclude: {settings: customs}\n"
+    found = set(levels(plan_of(tmp_path, text), "dataset", "memory", "settings"))
+    assert found == {("small", "2GiB", "defaults"), ("large", "8GiB", "defaults")}
+
+
 def test_a_workload_can_be_zipped(tmp_path):
     plan = plan_of(tmp_path, SORT + "zip: [[workloads, datasets]]\n")
     assert set(levels(plan, "workload", "dataset")) == {("triangles", "small"), ("components", "large")}
@@ -147,7 +153,7 @@ def test_zipped_factors_are_changed_together(tmp_path):
         (f"zip: [[datasets, {STREAMS}]]", f"dataset has 2, {STREAMS} has 3"),
         ("zip: [[datasets, memroy]]", "line 10: unknown factor 'memroy'; did you mean 'memory'"),
         ("zip: [[datasets, memory], [settings, memory]]", "zip: memory can't go together with others twice"),
-        ("zip: [[datasets]]", "line 10: zip.0"),
+        ("zip: [[datasets]]", "line 10: zip.0"), ("zip: datasets", "line 10: zip is"),
         ("exclude: [{setting: customs}]", "line 10: unknown factor 'setting'; did you mean 'settings'"),
         ("exclude: [{settings: custom}]", "line 10: settings has no level 'custom'; did you mean 'customs'"),
         ("exclude: [{workload: [triangles, components]}]", "line 10: exclude leaves no combination"),

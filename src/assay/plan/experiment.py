@@ -18,6 +18,7 @@ from assay.plan.short_forms import (
     file_alone,
     medium_short,
     name_alone,
+    one_list_or_many,
     one_or_many,
     placement_short,
 )
@@ -39,6 +40,9 @@ Cpus = Annotated[float, Field(gt=0)]
 Copies = Annotated[int, Field(ge=1, le=512)]
 Factors = Annotated[list[str], Field(min_length=2)]
 Several = Annotated[list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text])]
+
+Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_input_type=Factors | list[Factors])]
+Combined = Mapping[str, Several]
 
 
 class ExperimentFile(Frozen):
@@ -128,12 +132,14 @@ class ExperimentFile(Frozen):
         description="For `one-at-a-time`: the factors that are changed one at a time, each with the level at which it "
         "stays while another one changes. Factors that are not named are combined with all of that.",
     )
-    zip: list[Factors] = Field(
+    zip: Zipped = Field(
         default=[],
         description="Lists of factors whose levels go together, first with first, second with second; they must have "
         "equally many.",
     )
-    exclude: list[Mapping[str, Several]] = Field(
+    exclude: Annotated[
+        list[Combined], BeforeValidator(one_or_many, json_schema_input_type=Combined | list[Combined])
+    ] = Field(
         default=[],
         description="Combinations to leave out: those that have all the levels of one of these maps; several levels of "
         "a factor may be given as a list.",

@@ -50,7 +50,10 @@ def _kind(one: Schema) -> str:
     lists = [choice for choice in choices if choice.get("type") == "array"]
     named = [choice for choice in choices if "$ref" in choice]
     if lists:
-        inner = _kind(lists[0]["items"])
+        items = lists[-1]["items"]
+        if items.get("type") == "array":
+            return "list of names, or a list of such lists"
+        inner = "map of factor to level" if items.get("type") == "object" else _kind(items)
         return f"{inner}, or a list of them"
     if named:
         return _NAMES[named[0]["$ref"].rpartition("/")[2]]
@@ -80,8 +83,6 @@ def _plain(one: Schema) -> str:
         words = [word for word in one["enum"] if word is not None]
         return "name" if len(words) > 8 else ", ".join(f"`{word}`" for word in words)
     kind = one.get("type")
-    if kind == "array":
-        return "list of lists of factors" if one["items"].get("type") == "array" else "list of maps"
     if kind == "object":
         (values,) = one["patternProperties"].values() if "patternProperties" in one else [one["additionalProperties"]]
         return f"map of name to {_kind(values)}"

@@ -53,6 +53,11 @@ def one_or_many(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+def one_list_or_many(value: Any) -> Any:
+    """A single list of names where lists are expected."""
+    return [value] if isinstance(value, list) and value and all(isinstance(one, str) for one in value) else value
+
+
 def _bytes(value: Any) -> Any:
     """`8GiB`, `800MB` or a number of bytes."""
     if isinstance(value, bool) or value is None:
