@@ -85,7 +85,7 @@ def _plain(one: Schema) -> str:
     kind = one.get("type")
     if kind == "object":
         (values,) = one["patternProperties"].values() if "patternProperties" in one else [one["additionalProperties"]]
-        return f"map of name to {_kind(values)}"
+        return f"map of name to {_kind(values).replace(', or a list of them', ' or list of texts')}"
     if kind in {"integer", "number"}:
         return _numbers(one)
     return "path" if one.get("format") == "path" else "name" if "pattern" in one else "text"
