@@ -30,11 +30,6 @@ class Axis(NamedTuple):
     name: str
     levels: Sequence[Level]
 
-    @property
-    def factors(self) -> tuple[str, ...]:
-        """The names of the factors that it shows."""
-        return tuple(dict.fromkeys(name for level in self.levels for name in level.shown))
-
 
 def axis(name: str, levels: Iterable[tuple[Any, str]]) -> Axis:
     """An axis of one factor, from values and what tables show of them."""
