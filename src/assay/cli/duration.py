@@ -9,7 +9,7 @@ _UNITS = {"h": 3600, "min": 60, "m": 60, "s": 1}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(h|min|m|s)\s*")
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[float]):
     """`2h`, `90min`, `1h30m`: seconds, above 0."""
 
     name = "duration"

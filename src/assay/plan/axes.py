@@ -34,6 +34,8 @@ def workload_axis(experiment: ExperimentFile, named: Named) -> Axis:
 def axes_of(experiment: ExperimentFile, named: Named, place: int) -> list[Axis]:
     """The axes of the workload in one place: itself alone, and all that it is combined with."""
     copies = experiment.replication
+    memory: Sequence[int | None] = experiment.memory or [None]
+    cpus: Sequence[float | None] = experiment.cpus or [None]
     datasets = named.datasets if named.needs_dataset[place] else [NO_DATASET]
     return [
         Axis(WORKLOAD, [_workload(experiment, named, place)]),
@@ -41,8 +43,8 @@ def axes_of(experiment: ExperimentFile, named: Named, place: int) -> list[Axis]:
         axis("settings", ((one, one.name) for one in named.settings)),
         *_properties(experiment, named, place),
         *([axis(REPLICATION, ((count, str(count)) for count in copies))] if copies else []),
-        axis("memory", ((size, memory_level(size)) for size in experiment.memory or [None])),
-        axis("cpus", ((count, cpus_level(count)) for count in experiment.cpus or [None])),
+        axis("memory", ((size, memory_level(size)) for size in memory)),
+        axis("cpus", ((count, cpus_level(count)) for count in cpus)),
         axis("cache", ((one, one) for one in experiment.cache)),
         axis("probes", ((one, one) for one in experiment.probes)),
         axis(PLACEMENT, ((one, one.name) for one in named.placements)),

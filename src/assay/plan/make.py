@@ -176,8 +176,8 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
         ("replication", [str(count) for count in experiment.replication]),
     ):
         refuse_doubles(path, line_of(tree, [what]), what, names)
-    for name, levels in experiment.hadoop.items():
-        refuse_doubles(path, line_of(tree, ["hadoop", name]), name, levels)
+    for name, values in experiment.hadoop.items():
+        refuse_doubles(path, line_of(tree, ["hadoop", name]), name, values)
     for own in named.own_levels:
         for name, levels in own.items():
             refuse_doubles(path, line_of(tree, ["workloads"]), name, levels)
