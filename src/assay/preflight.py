@@ -12,6 +12,7 @@ from assay.model.parts import Parts
 from assay.model.placement import ROLES, TOLERANCE_SHARE
 from assay.model.progress import Progress
 from assay.model.trial import Estimate, Plan, Trial
+from assay.stats.expected import Expectation, Expected
 
 MIB = 1 << 20
 # Five daemons, the client and an application master, as measured; and one task of a default heap.
@@ -37,8 +38,12 @@ class Needs(Frozen):
     seconds: float
 
 
-def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
-    """Prepare the plan's datasets and estimate its trials. Raises BadInputError when one of them can't fit."""
+def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected: Expected | None = None) -> Needs:
+    """Prepare the plan's datasets and estimate its trials. Raises BadInputError when one of them can't fit.
+
+    Times are those that earlier trials took, as far as there were any like these, else the workloads' own estimates.
+    """
+    expected = expected or Expected([])
     estimates: dict[str, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
@@ -60,7 +65,7 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
                 parts.cluster().check(trial.settings.properties)
                 seen[key] = _estimate(trial, parts, progress)
                 _refuse_together(trial, seen[key], spaces)
-        estimates[trial.id] = seen[key]
+        estimates[trial.id] = _told_by(expected.of(trial), seen[key])
         for name, wanted in _disk(trial, seen[key]).items():
             disk[name] = max(disk.get(name, 0), wanted)
     needs = Needs(
@@ -73,6 +78,12 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
     )
     _refuse(needs)
     return needs
+
+
+def _told_by(earlier: Expectation | None, estimate: Estimate) -> Estimate:
+    if earlier is None:
+        return estimate
+    return estimate.model_copy(update={"seconds": earlier.seconds, "records": earlier.records})
 
 
 def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:

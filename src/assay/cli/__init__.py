@@ -14,6 +14,7 @@ from assay import __version__
 from assay.cli.cluster import cluster
 from assay.cli.context import find_installation, open_console
 from assay.cli.data import data
+from assay.cli.duration import Duration
 from assay.cli.media import media
 from assay.cli.workloads import workloads
 
@@ -70,16 +71,24 @@ def quickstart(out: Path | None) -> int:
 @click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
 @click.option("--resume", is_flag=True, help="Go on with the unfinished trials of --out.")
 @click.option("--dry-run", is_flag=True, help="Only prepare the datasets and say what would run and what it needs.")
-def run(experiment: Path, out: Path | None, *, resume: bool, dry_run: bool) -> int:
+@click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
+@click.option(
+    "--for", "budget_s", type=Duration(), help="Stop after this time (2h, 90min); until then repeat what is uncertain."
+)
+def run(
+    experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
+) -> int:
     """Run an experiment: every trial of its plan, each recorded as soon as it ends.
 
     \b
     Example:  assay run experiments/quickstart.yaml --out runs/mine
               assay run experiments/quickstart.yaml --out runs/mine --resume
+              assay run experiments/quickstart.yaml --only placement=ssd --for 20min
     """
-    from assay.commands.run import run_experiment
+    from assay.commands.run import How, run_experiment
 
-    return run_experiment(experiment, out, find_installation(), open_console(), resume=resume, dry_run=dry_run)
+    how = How(resume=resume, dry_run=dry_run, only=only, budget_s=budget_s)
+    return run_experiment(experiment, out, find_installation(), open_console(), how)
 
 
 @cli.command()
@@ -98,6 +107,20 @@ def report(folder: Path, *, as_json: bool) -> int:
     else:
         report_run(folder, open_console())
     return exit_code(folder)
+
+
+@cli.command()
+@click.option("--markdown", is_flag=True, help="The reference, docs/reference/experiment.md, instead.")
+def schema(*, markdown: bool) -> None:
+    """Print the JSON schema of experiment files, with which editors complete and check them.
+
+    \b
+    Example:  assay schema > experiment.schema.json
+    """
+    from assay.commands.schema import experiment_reference, experiment_schema
+
+    text = experiment_reference if markdown else experiment_schema
+    click.echo(text(find_installation()), nl=False)
 
 
 @cli.command()

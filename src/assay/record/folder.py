@@ -79,6 +79,10 @@ class RunFolder:
         """Begin a run. Raises BadInputError when the folder is not empty."""
         self.check_free()
         self._trials.mkdir(parents=True, exist_ok=True)
+        self.replace_plan(plan)
+
+    def replace_plan(self, plan: Plan) -> None:
+        """Another plan for this run, in one step: finished trials stay, and must be in it."""
         draft = self.path / ".plan.draft"
         draft.write_text(plan.model_dump_json(indent=1))
         draft.rename(self.path / "plan.json")

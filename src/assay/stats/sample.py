@@ -33,7 +33,7 @@ class Sample(NamedTuple):
 
 def is_warm_up(trial: Trial) -> bool:
     """Whether a trial only warms the machine up: it is shown and never counted."""
-    return bool(getattr(trial, "warm_up", False))
+    return trial.warm_up
 
 
 def counts(record: Record) -> bool:
