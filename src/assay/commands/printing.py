@@ -17,7 +17,7 @@ def find_browser() -> str:
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
         raise BadInputError(
-            "a PDF needs Chromium or Chrome, and neither is on the path; install one (Debian: apt-get install chromium) "
+            "a PDF needs Chromium or Chrome, and neither is on the path; install one (on Debian: apt install chromium) "
             "or print the HTML page from your browser"
         )
     return found

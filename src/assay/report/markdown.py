@@ -45,9 +45,9 @@ def rows_table(rows: Sequence[Row]) -> str:
         [
             row.group.workload, *(str(getattr(row.group, name)) for name in factors), row.placement,
             str(row.finished) if row.finished == row.trials else f"{row.finished} of {row.trials}",
-            seconds_text(row.elapsed_s) + spread(row.elapsed.interval if row.elapsed else None, seconds_text),
+            elapsed_told(row),
             *(seconds_text(getattr(row.phases, name) if row.phases else None) for name in PHASES),
-            ratio_text(row) + spread(row.comparison.interval if row.comparison else None, "{:.2f}".format),
+            ratio_told(row),
             "" if row.comparison is None else "yes" if row.comparison.told else "no", str(row.outcome),
         ]
         for row in shown
@@ -68,6 +68,16 @@ def grid(head: Sequence[str], lines: Sequence[Sequence[str]], names: int) -> str
 def escaped(words: str) -> str:
     """Within one cell and one line."""
     return words.replace("|", "\\|").replace("\n", " ")
+
+
+def elapsed_told(row: Row) -> str:
+    """The median in seconds with its interval."""
+    return seconds_text(row.elapsed_s) + spread(row.elapsed.interval if row.elapsed else None, seconds_text)
+
+
+def ratio_told(row: Row) -> str:
+    """The ratio to the group's first placement with its interval."""
+    return ratio_text(row) + spread(row.comparison.interval if row.comparison else None, "{:.2f}".format)
 
 
 def spread(interval: Interval | None, as_text: Callable[[float], str]) -> str:

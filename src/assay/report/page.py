@@ -153,29 +153,30 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
     label = [*(name for name in names if name != PLACEMENT), PLACEMENT]
-    times = _times(records)
+    times = times_by_levels(records)
     panels: dict[str, list[Line]] = {}
     for row in rows:
         levels = levels_of(row)
         title = f"{row.group.workload} on {row.group.dataset}" if several else row.group.workload
-        own = times.get(_key(levels), ())
+        own = times.get(levels_key(levels), ())
         line = Line(row, label_of(row, label), levels[colour], own, marks_of(filters, levels))
         panels.setdefault(title, []).append(line)
     return panels
 
 
-def _key(levels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def levels_key(levels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """A combination, to be looked up by."""
     return tuple(sorted(levels.items()))
 
 
-def _times(records: Sequence[Record]) -> dict[tuple[tuple[str, str], ...], list[float]]:
-    """Seconds of the trials of each combination, on each kind of machine."""
+def times_by_levels(records: Sequence[Record]) -> dict[tuple[tuple[str, str], ...], list[float]]:
+    """Seconds of the trials of each combination, on each kind of machine; keys are sorted levels by factor."""
     machines = machine_names(records)
     found: dict[tuple[tuple[str, str], ...], list[float]] = {}
     for record in records:
         if counts(record) and record.totals:
             levels = {**record.trial.factors, MACHINE: machines[machine_of(record)]}
-            found.setdefault(_key(levels), []).append(record.totals.elapsed_s)
+            found.setdefault(levels_key(levels), []).append(record.totals.elapsed_s)
     return found
 
 
