@@ -134,7 +134,7 @@ def _over_all(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, str]
         return f"no winner can be told in any of {count} combinations ({_spread(groups)})", "not proven", why
     parts = [
         f"{level} wins in {len(ratios)} of {count} combinations"
-        + (f" ({_range(ratios)} times {base}'s time)" if level != base else "")
+        + (f" ({_range(ratios)} times as long as {base})" if level != base else "")
         for level, ratios in sorted(won.items(), key=lambda one: -len(one[1]))
     ]
     told = "each after correction for all comparisons together"
@@ -144,7 +144,7 @@ def _over_all(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, str]
 
 def _spread(groups: Sequence[Sequence[Comparison]]) -> str:
     ratios = [one.ratio for own in groups for one in own]
-    return f"{_range(ratios)} times {groups[0][0].base}'s time"
+    return f"{_range(ratios)} times as long as {groups[0][0].base}"
 
 
 def _range(ratios: Sequence[float]) -> str:

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from assay.report.drawing import FAINT, INK, LETTER_PX, figure, rect, round_up, text
+from assay.report.drawing import FAINT, INK, LETTER_PX, figure, round_up, text
 from assay.report.text import seconds_text
 from assay.stats.summary import Row
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#56646f")
 """Okabe and Ito's colours, which people with any colour vision can tell apart; names beside them tell the same."""
-ROW_PX, HEAD_PX, AXIS_PX, BAR_PX = 24, 30, 46, 9
+ROW_PX, HEAD_PX, AXIS_PX, CAP_PX = 24, 30, 46, 5
 WIDTH = 720
-MOST_LETTERS, GAP_PX, TOLD_LETTERS = 34, 12, 22
+MOST_LETTERS, GAP_PX, TOLD_LETTERS = 34, 18, 22
 TICKS = 5
 MOST_DOTS = 60
 
@@ -82,20 +82,21 @@ class _Panel:
         return f'<path d="{lines}" stroke="{FAINT}"/>{base}{named}{unit}'
 
     def _line(self, at: float, one: Line, colour: str) -> str:
-        """Each trial as a ring, the interval as a bar, the median as a stroke across it."""
+        """Each trial as a ring, the interval as a line with ends, the median as a stroke across it."""
         if one.row.elapsed is None:
             return ""
         middle, interval = one.row.elapsed.value, one.row.elapsed.interval
         label = one.label if len(one.label) <= MOST_LETTERS else f"{one.label[: MOST_LETTERS - 1]}…"
         parts = [text(self._left - 8, at + 4.5, label, 'text-anchor="end"')]
-        if interval:
-            begin, end = self._x(interval.low), self._x(interval.high)
-            parts.append(rect(begin, at - BAR_PX / 2, max(end - begin, 1), BAR_PX, colour, 0.45))
         parts += [
-            f'<circle cx="{self._x(time):.1f}" cy="{at:g}" r="3" fill="none" stroke="{colour}"/>'
+            f'<circle cx="{self._x(time):.1f}" cy="{at:g}" r="3.2" fill="none" stroke="{colour}" stroke-opacity=".6"/>'
             for time in one.times[:MOST_DOTS]
         ]
-        parts.append(f'<path d="M{self._x(middle):.1f},{at - 8:g}V{at + 8:g}" stroke="{colour}" stroke-width="3"/>')
+        if interval:
+            begin, end = f"{self._x(interval.low):.1f}", f"{self._x(interval.high):.1f}"
+            caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
+            parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{INK}" stroke-width="1.5"/>')
+        parts.append(f'<path d="M{self._x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
         told = f"{seconds_text(middle)} s" + (f" ({between(interval.low, interval.high)})" if interval else "")
         parts.append(text(self._left + self._width + GAP_PX, at + 4.5, told))
         runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
