@@ -18,7 +18,7 @@ from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
 from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
 from assay.report.overview import overview
-from assay.report.phases import phase_bars
+from assay.report.phases import PhaseLine, phase_bars
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
 from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
 from assay.report.timeline import MOST_BINS
@@ -115,6 +115,7 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
     shown = rows_shown(rows)
     filters = filters_of(shown)
     bars = rows_shown(shown, MOST_BARS)
+    panels = _panels(bars, records, filters)
     return {
         "rows": [(row, marks_of(filters, levels_of(row)), combination_values(row)) for row in shown],
         "all_rows": len(rows),
@@ -122,9 +123,11 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "marks": _Marks(filters),
         "factors": varying(rows),
         "ratio_text": ratio_text,
-        "chart": elapsed_chart(_panels(bars, records, filters)),
+        "chart": elapsed_chart(panels),
         "chart_rows": len(bars),
-        "phase_bars": phase_bars(bars),
+        "phase_bars": phase_bars(
+            {title: [PhaseLine(one.row, one.label, one.marks) for one in lines] for title, lines in panels.items()}
+        ),
     }
 
 
