@@ -51,6 +51,25 @@ def test_one_repetition_proves_nothing():
     assert (one.belief, one.why) == ("not proven", "1 pair can't tell: at least 3 of each are needed")
 
 
+def test_of_several_levels_only_what_is_told_from_all_others_wins():
+    (one,), _ = answers_of(media=("hdd", "ssd", "memory"), repetitions=9)
+    assert one.headline.startswith("memory and ssd lead before hdd: memory took 0.6")
+    assert (one.belief, one.why) == ("partly sure", "between memory and ssd no difference can be told")
+    (one,), _ = answers_of(
+        media=("hdd", "ssd", "memory"), repetitions=9, times={"hdd": 60.0, "ssd": 40.0, "memory": 20.0}
+    )
+    assert one.headline.startswith("memory wins: memory took 0.3")
+    assert one.belief == "sure"
+
+
+def test_of_many_levels_the_fastest_is_not_said_to_win():
+    times = {f"m{number}": 60.0 - 9 * number for number in range(6)}
+    (one,), _ = answers_of(media=tuple(times), repetitions=9, times=times)
+    assert one.headline.startswith("m5 is fastest: m5 took 0.2")
+    assert one.belief == "partly sure"
+    assert one.why.endswith("m1, m2, m3 and m4 were compared with m0 only")
+
+
 def test_over_several_combinations_wins_are_counted():
     (one,), (settings,) = answers_of(settings=("defaults", "customs", "containers"), repetitions=9)
     assert one.headline.startswith("ssd wins in 3 of 3 combinations (0.6")

@@ -20,6 +20,7 @@ from assay.report.table import print_report
 from assay.stats.summary import summarise
 
 FAILED = 1
+MOST_DAMAGED = 20
 Form = Literal["html", "md", "csv", "json", "pdf"]
 Rows = Literal["combinations", "trials"]
 
@@ -31,8 +32,10 @@ def report_run(folder: Path, console: Console) -> int:
     print_report(
         f"{plan.experiment}: {len(run.records)} of {len(plan.trials)} trials", run.records, console, plan.doubts
     )
-    for one in run.damaged:
+    for one in run.damaged[:MOST_DAMAGED]:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
+    if len(run.damaged) > MOST_DAMAGED:
+        console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
     print_costs(run.closeups, console)
     target = folder / "report.html"
     target.write_text(page_of(run))

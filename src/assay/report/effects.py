@@ -38,7 +38,8 @@ def effect_tables(records: Sequence[Record]) -> list[EffectTable]:
     varies = [name for name in varying_factors(found) if name not in (*within, *APART)]
     if len(varies) < 2:
         return []
-    return [_table(one) for one in effects(found, within)[:MOST_TABLES] if one.effects]
+    told = [one for one in effects(found, within) if sum(len(each.factors) == 1 for each in one.effects) > 1]
+    return [_table(one) for one in told[:MOST_TABLES]]
 
 
 def _table(one: Effects) -> EffectTable:
