@@ -43,7 +43,7 @@ def words(svg):
 class Tags(HTMLParser):
     """Fails on tags that are closed in another order than they were opened."""
 
-    VOID = {"meta", "br", "img", "link"}
+    VOID = {"meta", "br", "img", "link", "input"}
 
     def __init__(self):
         super().__init__()

@@ -60,6 +60,11 @@
   const drawn = (svg) => {
     const copy = svg.cloneNode(true);
     for (const part of all("[hidden]", copy)) part.remove();
+    for (const part of all("[data-tip]", copy)) {
+      const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+      title.textContent = part.dataset.tip;
+      part.prepend(title);
+    }
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     return new XMLSerializer().serializeToString(copy);
   };
