@@ -109,3 +109,12 @@ def test_a_run_named_twice_is_refused(tmp_path):
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(BadInputError, match="is not a run folder"):
         assay("compare", tmp_path)
+
+
+def test_without_a_form_the_table_is_printed_and_the_page_written(made):
+    folder, _ = made
+    code, said = assay("report", folder)
+    assert code == 0
+    assert "triangles: no winner can be told: ssd took 0.6" in " ".join(said.split())
+    assert "report.html" in said
+    assert (folder / "report.html").exists()

@@ -52,7 +52,9 @@ def test_one_repetition_proves_nothing():
 
 
 def test_of_several_levels_only_what_is_told_from_all_others_wins():
-    (one,), _ = answers_of(media=("hdd", "ssd", "memory"), repetitions=9, times={"hdd": 60.0, "ssd": 40.0, "memory": 40.0})
+    (one,), _ = answers_of(
+        media=("hdd", "ssd", "memory"), repetitions=9, times={"hdd": 60.0, "ssd": 40.0, "memory": 40.0}
+    )
     assert one.headline.startswith("memory and ssd lead before hdd: memory took 0.6")
     assert (one.belief, one.why) == ("partly sure", "between memory and ssd no difference can be told")
     (one,), _ = answers_of(

@@ -14,9 +14,9 @@ from assay.record.folder import Damaged, RunFolder
 from assay.report.cost_table import print_costs
 from assay.report.figures import combination_values, csv_lines, trial_values
 from assay.report.gathered import Gathered, gather
+from assay.report.judged import judge
 from assay.report.markdown import markdown
 from assay.report.page import page_of
-from assay.report.table import print_report
 from assay.stats.summary import summarise
 
 FAILED = 1
@@ -28,17 +28,16 @@ Rows = Literal["combinations", "trials"]
 def report_run(folder: Path, console: Console) -> int:
     """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run."""
     run = gather(RunFolder(folder))
-    plan = run.plan
-    print_report(
-        f"{plan.experiment}: {len(run.records)} of {len(plan.trials)} trials", run.records, console, plan.doubts
-    )
+    judged = judge(run.records, run.plan.doubts)
+    title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
+    print_judged(title, run.records, judged, console)
     for one in run.damaged[:MOST_DAMAGED]:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
     if len(run.damaged) > MOST_DAMAGED:
         console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
     print_costs(run.closeups, console)
     target = folder / "report.html"
-    target.write_text(page_of(run))
+    target.write_text(page_of(run, judged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
     return _code(run)
 
@@ -54,14 +53,18 @@ def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console
         emit(json_lines(RunFolder(folder)), out)
         return exit_code(folder)
     run = gather(RunFolder(folder), close=form != "csv")
-    if form in {"md", "csv"}:
-        emit(csv_of(run, rows) if form == "csv" else iter([markdown(run)]), out)
+    if form == "csv":
+        emit(csv_of(run, rows), out)
+        return _code(run)
+    judged = judge(run.records, run.plan.doubts)
+    if form == "md":
+        emit(iter([markdown(run, judged)]), out)
         return _code(run)
     target = out or folder / f"report.{form}"
     if form == "pdf":
-        print_page(page_of(run), target, browser)
+        print_page(page_of(run, judged), target, browser)
     else:
-        target.write_text(page_of(run))
+        target.write_text(page_of(run, judged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
     return _code(run)
 

@@ -4,25 +4,24 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from assay.model.doubt import Doubt
-from assay.report.answer import Answer, answers
+from assay.report.answer import Answer
 from assay.report.closeup import Closeup
 from assay.report.cost import MIB, cost_of, middle
 from assay.report.gathered import Gathered
 from assay.report.joules import energy_of
+from assay.report.judged import Judged
 from assay.report.overview import overview
 from assay.report.selection import by_kind, rows_shown
 from assay.report.text import number_text, ratio_text, seconds_text
 from assay.stats.interval import Interval
-from assay.stats.summary import Row, doubts_of, summarise, varying
+from assay.stats.summary import Row, varying
 
 PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
 
-def markdown(run: Gathered) -> str:
+def markdown(run: Gathered, judged: Judged) -> str:
     """All of it."""
-    rows = summarise(run.records)
-    main, others = answers(rows, run.records)
-    doubts = [*run.plan.doubts, *doubts_of(run.records)]
+    rows, main, others, doubts = judged
     told = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))

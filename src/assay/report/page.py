@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
-from assay.report.answer import Answer, answers, told_apart
+from assay.report.answer import Answer, told_apart
 from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
 from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
@@ -16,6 +16,7 @@ from assay.report.elapsed import Line, elapsed_chart
 from assay.report.figures import combination_values, csv_lines, trial_values
 from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
+from assay.report.judged import Judged, judge
 from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
 from assay.report.overview import overview
 from assay.report.phases import PhaseLine, phase_bars
@@ -25,7 +26,7 @@ from assay.report.timeline import MOST_BINS
 from assay.stats.interval import LEVEL, Interval
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.sample import MACHINE, counts
-from assay.stats.summary import PLACEMENT, Row, doubts_of, summarise, varying
+from assay.stats.summary import PLACEMENT, Row, varying
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Answers that are not folded away, sentences, values of one fact, and jobs of one trial."""
@@ -43,14 +44,12 @@ def page(
     """
     shown = set(shown_of(records))
     whole = [record for record in records if record.trial.id in shown] if told is None else told
-    return page_of(Gathered(plan, records, damaged, whole, closeups))
+    return page_of(Gathered(plan, records, damaged, whole, closeups), judge(records, plan.doubts))
 
 
-def page_of(run: Gathered) -> str:
+def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
-    rows = summarise(run.records)
-    doubts = [*run.plan.doubts, *doubts_of(run.records)]
-    main, others = answers(rows, run.records)
+    rows, main, others, doubts = judged
     names = varying(rows)
     return template("page.html.j2").render(
         **_table(rows, run.records),

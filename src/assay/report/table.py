@@ -9,10 +9,10 @@ from rich.table import Table
 
 from assay.model.doubt import Doubt
 from assay.model.record import Record, Status
-from assay.report.answer import answers
+from assay.report.judged import Judged, judge
 from assay.report.selection import rows_shown
 from assay.report.text import ratio_text, seconds_text
-from assay.stats.summary import Row, doubts_of, summarise, varying
+from assay.stats.summary import Row, varying
 
 PHASES = ("map", "shuffle", "merge", "reduce")
 NOTE = (
@@ -24,15 +24,20 @@ COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 
 
 def print_report(title: str, records: Sequence[Record], console: Console, doubts: Sequence[Doubt] = ()) -> None:
-    """Title, table, failures, and doubts: the plan's own before the trials'."""
-    rows = summarise(records)
+    """Title, table, answers, failures, and doubts: the plan's own before the trials'."""
+    print_judged(title, records, judge(records, doubts), console)
+
+
+def print_judged(title: str, records: Sequence[Record], judged: Judged, console: Console) -> None:
+    """The same of what was judged before."""
+    rows = judged.rows
     shown = rows_shown(rows, MOST_LINES)
     console.print(_table(title, shown))
     if len(shown) < len(rows):
         left = f"{len(shown)} of {len(rows)} combinations, those that failed or tell most; --format csv has them all."
         console.print(left, style="dim", highlight=False)
     console.print(NOTE, style="dim", highlight=False)
-    for one in answers(rows, records)[0][:MOST_ANSWERS]:
+    for one in judged.answers[:MOST_ANSWERS]:
         console.print(f"{one.subject}: {one.headline} ({one.belief}: {one.why}).", highlight=False, markup=False)
     wrong = list(_wrong(records))
     for words, colour in wrong[:MOST_FAILURES]:
@@ -42,7 +47,7 @@ def print_report(title: str, records: Sequence[Record], console: Console, doubts
             f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", style="red", highlight=False
         )
     by_kind: dict[str, list[Doubt]] = {}
-    for doubt in (*doubts, *doubts_of(records)):
+    for doubt in judged.doubts:
         by_kind.setdefault(doubt.kind, []).append(doubt)
     for alike in by_kind.values():
         print_doubt(alike[0], console, others=len(alike) - 1)
