@@ -17,6 +17,7 @@ from assay.report.gathered import Gathered, gather
 from assay.report.judged import judge
 from assay.report.markdown import markdown
 from assay.report.page import page_of
+from assay.report.table import print_judged
 from assay.stats.summary import summarise
 
 FAILED = 1
