@@ -21,6 +21,10 @@ MOST_PAIRED = 4
 """Of so many levels each is compared with each other: more would leave little that can be told."""
 
 
+MOST_BESIDE = 300
+"""Of more comparisons beside the question hardly one is told after correction; effects are shown all the same."""
+
+
 class Answer(NamedTuple):
     """What is said of one workload, data set and factor.
 
@@ -41,13 +45,23 @@ class Answer(NamedTuple):
 def answers(rows: Sequence[Row], records: Sequence[Record]) -> tuple[list[Answer], list[Answer]]:
     """Those of the question that the run asks, and those of the factors beside it.
 
-    The question is the placement where that varies, else all other factors. Both are corrected each for itself.
+    The question is the placement where that varies, else all other factors. Both are corrected each for itself. Beside
+    the question there is nothing where it would take too many comparisons.
     """
     found = samples(records)
     varies = [name for name in varying_factors(found) if name not in (*WORK, MACHINE)]
-    others = _answers(_compared(found, [name for name in varies if name != PLACEMENT]), rows)
     placements = _answers(_compared(found, [PLACEMENT] if PLACEMENT in varies else []), rows)
-    return (placements, others) if placements else (others, [])
+    factors = [name for name in varies if name != PLACEMENT]
+    if not placements:
+        return _answers(_compared(found, factors), rows), []
+    few = sum(_comparisons(found, name) for name in factors) <= MOST_BESIDE
+    return placements, _answers(_compared(found, factors if few else []), rows)
+
+
+def _comparisons(found: Sequence[Sample], factor: str) -> int:
+    """How many there are of each level with the first, all else equal."""
+    every = {one.factors for one in found}
+    return len(every) - len({tuple(item for item in levels if item[0] != factor) for levels in every})
 
 
 def _compared(found: Sequence[Sample], factors: Sequence[str]) -> list[Comparison]:

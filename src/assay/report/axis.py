@@ -11,17 +11,17 @@ TICKS = 5
 
 
 class SecondsPanel(NamedTuple):
-    """Some lines with a title above and an axis below; `left` is where the axis begins, `greatest` its last second."""
+    """Some `lines`, a title above, an axis below; `left` is where that begins, `greatest` its last second."""
 
     top: float
     left: float
     greatest: float
-    count: int
+    lines: int
 
     @property
     def bottom(self) -> float:
         """Where the axis lies."""
-        return self.top + HEAD_PX + self.count * ROW_PX
+        return self.top + HEAD_PX + self.lines * ROW_PX
 
     @property
     def end(self) -> float:

@@ -51,7 +51,7 @@ def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
     rows, main, others, doubts = judged
     names = varying(rows)
-    return template("page.html.j2").render(
+    html = template("page.html.j2").render(
         **_table(rows, run.records),
         **_why(run, names),
         plan=run.plan,
@@ -71,6 +71,7 @@ def page_of(run: Gathered, judged: Judged) -> str:
         doubts=by_kind(doubts),
         facts=_common_facts(run.records),
     )
+    return str(html)
 
 
 def template(name: str) -> Any:
