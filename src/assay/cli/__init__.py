@@ -7,6 +7,7 @@ Exit codes: 0 all verified, 1 a trial failed or could not be verified, 2 bad inp
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +19,11 @@ from assay.cli.duration import Duration
 from assay.cli.media import media
 from assay.cli.workloads import workloads
 
+if TYPE_CHECKING:
+    from assay.commands.report import Form, Rows
+
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FORMS = ["html", "md", "csv", "json", "pdf"]
 OUT_HELP = "Folder for the records; a new one under runs/ by default."
 
 
@@ -93,20 +98,37 @@ def run(
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the plan and the records as JSON instead.")
-def report(folder: Path, *, as_json: bool) -> int:
-    """Print a run's table and write its page, RUN/report.html.
+@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
+@click.option("--rows", type=click.Choice(["combinations", "trials"]), default="combinations", help="Of --format csv.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for --format; md, csv and json are printed without.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def report(folder: Path, form: "Form | None", rows: "Rows", out: Path | None, *, as_json: bool) -> int:
+    """Print a run's table and write its page, RUN/report.html; or write one form of the report.
 
     \b
     Example:  assay report runs/quickstart-20260102-030405
+              assay report runs/mine --format csv --rows trials > trials.csv
     """
-    from assay.commands.report import exit_code, records_json, report_run
+    from assay.commands.report import report_run, write_report
 
-    if as_json:
-        click.echo(records_json(folder))
-    else:
-        report_run(folder, open_console())
-    return exit_code(folder)
+    if form is None and not as_json:
+        return report_run(folder, open_console())
+    return write_report(folder, form or "json", rows, out, open_console())
+
+
+@cli.command()
+@click.argument("folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RUN RUN...")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into this directory.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for the page, or for --format.")
+def compare(folders: tuple[Path, ...], form: "Form | None", out: Path | None) -> int:
+    """Put runs side by side, those of different machines apart: a table, and the page comparison.html.
+
+    \b
+    Example:  assay compare runs/laptop runs/server
+    """
+    from assay.commands.compare import compare_runs
+
+    return compare_runs(folders, form, out, open_console())
 
 
 @cli.command()

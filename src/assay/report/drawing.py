@@ -119,10 +119,10 @@ def time_axis(panel: Panel, words: str) -> str:
     return "".join(parts)
 
 
-def figure(height: float, parts: Sequence[str], label: str, name: str = "wide") -> str:
+def figure(height: float, parts: Sequence[str], label: str, name: str = "wide", width: float = WIDTH) -> str:
     """The whole figure; `label` is what it shows, for those who can't see it."""
     return (
-        f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {_n(height)}" role="img" '
+        f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" role="img" '
         f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{TEXT_PX}" fill="{INK}">'
         f"{''.join(parts)}</svg>"
     )
