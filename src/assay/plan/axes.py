@@ -9,8 +9,6 @@ from assay.model.trial import SettingsSpec, WorkloadSpec, cpus_level, memory_lev
 from assay.plan.experiment import ExperimentFile
 from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD, Axis, Level, axis
 
-COPIES = "dfs.replication"
-
 
 class Named(NamedTuple):
     """An experiment's named things, ready for trials. A workload has a single value of each of its own properties.

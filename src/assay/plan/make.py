@@ -9,11 +9,11 @@ from typing import Any
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
-from assay.plan.axes import COPIES, Named, axes_of, further_factors, workload_axis
+from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec, cpus_level, memory_level
+from assay.plan.axes import Named, axes_of, further_factors, workload_axis
 from assay.plan.choosing import without
 from assay.plan.entries import DatasetEntry, WorkloadEntry
-from assay.plan.experiment import ExperimentFile
+from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD
 from assay.plan.grid import MOST_TRIALS, Combination, Grid, base_levels, one_at_a_time, zipped_names
 from assay.plan.load import Vocabulary, line_of, load
@@ -22,7 +22,7 @@ from assay.plan.order import blocks
 from assay.plan.paths import beside, refuse_stored, with_paths
 from assay.plan.properties import check_properties, one_copy
 from assay.plan.reserved import refuse_compressed, refuse_reserved
-from assay.plan.settings import resolve, shipped_profiles
+from assay.plan.settings import Profile, resolve, shipped_profiles
 from assay.plan.words import check_word, check_words, refuse_doubles
 
 
@@ -55,7 +55,7 @@ def _named(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabu
         workloads=[_workload(entry, vocabulary, path.parent) for entry in entries],
         own_levels=[{name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1} for entry in entries],
         needs_dataset=[vocabulary.needs_dataset(entry.name, entry.options) for entry in entries],
-        datasets=[_dataset(entry, path.parent) for entry in experiment.datasets],
+        datasets=[_dataset(path, entry, place, tree, vocabulary) for place, entry in enumerate(experiment.datasets)],
         settings=_settings(path, experiment, tree),
         placements=placements_of(experiment),
     )
@@ -163,14 +163,18 @@ def _told(path: Path, tree: Any, key: str) -> Iterator[None]:
 
 
 def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Named) -> None:
-    workloads = [f"{one.name} {one.variant} {dict(one.options)} {dict(one.hadoop)}" for one in named.workloads]
+    rename = "leave one out, or give it another name"
+    workloads = [" ".join([one.name, one.variant, one.own]).strip() for one in named.workloads]
+    for what, names, cure in (
+        ("datasets", [one.name for one in named.datasets], rename),
+        ("workloads", workloads, "leave one out, or give it another variant or options"),
+        ("placement", [one.name for one in named.placements], rename),
+    ):
+        refuse_doubles(path, line_of(tree, [what]), what, names, cure)
     for what, names in (
-        ("datasets", [one.name for one in named.datasets]),
-        ("workloads", workloads),
         ("settings", [one.name for one in named.settings]),
-        ("placement", [one.name for one in named.placements]),
-        ("memory", [str(size) for size in experiment.memory]),
-        ("cpus", [str(count) for count in experiment.cpus]),
+        ("memory", [memory_level(size) for size in experiment.memory]),
+        ("cpus", [cpus_level(count) for count in experiment.cpus]),
         ("cache", list(experiment.cache)),
         ("probes", list(experiment.probes)),
         ("replication", [str(count) for count in experiment.replication]),
@@ -195,29 +199,38 @@ def _workload(entry: WorkloadEntry, vocabulary: Vocabulary, folder: Path) -> Wor
 
 def _settings(path: Path, experiment: ExperimentFile, tree: Any) -> list[SettingsSpec]:
     profiles = shipped_profiles() | dict(experiment.profiles)
+    resolved = {name: _resolved(path, tree, name, profiles) for name in profiles}
     everywhere = {name: levels[0] for name, levels in experiment.hadoop.items() if len(levels) == 1}
     found = []
     for index, name in enumerate(experiment.settings):
         place = ["settings", index] if isinstance(tree.get("settings"), list) else ["settings"]
         check_word(path, line_of(tree, place), "settings profile", name, list(profiles))
-        try:
-            profile = resolve(name, profiles)
-        except (KeyError, ValueError) as error:
-            line = line_of(tree, ["profiles", name])
-            raise BadInputError(f"{path}, line {line}: settings profile {name!r}: {error.args[0]}") from None
-        found.append(SettingsSpec(name=name, properties={**profile.properties, **everywhere}))
+        found.append(SettingsSpec(name=name, properties={**resolved[name], **everywhere}))
     return found
 
 
-def _dataset(entry: DatasetEntry, folder: Path) -> DatasetSpec:
+def _resolved(path: Path, tree: Any, name: str, profiles: Mapping[str, Profile]) -> Mapping[str, str]:
+    inherits = profiles[name].inherits
+    line = line_of(tree, ["profiles", name, "inherits"])
+    if inherits is not None:
+        check_word(path, line, "settings profile", inherits, list(profiles))
+    try:
+        return resolve(name, profiles).properties
+    except ValueError as error:
+        raise BadInputError(f"{path}, line {line}: {error}") from None
+
+
+def _dataset(path: Path, entry: DatasetEntry, place: int, tree: Any, vocabulary: Vocabulary) -> DatasetSpec:
     fields = entry.model_dump(exclude={"name"})
     if entry.file is not None:
-        fields["file"] = beside(folder, entry.file)
+        fields["file"] = beside(path.parent, entry.file)
         if not fields["file"].is_file():
             what = "is a folder" if fields["file"].is_dir() else "is not there"
-            raise BadInputError(
-                f"dataset file {fields['file']} {what}; give a file's path, absolute or from the experiment's folder"
-            )
+            cure = "give a file's path, absolute or from the experiment's folder"
+            if str(entry.file) in vocabulary.catalogue:
+                cure = f"for the published graph say {{get: {entry.file}}}, for a generated one {{make: {entry.file}}}"
+            line = line_of(tree, ["datasets", place])
+            raise BadInputError(f"{path}, line {line}: dataset file {fields['file']} {what}; {cure}")
     return DatasetSpec(name=entry.name or _derived_name(entry), **fields)
 
 

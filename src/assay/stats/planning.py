@@ -29,11 +29,10 @@ HOPE = 0.1
 NORMAL_FROM = 24
 PLANS = 2000
 MOST_REPETITIONS = 200
-TOLD = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 SPREAD = 32
+"""So many values of the noise stand for all that a pilot is compatible with."""
 POINTS = 32
 FAR = 1e6
-"""So many values of the noise stand for all that a pilot is compatible with."""
 
 
 class Noise(NamedTuple):
@@ -74,16 +73,6 @@ def repetitions_needed(
     return _needed(_in_effects(noise, effect), noise.freedom, alpha / comparisons, power)
 
 
-def effect_told(
-    noise: Noise, repetitions: int, comparisons: int = 1, power: float = POWER, alpha: float = ALPHA
-) -> float | None:
-    """The least of `TOLD` that so many repetitions tell with a chance of `power`; None where they tell none of them."""
-    if repetitions < LEAST_VALUES:
-        return None
-    deviation = noise.deviation and _in_effects(noise, 1.0) * log(2)
-    return _told(deviation, noise.freedom, alpha / comparisons, power, repetitions)
-
-
 def _in_effects(noise: Noise, effect: float) -> float:
     """Rounded up in steps of a fiftieth, so that few kinds of plans have to be made up."""
     ratio = noise.deviation / log(1 + effect)
@@ -99,20 +88,6 @@ def _needed(noise: float, freedom: float, alpha: float, power: float) -> int | N
             return count
     chances = _chances(noise, freedom, alpha, tuple(range(NORMAL_FROM, MOST_REPETITIONS + 1)))
     return next((count for count, chance in enumerate(chances, NORMAL_FROM) if chance >= wanted), None)
-
-
-@lru_cache(maxsize=4096)
-def _told(noise: float, freedom: float, alpha: float, power: float, repetitions: int) -> float | None:
-    wanted = power + HOPE * (1 - power)
-    for effect in TOLD:
-        own = noise / log(1 + effect)
-        if repetitions < NORMAL_FROM:
-            chance = _made_up(own, freedom, alpha, repetitions)
-        else:
-            chance = float(_chances(own, freedom, alpha, (min(repetitions, MOST_REPETITIONS),))[0])
-        if chance >= wanted:
-            return effect
-    return None
 
 
 def _spread(freedom: float, places: Array) -> Array:
