@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from assay.budget import Budget
+from assay.cli import main
 from assay.commands.run import AT_ONCE, How, run_experiment
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
@@ -134,6 +136,21 @@ def test_too_little_time_runs_nothing_and_says_what_is_left(command):
     assert code == 1
 
 
+def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, monkeypatch):
+    """Each trial takes 10 s of a made-up clock."""
+    clock = lambda: 10.0 * len(command.began)  # noqa: E731
+    monkeypatch.setattr("assay.commands.run.Budget", lambda seconds, estimates: Budget(seconds, estimates, clock))
+    code, said = command.run(How(budget_s=10.0 * TRIALS + 55))
+    assert code == 0
+    assert "4 trials repeated where medians were the least certain" in said
+    assert len(command.records) == TRIALS + 4
+    more = [record.trial for record in command.records[TRIALS:]]
+    assert [trial.repetition for trial in more] == [3] * 4
+    assert (
+        {trial.placement.name for trial in more[:2]} == {trial.placement.name for trial in more[2:]} == {"hdd", "ssd"}
+    )
+
+
 def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(command):
     begin = command.begin
 
@@ -203,3 +220,13 @@ def test_repetitions_on_a_changed_machine_are_never_pooled(command):
     assert sorted((row.group.machine, row.placement, row.trials) for row in rows) == [
         (machine, placement, 2) for machine in ("A (kernel 6.1)", "B (kernel 6.2)") for placement in ("hdd", "ssd")
     ]  # fmt: skip
+
+
+def test_a_disk_that_is_full_anywhere_else_is_one_sentence(monkeypatch, capsys):
+    def full(**_):
+        raise OSError(errno.ENOSPC, "No space left on device", "/state/lease")
+
+    monkeypatch.setattr("assay.cli.cli.main", full)
+    with pytest.raises(SystemExit, match="1"):
+        main()
+    assert capsys.readouterr().err == "assay: [Errno 28] No space left on device: '/state/lease'\n"

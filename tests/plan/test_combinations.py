@@ -36,6 +36,21 @@ def test_a_list_of_levels_makes_a_property_a_factor(tmp_path):
     assert all("mapreduce.job.reduces" not in trial.factors for trial in plan.trials)
 
 
+@pytest.mark.parametrize(
+    ("line", "levels"),
+    [
+        ("memory: [2GiB, 3072MiB]", ["2GiB", "3GiB"]), ("cpus: [1, 2.5]", ["1", "2.5"]), ("cache: [cold, warm]", ["cold", "warm"]),
+        ("probes: [default, none]", ["default", "none"]), ("replication: [1, 2]", ["1", "2"]), ("settings: [stock, mine]\nprofiles: {mine: {inherits: customs}}", ["mine", "stock"]),
+    ],
+)  # fmt: skip
+def test_any_list_is_a_factor(tmp_path, line, levels):
+    name = line.partition(":")[0]
+    text = GOOD.replace("settings: [defaults, customs]\n", "") + line + "\n"
+    assert Counter(trial.factors[name] for trial in plan_of(tmp_path, text).trials) == dict.fromkeys(levels, 12)
+    (left,) = {trial.factors[name] for trial in plan_of(tmp_path, text + f"exclude: {{{name}: {levels[0]}}}\n").trials}
+    assert left == levels[1]
+
+
 def test_a_list_of_one_level_is_no_factor(tmp_path):
     plan = plan_of(tmp_path, GOOD + "hadoop: {mapreduce.job.reduces: [2]}\n")
     assert {trial.settings.properties["mapreduce.job.reduces"] for trial in plan.trials} == {"2"}
