@@ -12,7 +12,7 @@ from assay.stats.planning import Noise, repetitions_needed
 from assay.stats.ranks import signed_rank
 from assay.testing.fake_times import FakeTimes
 
-SEEDS = 300
+SEEDS = 200
 NOISE = 0.04
 TWO, FOUR = ("hdd", "ssd"), ("hdd", "memory", "nvme", "ssd")
 

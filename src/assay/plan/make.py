@@ -156,7 +156,7 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
         ("placement", [one.name for one in named.placements], rename),
     ):
         refuse_doubles(path, line_of(tree, [what]), what, names, cure)
-    for what, names in (
+    for what, given in (
         ("settings", [one.name for one in named.settings]),
         ("memory", [memory_level(size) for size in experiment.memory]),
         ("cpus", [cpus_level(count) for count in experiment.cpus]),
@@ -164,7 +164,7 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
         ("probes", list(experiment.probes)),
         ("replication", [str(count) for count in experiment.replication]),
     ):
-        refuse_doubles(path, line_of(tree, [what]), what, names)
+        refuse_doubles(path, line_of(tree, [what]), what, given)
     for name, values in experiment.hadoop.items():
         refuse_doubles(path, line_of(tree, ["hadoop", name]), name, values)
     for own in named.own_levels:
