@@ -9,14 +9,14 @@ from typing import Any
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, cpus_level, memory_level
-from assay.plan.axes import Named, axes_of, further_factors, workload_axis
+from assay.plan.axes import axes_of, further_factors, workload_axis
 from assay.plan.choosing import without
 from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD
 from assay.plan.grid import MOST_TRIALS, Combination, Grid, base_levels, one_at_a_time, zipped_names
 from assay.plan.load import Vocabulary, line_of, load
 from assay.plan.media import media_of
-from assay.plan.named import named_things
+from assay.plan.named import Named, named_things
 from assay.plan.order import blocks
 from assay.plan.paths import beside, refuse_stored
 from assay.plan.properties import check_properties, one_copy

@@ -1,13 +1,13 @@
 """What has a name in an experiment, as its trials will hold it: workloads, datasets, settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
+from assay.model.placement import Placement
 from assay.model.trial import SettingsSpec, WorkloadSpec
-from assay.plan.axes import Named
 from assay.plan.entries import DatasetEntry, WorkloadEntry
 from assay.plan.experiment import ExperimentFile
 from assay.plan.load import Vocabulary, line_of
@@ -15,6 +15,20 @@ from assay.plan.media import placements_of
 from assay.plan.paths import beside, with_paths
 from assay.plan.settings import Profile, resolve, shipped_profiles
 from assay.plan.words import check_word
+
+
+class Named(NamedTuple):
+    """An experiment's named things, ready for trials. A workload has a single value of each of its own properties.
+
+    `own_levels` are, for each workload, those of its properties that have several levels.
+    """
+
+    workloads: Sequence[WorkloadSpec]
+    own_levels: Sequence[Mapping[str, Sequence[str]]]
+    needs_dataset: Sequence[bool]
+    datasets: Sequence[DatasetSpec]
+    settings: Sequence[SettingsSpec]
+    placements: Sequence[Placement]
 
 
 def named_things(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> Named:
