@@ -3,16 +3,17 @@
 import itertools
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol
 
 from assay.budget import Budget
 from assay.model.errors import AssayError
+from assay.model.parts import Parts
 from assay.model.progress import Progress
-from assay.model.record import Record
+from assay.model.record import Record, Status
 from assay.model.trial import Plan, Trial
-from assay.preflight import MakeParts
+from assay.preflight import MakeParts, lack_of_room
 from assay.record.folder import RunFolder
 from assay.runner import run_trial
 from assay.stats.uncertainty import Uncertain, least_certain
@@ -94,10 +95,14 @@ def _in_turn(turn: Uncertain) -> tuple[Trial, ...]:
 
 
 def _run_one(trial: Trial, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None) -> Record:
-    """Its record is on disk then. Raises AssayError where there is no room for it."""
+    """Its record is on disk then. Raises AssayError where there is no room for the trial or its record."""
     left_s = budget.left_s if budget is not None else 0.0
     with interruptible(), make_parts(trial) as parts:
+        _need_room(trial, parts)
         result = run_trial(trial, parts, display)
+        if result.record.status is Status.FAILED:
+            # What failed for want of room is no finding: it runs again on resuming.
+            _need_room(trial, parts)
         try:
             folder.write(result)
         except OSError as error:
@@ -107,6 +112,14 @@ def _run_one(trial: Trial, folder: RunFolder, make_parts: MakeParts, display: Di
     if budget is not None:
         budget.took(trial, left_s - budget.left_s)
     return result.record
+
+
+def _need_room(trial: Trial, parts: Parts) -> None:
+    lack = None
+    with suppress(AssayError):  # a medium or dataset that is gone: the trial says so in its record
+        lack = lack_of_room(trial, parts)
+    if lack is not None:
+        raise AssayError(f"trial {trial.id} has no room: {lack}; make room and go on with --resume")
 
 
 @contextmanager

@@ -36,6 +36,21 @@ def test_a_list_of_levels_makes_a_property_a_factor(tmp_path):
     assert all("mapreduce.job.reduces" not in trial.factors for trial in plan.trials)
 
 
+@pytest.mark.parametrize(
+    ("line", "levels"),
+    [
+        ("memory: [2GiB, 3072MiB]", ["2GiB", "3GiB"]), ("cpus: [1, 2.5]", ["1", "2.5"]), ("cache: [cold, warm]", ["cold", "warm"]),
+        ("probes: [default, none]", ["default", "none"]), ("replication: [1, 2]", ["1", "2"]), ("settings: [stock, mine]\nprofiles: {mine: {inherits: customs}}", ["mine", "stock"]),
+    ],
+)  # fmt: skip
+def test_any_list_is_a_factor(tmp_path, line, levels):
+    name = line.partition(":")[0]
+    text = GOOD.replace("settings: [defaults, customs]\n", "") + line + "\n"
+    assert Counter(trial.factors[name] for trial in plan_of(tmp_path, text).trials) == dict.fromkeys(levels, 12)
+    (left,) = {trial.factors[name] for trial in plan_of(tmp_path, text + f"exclude: {{{name}: {levels[0]}}}\n").trials}
+    assert left == levels[1]
+
+
 def test_a_list_of_one_level_is_no_factor(tmp_path):
     plan = plan_of(tmp_path, GOOD + "hadoop: {mapreduce.job.reduces: [2]}\n")
     assert {trial.settings.properties["mapreduce.job.reduces"] for trial in plan.trials} == {"2"}
@@ -153,14 +168,14 @@ def test_zipped_factors_are_changed_together(tmp_path):
         (f"zip: [[datasets, {STREAMS}]]", f"dataset has 2, {STREAMS} has 3"),
         ("zip: [[datasets, memroy]]", "line 10: unknown factor 'memroy'; did you mean 'memory'"),
         ("zip: [[datasets, memory], [settings, memory]]", "zip: memory can't go together with others twice"),
-        ("zip: [[datasets]]", "line 10: zip.0"), ("zip: datasets", "line 10: zip is"),
+        ("zip: [[datasets]]", "line 10: zip is .'datasets'., and must be a list of 2 or more"), ("zip: datasets", "line 10: zip is"),
         ("exclude: [{setting: customs}]", "line 10: unknown factor 'setting'; did you mean 'settings'"),
         ("exclude: [{settings: custom}]", "line 10: settings has no level 'custom'; did you mean 'customs'"),
         ("exclude: [{workload: [triangles, components]}]", "line 10: exclude leaves no combination"),
         ("exclude: [{memory: 3GiB}]", "memory has no level '3GiB'; did you mean"),
         ("design: one-at-a-time", "line 10: `design: one-at-a-time` needs a base"),
         ("base: {settings: customs}", "line 10: base belongs to `design: one-at-a-time`"),
-        ("design: one-at-a-time\nbase: {settings: stock}", "line 11: settings has no level 'stock'; did you mean 'customs'"),
+        ("design: one-at-a-time\nbase: {settings: stock}", "line 11: settings has no level 'stock'; possible are defaults, customs"),
         ("design: one-at-a-time\nbase: {seting: stock}", "line 11: unknown factor 'seting'; did you mean 'settings'"),
         ("design: one-at-a-time\nzip: [[datasets, memory]]\nbase: {dataset: small, memory: 8GiB}", "line 12: base: the levels dataset: small, memory: 8GiB never come together"),
         ("design: sweep", "design is 'sweep', and must be 'grid' or 'one-at-a-time'"),

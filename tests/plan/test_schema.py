@@ -49,9 +49,9 @@ def test_shipped_experiments_meet_the_schema(file, validator):
 
 @pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
 def test_a_hint_for_editors_leads_to_the_schema(file):
-    for line in file.read_text().splitlines():
-        if line.startswith(HINT):
-            assert (file.parent / line.removeprefix(HINT)).resolve() == REFERENCE / "experiment.schema.json"
+    first = file.read_text().splitlines()[0]
+    assert first.startswith(HINT)
+    assert (file.parent / first.removeprefix(HINT)).resolve() == REFERENCE / "experiment.schema.json"
 
 
 WELL = {"experiment": "a", "workloads": "triangles", "datasets": {"make": "brightkite"}, "media": {"disk": "directory"}}

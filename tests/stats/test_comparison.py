@@ -1,5 +1,7 @@
 """Proves that what is compared differs in one factor only, in pairs where there are any, and that words claim no more."""
 
+from math import ceil
+
 import pytest
 
 from assay.stats.comparison import compare, holm
@@ -114,7 +116,8 @@ def test_two_trials_have_a_ratio_but_no_interval_and_no_test():
 
 
 def test_no_difference_says_how_many_more_would_tell_one():
-    one = only(compare([*trials("hdd", noisy(10, 8)), *trials("ssd", noisy(10, 8, 3))], ["placement"]))
+    restless = [10 * (1 + 2 * one) for one in NOISE]
+    one = only(compare([*trials("hdd", restless[:8]), *trials("ssd", restless[2:])], ["placement"]))
     assert not one.told
     assert one.medians_overlap
     words = in_words(one)
@@ -123,11 +126,30 @@ def test_no_difference_says_how_many_more_would_tell_one():
     assert words.endswith(f"; {one.needed - 8} more repetitions would tell 5 %")
 
 
-def test_no_difference_among_enough_says_what_would_have_been_told():
+def test_no_difference_of_calm_trials_says_how_small_any_is():
+    """Whatever more repetitions would do: what was seen leaves no room for a large one."""
     calm = [10 * (1 + one / 20) for one in NOISE]
     one = only(compare([*trials("hdd", calm), *trials("ssd", [*calm[3:], *calm[:3]])], ["placement"]))
     assert not one.told
-    assert in_words(one).endswith("; one of 1 % or more would have been told")
+    assert one.interval.high < 1.01 < 1.01 / one.interval.low < 1.02
+    assert in_words(one).endswith("; if there is one, it is below 1 %")
+
+
+def test_enough_repetitions_say_how_large_a_difference_may_still_be():
+    """They had 9 chances of 10: to promise that more would tell it would be to hope for the tenth."""
+    fake = FakeTimes(factors={"placement": {"hdd": 1.0, "ssd": 1.03}}, noise=0.03, disturbed=0)
+    found = [only(compare(fake.samples(40, seed), ["placement"])) for seed in range(20)]
+    missed = [one for one in found if not one.told]
+    assert missed
+    for one in missed:
+        assert one.needed <= 40
+        assert in_words(one).endswith(f"; if there is one, it is below {ceil(100 * (one.interval.high - 1))} %")
+
+
+def test_an_interval_of_few_pairs_is_no_bound():
+    one = only(compare([*trials("hdd", [10, 10.01, 10.02]), *trials("ssd", [10.01, 10.02, 10])], ["placement"]))
+    assert (one.told, one.interval.level) == (False, 0.75)
+    assert "if there is one" not in in_words(one)
 
 
 def test_holms_correction():
@@ -138,7 +160,7 @@ def test_holms_correction():
 
 def test_correction_says_that_chance_would_give_such_a_one():
     fake = FakeTimes(factors={"option": {f"o{n}": 1.0 for n in range(20)}}, disturbed=0)
-    found = [one for seed in range(3) for one in compare(fake.samples(12, seed), ["option"])]
+    found = compare(fake.samples(12, 1), ["option"])
     lucky = [one for one in found if one.p <= 0.05 and not one.told]
     assert lucky
     assert all("among 19 comparisons chance gives such a one too often" in in_words(one) for one in lucky)

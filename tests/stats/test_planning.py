@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.stats.planning import Noise, effect_told, noise_of, repetitions_needed
+from assay.stats.planning import Noise, noise_of, repetitions_needed
 from assay.stats.ranks import signed_rank
 
 
@@ -37,15 +37,6 @@ def test_noise_that_few_trials_told_takes_more_than_noise_that_is_known():
 
 def test_what_nobody_would_wait_for_is_not_planned():
     assert repetitions_needed(Noise(3.0)) is None
-    assert effect_told(Noise(9.0), 10) is None
-
-
-def test_what_is_told_fits_what_is_needed():
-    noise = Noise(0.05)
-    count = repetitions_needed(noise)
-    assert effect_told(noise, count) == 0.05
-    assert effect_told(noise, count - 1) > 0.05
-    assert effect_told(noise, 2) is None
 
 
 def test_one_disturbed_trial_does_not_ask_for_many_more():

@@ -39,7 +39,7 @@ def main() -> None:
     except BadInputError as error:
         click.echo(f"assay: {error}", err=True)
         sys.exit(BAD_INPUT)
-    except AssayError as error:
+    except (AssayError, OSError) as error:  # such as a full disk, wherever that is met first
         click.echo(f"assay: {error}", err=True)
         sys.exit(FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):

@@ -1,29 +1,12 @@
 """What varies in an experiment, for each of its workloads: its lists as axes of the grid."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from assay.model.dataset import NO_DATASET, DatasetSpec
-from assay.model.placement import Placement
-from assay.model.trial import SettingsSpec, WorkloadSpec, cpus_level, memory_level
+from assay.model.dataset import NO_DATASET
+from assay.model.trial import cpus_level, memory_level
 from assay.plan.experiment import ExperimentFile
 from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD, Axis, Level, axis
-
-COPIES = "dfs.replication"
-
-
-class Named(NamedTuple):
-    """An experiment's named things, ready for trials. A workload has a single value of each of its own properties.
-
-    `own_levels` are, for each workload, those of its properties that have several levels.
-    """
-
-    workloads: Sequence[WorkloadSpec]
-    own_levels: Sequence[Mapping[str, Sequence[str]]]
-    needs_dataset: Sequence[bool]
-    datasets: Sequence[DatasetSpec]
-    settings: Sequence[SettingsSpec]
-    placements: Sequence[Placement]
+from assay.plan.named import Named
 
 
 def workload_axis(experiment: ExperimentFile, named: Named) -> Axis:

@@ -23,6 +23,7 @@ from assay.plan.short_forms import (
     placement_short,
 )
 
+COPIES = "dfs.replication"
 CacheState = Literal["cold", "warm"]
 Measuring = Literal["default", "capture", "none"]
 
@@ -39,10 +40,12 @@ OneCluster = Annotated[
 Cpus = Annotated[float, Field(gt=0)]
 Copies = Annotated[int, Field(ge=1, le=512)]
 Factors = Annotated[list[str], Field(min_length=2)]
-Several = Annotated[list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text])]
+Several = Annotated[
+    list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text]), Field(min_length=1)
+]
 
 Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_input_type=Factors | list[Factors])]
-Combined = Mapping[str, Several]
+Combined = Annotated[Mapping[str, Several], Field(min_length=1)]
 
 
 class ExperimentFile(Frozen):
@@ -58,7 +61,9 @@ class ExperimentFile(Frozen):
     ] = Field(min_length=1, description="What to compute.")
     datasets: Annotated[
         list[OneDataset], BeforeValidator(one_or_many, json_schema_input_type=OneDataset | list[OneDataset])
-    ] = Field(default=[], description="On which graphs. Required, unless all workloads make their own input.")
+    ] = Field(
+        default=[], min_length=1, description="On which graphs. Required, unless all workloads make their own input."
+    )
     media: Mapping[Name, OneMedium] = Field(
         default={},
         description="The places for bytes, by names of your choice. Required on Assay's own cluster, not allowed on an "
@@ -68,6 +73,7 @@ class ExperimentFile(Frozen):
         list[OnePlacement], BeforeValidator(one_or_many, json_schema_input_type=OnePlacement | list[OnePlacement])
     ] = Field(
         default=[],
+        min_length=1,
         description="Which medium serves input, intermediates and output; by default each medium alone. Embedded only.",
     )
     placement_check: Literal["doubt", "error"] = Field(
@@ -91,6 +97,7 @@ class ExperimentFile(Frozen):
     replication: Annotated[list[Copies], BeforeValidator(one_or_many, json_schema_input_type=Copies | list[Copies])] = (
         Field(
             default=[],
+            min_length=1,
             description="Copies that HDFS keeps of each block (`dfs.replication`). Assay's own cluster has one "
             "DataNode and keeps one copy, whatever is asked for: a doubt says so.",
         )
@@ -98,11 +105,13 @@ class ExperimentFile(Frozen):
     cluster: OneCluster = Field(default=ClusterSpec(), description="Which cluster to run on.")
     memory: Annotated[list[Bytes], BeforeValidator(one_or_many, json_schema_input_type=Bytes | list[Bytes])] = Field(
         default=[],
+        min_length=1,
         description="Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); without, no "
         "bound. Embedded only.",
     )
     cpus: Annotated[list[Cpus], BeforeValidator(one_or_many, json_schema_input_type=Cpus | list[Cpus])] = Field(
         default=[],
+        min_length=1,
         description="Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); without, no bound. "
         "Embedded only.",
     )
@@ -172,6 +181,12 @@ class ExperimentFile(Frozen):
                 raise ValueError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")
         elif not self.media:
             raise ValueError("media is missing: name at least one, e.g. media: {disk: directory}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_word_for_copies(self) -> "ExperimentFile":
+        if self.replication and COPIES in self.hadoop:
+            raise ValueError(f"replication and {COPIES} (under hadoop) are the same; keep one of them")
         return self
 
     @model_validator(mode="after")

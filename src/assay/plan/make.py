@@ -7,23 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.cluster import ClusterSpec
-from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
-from assay.plan.axes import COPIES, Named, axes_of, further_factors, workload_axis
+from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, cpus_level, memory_level
+from assay.plan.axes import axes_of, further_factors, workload_axis
 from assay.plan.choosing import without
-from assay.plan.entries import DatasetEntry, WorkloadEntry
-from assay.plan.experiment import ExperimentFile
+from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD
 from assay.plan.grid import MOST_TRIALS, Combination, Grid, base_levels, one_at_a_time, zipped_names
 from assay.plan.load import Vocabulary, line_of, load
-from assay.plan.media import media_of, placements_of
+from assay.plan.media import media_of
+from assay.plan.named import Named, named_things
 from assay.plan.order import blocks
-from assay.plan.paths import beside, refuse_stored, with_paths
+from assay.plan.paths import beside, refuse_stored
 from assay.plan.properties import check_properties, one_copy
 from assay.plan.reserved import refuse_compressed, refuse_reserved
-from assay.plan.settings import resolve, shipped_profiles
-from assay.plan.words import check_word, check_words, refuse_doubles
+from assay.plan.words import check_words, refuse_doubles
 
 
 def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
@@ -35,7 +33,7 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     refuse_stored(path, experiment, tree, vocabulary.path_options)
     doubts = [*check_properties(path, experiment, tree, vocabulary.properties), *one_copy(experiment)]
     media = media_of(path, experiment, tree, vocabulary)
-    named = _named(path, experiment, tree, vocabulary)
+    named = named_things(path, experiment, tree, vocabulary)
     _refuse_doubles(path, experiment, tree, named)
     combinations = _combinations(path, experiment, tree, named)
     make = _TrialMaker(experiment, _cluster(experiment, path.parent), media, further_factors(experiment, named))
@@ -45,19 +43,6 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
         seed=experiment.seed,
         trials=tuple(make.trials(combinations)),
         doubts=tuple(doubts),
-    )
-
-
-def _named(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> Named:
-    """Whatever has a name in the experiment, ready for trials."""
-    entries = experiment.workloads
-    return Named(
-        workloads=[_workload(entry, vocabulary, path.parent) for entry in entries],
-        own_levels=[{name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1} for entry in entries],
-        needs_dataset=[vocabulary.needs_dataset(entry.name, entry.options) for entry in entries],
-        datasets=[_dataset(entry, path.parent) for entry in experiment.datasets],
-        settings=_settings(path, experiment, tree),
-        placements=placements_of(experiment),
     )
 
 
@@ -163,71 +148,28 @@ def _told(path: Path, tree: Any, key: str) -> Iterator[None]:
 
 
 def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Named) -> None:
-    workloads = [f"{one.name} {one.variant} {dict(one.options)} {dict(one.hadoop)}" for one in named.workloads]
-    for what, names in (
-        ("datasets", [one.name for one in named.datasets]),
-        ("workloads", workloads),
+    rename = "leave one out, or give it another name"
+    workloads = [" ".join([one.name, one.variant, one.own]).strip() for one in named.workloads]
+    for what, names, cure in (
+        ("datasets", [one.name for one in named.datasets], rename),
+        ("workloads", workloads, "leave one out, or give it another variant or options"),
+        ("placement", [one.name for one in named.placements], rename),
+    ):
+        refuse_doubles(path, line_of(tree, [what]), what, names, cure)
+    for what, given in (
         ("settings", [one.name for one in named.settings]),
-        ("placement", [one.name for one in named.placements]),
-        ("memory", [str(size) for size in experiment.memory]),
-        ("cpus", [str(count) for count in experiment.cpus]),
+        ("memory", [memory_level(size) for size in experiment.memory]),
+        ("cpus", [cpus_level(count) for count in experiment.cpus]),
         ("cache", list(experiment.cache)),
         ("probes", list(experiment.probes)),
         ("replication", [str(count) for count in experiment.replication]),
     ):
-        refuse_doubles(path, line_of(tree, [what]), what, names)
+        refuse_doubles(path, line_of(tree, [what]), what, given)
     for name, values in experiment.hadoop.items():
         refuse_doubles(path, line_of(tree, ["hadoop", name]), name, values)
     for own in named.own_levels:
         for name, levels in own.items():
             refuse_doubles(path, line_of(tree, ["workloads"]), name, levels)
-
-
-def _workload(entry: WorkloadEntry, vocabulary: Vocabulary, folder: Path) -> WorkloadSpec:
-    """Of its properties with several levels the first, until a trial chooses."""
-    return WorkloadSpec(
-        name=entry.name,
-        variant=entry.variant or vocabulary.workloads[entry.name][0],
-        options=with_paths(entry, vocabulary.path_options.get(entry.name, {}), folder),
-        hadoop={name: levels[0] for name, levels in entry.hadoop.items()},
-    )
-
-
-def _settings(path: Path, experiment: ExperimentFile, tree: Any) -> list[SettingsSpec]:
-    profiles = shipped_profiles() | dict(experiment.profiles)
-    everywhere = {name: levels[0] for name, levels in experiment.hadoop.items() if len(levels) == 1}
-    found = []
-    for index, name in enumerate(experiment.settings):
-        place = ["settings", index] if isinstance(tree.get("settings"), list) else ["settings"]
-        check_word(path, line_of(tree, place), "settings profile", name, list(profiles))
-        try:
-            profile = resolve(name, profiles)
-        except (KeyError, ValueError) as error:
-            line = line_of(tree, ["profiles", name])
-            raise BadInputError(f"{path}, line {line}: settings profile {name!r}: {error.args[0]}") from None
-        found.append(SettingsSpec(name=name, properties={**profile.properties, **everywhere}))
-    return found
-
-
-def _dataset(entry: DatasetEntry, folder: Path) -> DatasetSpec:
-    fields = entry.model_dump(exclude={"name"})
-    if entry.file is not None:
-        fields["file"] = beside(folder, entry.file)
-        if not fields["file"].is_file():
-            what = "is a folder" if fields["file"].is_dir() else "is not there"
-            raise BadInputError(
-                f"dataset file {fields['file']} {what}; give a file's path, absolute or from the experiment's folder"
-            )
-    return DatasetSpec(name=entry.name or _derived_name(entry), **fields)
-
-
-def _derived_name(entry: DatasetEntry) -> str:
-    if entry.file is not None:
-        return entry.file.name.split(".")[0]
-    if entry.get is not None:
-        return entry.get
-    scale = "" if entry.scale == 1 else f"-x{entry.scale:g}"
-    return f"{entry.make}-like{scale}"
 
 
 def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.model.errors import BadInputError
 from assay.model.placement import ROLES, Placement, Role, pure
 from assay.model.trial import MediumSpec
 from assay.plan.experiment import ExperimentFile
@@ -22,6 +23,12 @@ def media_of(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Voca
         if profile is not None and Path(profile).suffix in {".yaml", ".yml"}:
             profile = str(beside(path.parent, Path(profile)))
         elif profile is not None:
+            if "/" in profile:
+                line = line_of(tree, ["media", name])
+                raise BadInputError(
+                    f"{path}, line {line}: medium {name} is {profile!r}, no profile's name; for a directory say "
+                    f"{{path: {profile}}}, and a profile's file ends in .yaml"
+                )
             words = ["directory", "memory", *vocabulary.profiles]
             check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
         media[name] = MediumSpec(

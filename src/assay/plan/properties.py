@@ -13,8 +13,7 @@ from typing import Any
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
-from assay.plan.axes import COPIES
-from assay.plan.experiment import ExperimentFile
+from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.load import line_of
 from assay.plan.reserved import properties_of
 

@@ -41,7 +41,10 @@ def shipped_profiles() -> dict[str, Profile]:
 
 
 def resolve(name: str, profiles: Mapping[str, Profile]) -> SettingsSpec:
-    """The properties of a profile with all it inherits; its own win. Raises KeyError or ValueError (a circle)."""
+    """The properties of a profile with all it inherits; its own win.
+
+    Raises KeyError for a profile that there is not, ValueError for one that inherits itself.
+    """
     chain: list[str] = []
     current: str | None = name
     while current is not None:

@@ -38,6 +38,8 @@ def cluster_short(value: Any) -> Any:
     """`embedded` alone names a kind; `conf_dir` alone means an existing cluster."""
     if isinstance(value, str):
         return {"kind": value}
+    if isinstance(value, dict) and (wrong := {"limit_memory_bytes", "limit_cpus"} & set(value)):
+        raise ValueError(f"cluster has no {min(wrong)}; bounds are the experiment's own `memory` and `cpus`")
     if isinstance(value, dict) and "conf_dir" in value and "kind" not in value:
         return {"kind": "existing", **value}
     return value

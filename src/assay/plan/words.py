@@ -37,10 +37,8 @@ def check_word(path: Path, line: int | None, what: str, word: str, words: Sequen
         raise BadInputError(f"{path}, line {line}: unknown {what} {word!r}; {nearest(word, words)}")
 
 
-def refuse_doubles(path: Path, line: int | None, what: str, names: Sequence[str]) -> None:
+def refuse_doubles(path: Path, line: int | None, what: str, names: Sequence[str], cure: str = "leave one out") -> None:
     """Raises BadInputError for a name that comes twice."""
     doubles = sorted({name for name in names if names.count(name) > 1})
     if doubles:
-        raise BadInputError(
-            f"{path}, line {line}: {what} has {doubles[0]!r} twice; leave one out or give it another name"
-        )
+        raise BadInputError(f"{path}, line {line}: {what} has {doubles[0]!r} twice; {cure}")

@@ -11,7 +11,7 @@ from assay.model.base import Frozen
 from assay.model.signature import Array
 from assay.stats.interval import LEAST_VALUES, Interval, medians
 from assay.stats.pairing import Couple, couples_of
-from assay.stats.planning import ALPHA, EFFECT, Noise, effect_told, noise_of, repetitions_needed
+from assay.stats.planning import ALPHA, Noise, noise_of, repetitions_needed
 from assay.stats.ranks import Shift, least_rank_sum_p, least_signed_rank_p, rank_sum, signed_rank
 from assay.stats.sample import Levels, Sample
 
@@ -47,7 +47,6 @@ class Comparison(Frozen):
     comparisons: int
     told: bool
     needed: int | None
-    tells: float | None
     medians_overlap: bool | None
 
 
@@ -195,7 +194,6 @@ def _comparison(
         base_runs=len(couple.first), runs=len(couple.second), pairs=len(couple.differences),
         ratio=exp(found.middle[row]), interval=interval, test=test, p=p, p_corrected=corrected,
         comparisons=max(1, comparisons), told=corrected is not None and corrected <= ALPHA,
-        needed=None if noise is None else repetitions_needed(noise, EFFECT, max(1, comparisons)),
-        tells=None if noise is None else effect_told(noise, couple.repetitions, max(1, comparisons)),
+        needed=None if noise is None else repetitions_needed(noise, comparisons=max(1, comparisons)),
         medians_overlap=overlap,
     )  # fmt: skip

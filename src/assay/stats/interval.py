@@ -51,16 +51,16 @@ def medians(groups: tuple[tuple[float, ...], ...]) -> tuple[Median, ...]:
     """One for each group; no group may be empty. Groups of one size are resampled together."""
     import numpy as np
 
-    by_size: dict[int, list[int]] = {}
-    for place, values in enumerate(groups):
-        by_size.setdefault(len(values), []).append(place)
-    found: dict[int, Median] = {}
-    for size, places in by_size.items():
-        matrix = np.array([groups[place] for place in places], float)
-        intervals = _intervals(matrix) if size >= LEAST_VALUES else [None] * len(places)
-        for place, middle, interval in zip(places, np.median(matrix, axis=1), intervals, strict=True):
-            found[place] = Median(value=float(middle), values=size, interval=interval, words=_words(size, interval))
-    return tuple(found[place] for place in range(len(groups)))
+    by_size: dict[int, list[tuple[float, ...]]] = {}
+    for values in dict.fromkeys(groups):
+        by_size.setdefault(len(values), []).append(values)
+    found: dict[tuple[float, ...], Median] = {}
+    for size, own in by_size.items():
+        matrix = np.array(own, float)
+        intervals = _intervals(matrix) if size >= LEAST_VALUES else [None] * len(own)
+        for values, middle, interval in zip(own, np.median(matrix, axis=1), intervals, strict=True):
+            found[values] = Median(value=float(middle), values=size, interval=interval, words=_words(size, interval))
+    return tuple(found[values] for values in groups)
 
 
 def best_level(values: int) -> float:

@@ -29,11 +29,10 @@ HOPE = 0.1
 NORMAL_FROM = 24
 PLANS = 2000
 MOST_REPETITIONS = 200
-TOLD = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 SPREAD = 32
+"""So many values of the noise stand for all that a pilot is compatible with."""
 POINTS = 32
 FAR = 1e6
-"""So many values of the noise stand for all that a pilot is compatible with."""
 
 
 class Noise(NamedTuple):
@@ -74,16 +73,6 @@ def repetitions_needed(
     return _needed(_in_effects(noise, effect), noise.freedom, alpha / comparisons, power)
 
 
-def effect_told(
-    noise: Noise, repetitions: int, comparisons: int = 1, power: float = POWER, alpha: float = ALPHA
-) -> float | None:
-    """The least of `TOLD` that so many repetitions tell with a chance of `power`; None where they tell none of them."""
-    if repetitions < LEAST_VALUES:
-        return None
-    deviation = noise.deviation and _in_effects(noise, 1.0) * log(2)
-    return _told(deviation, noise.freedom, alpha / comparisons, power, repetitions)
-
-
 def _in_effects(noise: Noise, effect: float) -> float:
     """Rounded up in steps of a fiftieth, so that few kinds of plans have to be made up."""
     ratio = noise.deviation / log(1 + effect)
@@ -101,26 +90,14 @@ def _needed(noise: float, freedom: float, alpha: float, power: float) -> int | N
     return next((count for count, chance in enumerate(chances, NORMAL_FROM) if chance >= wanted), None)
 
 
-@lru_cache(maxsize=4096)
-def _told(noise: float, freedom: float, alpha: float, power: float, repetitions: int) -> float | None:
-    wanted = power + HOPE * (1 - power)
-    for effect in TOLD:
-        own = noise / log(1 + effect)
-        if repetitions < NORMAL_FROM:
-            chance = _made_up(own, freedom, alpha, repetitions)
-        else:
-            chance = float(_chances(own, freedom, alpha, (min(repetitions, MOST_REPETITIONS),))[0])
-        if chance >= wanted:
-            return effect
-    return None
-
-
-def _spread(freedom: float, places: Array) -> Array:
-    """How many times the noise that was seen the true one may be: quantiles of its law."""
+@lru_cache(maxsize=64)
+def _spread(freedom: float, count: int) -> Array:
+    """How many times the noise that was seen the true one may be: so many values, each as likely as the other."""
     import numpy as np
     from scipy import special
 
-    spread: Array = np.ones(1) if isinf(freedom) else (freedom / special.chdtri(freedom, places)) ** 0.5
+    places = (np.arange(count) + 0.5) / count
+    spread: Array = np.ones(count) if isinf(freedom) else (freedom / special.chdtri(freedom, places)) ** 0.5
     return spread
 
 
@@ -131,12 +108,12 @@ def _made_up(noise: float, freedom: float, alpha: float, repetitions: int) -> fl
     bound = _bounds(alpha)[repetitions]
     if isinf(bound):
         return 0.0
-    normal, odd, places = _plans()
-    differences = 1 + noise * _spread(freedom, places)[:, None] * normal[:, :repetitions]
+    normal, odd, order = _plans()
+    differences = 1 + noise * _spread(freedom, PLANS)[order, None] * normal[:, :repetitions]
     own = odd[:, :repetitions]
     differences[own != 0] = FAR * own[own != 0]
-    order = np.argsort(np.abs(differences), axis=1)
-    above = np.take_along_axis(differences > 0, order, axis=1) @ np.arange(1, repetitions + 1)
+    ranks = np.argsort(np.abs(differences), axis=1)
+    above = np.take_along_axis(differences > 0, ranks, axis=1) @ np.arange(1, repetitions + 1)
     return float((above >= bound).mean())
 
 
@@ -149,7 +126,7 @@ def _plans() -> tuple[Array, Array, Array]:
     shape = (PLANS, NORMAL_FROM)
     disturbed = source.random(shape) < 1 - (1 - DISTURBED) ** 2
     odd = np.where(disturbed, source.choice((-1.0, 1.0), shape), 0.0)
-    return source.standard_normal(shape), odd, source.permutation((np.arange(PLANS) + 0.5) / PLANS)
+    return source.standard_normal(shape), odd, source.permutation(PLANS)
 
 
 def _chances(noise: float, freedom: float, alpha: float, repetitions: tuple[int, ...]) -> Array:
@@ -157,8 +134,7 @@ def _chances(noise: float, freedom: float, alpha: float, repetitions: tuple[int,
     import numpy as np
     from scipy import special
 
-    # As many values of the noise as stand for its law, each as likely as the other.
-    spread = _spread(freedom, (np.arange(SPREAD) + 0.5) / SPREAD)
+    spread = _spread(freedom, SPREAD)
     one, two, both = _above(1 / (max(noise, 1e-3) * spread))
     count = np.array(repetitions, float)[:, None]
     couples = count * (count - 1) / 2

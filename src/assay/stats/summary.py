@@ -10,12 +10,10 @@ from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Phases, Record
 from assay.stats.comparison import Comparison, compare
 from assay.stats.interval import Median, medians
-from assay.stats.machine_kind import MACHINE_FACTS, machine_names, machine_of
+from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.outlier import Outlier, outliers
 from assay.stats.sample import MACHINE, counts, in_order, is_warm_up, samples
 from assay.stats.wording import in_words
-
-__all__ = ["ENOUGH_REPETITIONS", "MACHINE_FACTS", "Group", "Row", "doubts_of", "summarise", "varying"]
 
 ENOUGH_REPETITIONS = 5
 PLACEMENT = "placement"

@@ -1,5 +1,7 @@
 """What a comparison says, in words that claim no more than its figures do."""
 
+from math import ceil
+
 from assay.stats.comparison import Comparison
 from assay.stats.interval import LEAST_VALUES, LEVEL, Interval
 from assay.stats.planning import ALPHA, EFFECT
@@ -60,17 +62,20 @@ def _among(one: Comparison) -> str:
 
 
 def _remedy(one: Comparison) -> str:
-    """How many more would tell 5 %; or that those at hand would have told it."""
-    have = one.pairs or min(one.runs, one.base_runs)
+    """How small any difference is, where that is known; else how many more repetitions would tell 5 %."""
+    have, most = one.pairs or min(one.runs, one.base_runs), _most(one)
+    if one.needed is None and have < LEAST_VALUES:
+        return f"; at least {LEAST_VALUES} of each are needed"
+    if most is not None and (most <= EFFECT or (one.needed is not None and one.needed <= have)):
+        return f"; if there is one, it is below {max(1, ceil(100 * most))} %"
     if one.needed is None:
-        return f"; at least {LEAST_VALUES} of each are needed" if have < LEAST_VALUES else f"; {_coarse(one)}"
-    more = one.needed - have
-    if more > 0:
-        return f"; {more} more repetition{'s' if more > 1 else ''} would tell {100 * EFFECT:.0f} %"
-    return f"; {_coarse(one)}"
+        return "; the machine's noise is too large for any number of repetitions that one would wait for"
+    more = max(1, one.needed - have)
+    return f"; {more} more repetition{'s' if more > 1 else ''} would tell {100 * EFFECT:.0f} %"
 
 
-def _coarse(one: Comparison) -> str:
-    if one.tells is None:
-        return "the machine's noise is too large for any number of repetitions that one would wait for"
-    return f"one of {100 * one.tells:.0f} % or more would have been told"
+def _most(one: Comparison) -> float | None:
+    """The largest difference, either way, that the interval leaves open; None where that is not sure enough."""
+    if one.interval is None or one.interval.level < LEVEL:
+        return None
+    return max(one.interval.high, 1 / one.interval.low) - 1
