@@ -7,6 +7,7 @@ from rich.console import Console
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
 from assay.record.folder import Damaged
+from assay.report.judged import judge
 from assay.report.page import page
 from assay.report.table import print_report
 from tests.builders import a_plan, a_record, a_trial
@@ -18,7 +19,7 @@ PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
 def table_text(records):
     console = Console(record=True, width=140, file=None, quiet=False, force_terminal=False)
     with console.capture() as captured:
-        print_report("demo", records, console)
+        print_report("demo", records, judge(PLAN, records), console)
     return captured.get()
 
 

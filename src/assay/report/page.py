@@ -21,6 +21,7 @@ from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_o
 from assay.report.overview import overview
 from assay.report.phases import PhaseLine, phase_bars
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
+from assay.report.study import STUDY_CLASSES
 from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
 from assay.report.timeline import MOST_BINS
 from assay.stats.interval import LEVEL, Interval
@@ -44,12 +45,12 @@ def page(
     """
     shown = set(shown_of(records))
     whole = [record for record in records if record.trial.id in shown] if told is None else told
-    return page_of(Gathered(plan, records, damaged, whole, closeups), judge(records, plan.doubts))
+    return page_of(Gathered(plan, records, damaged, whole, closeups), judge(plan, records))
 
 
 def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
-    rows, main, others, doubts = judged
+    rows, main, others, doubts, study = judged
     names = varying(rows)
     html = template("page.html.j2").render(
         **_table(rows, run.records),
@@ -59,6 +60,8 @@ def page_of(run: Gathered, judged: Judged) -> str:
         other_answers=others,
         alone=[] if main else rows[:MOST_ANSWERS],
         effects=effect_tables(run.records),
+        study=study,
+        study_classes=STUDY_CLASSES,
         most_jobs=MOST_JOBS,
         data=_data(rows, run.records),
         overview=overview(run.plan, run.records, run.damaged, doubts),
