@@ -136,6 +136,12 @@ def round_up(value: float) -> float:
     return next(step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
+def ticks(greatest: float) -> list[float]:
+    """From 0 in steps of 1, 2 or 5 times a power of ten where `greatest` allows that."""
+    steps = next((count for count in (5, 4, 3) if f"{greatest / count:.2e}"[:4] in {"1.00", "2.00", "5.00"}), 5)
+    return [greatest * number / steps for number in range(steps + 1)]
+
+
 def _runs(bins: Bins) -> Iterator[slice]:
     """Bins that follow one another without a gap."""
     first = 0

@@ -1,6 +1,7 @@
 """The run as one self-contained HTML page: no address but its own, works offline, and without its script too."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -89,6 +90,7 @@ def template(name: str) -> Any:
         "number": number_text,
         "exactly": _exactly,
         "level": _level,
+        "coded": _coded,
     }
     return environment.get_template(name)
 
@@ -100,7 +102,14 @@ def _exactly(value: float | None) -> str:
 
 def _level(interval: Interval) -> str:
     """How sure an interval is, where that is less than usual."""
-    return "" if interval.level >= LEVEL else f" ({100 * interval.level:.0f} % sure)"
+    return "" if interval.level >= LEVEL else f", {100 * interval.level:.0f} %"
+
+
+def _coded(words: str) -> Any:
+    """Words between back quotes as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped before
 
 
 def _data(rows: Sequence[Row], records: Sequence[Record]) -> str:
@@ -125,6 +134,7 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "filters": filters,
         "marks": _Marks(filters),
         "factors": varying(rows),
+        "any_ratio": any(row.comparison for row in shown),
         "ratio_text": ratio_text,
         "chart": elapsed_chart(panels),
         "chart_rows": len(bars),
