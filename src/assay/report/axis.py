@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 from assay.report.drawing import FAINT, INK, LETTER_PX, text, ticks
 
-WIDTH = 720
+PLOT_PX = 300
+"""With short names all of a plot fits a phone's window."""
 ROW_PX, HEAD_PX, AXIS_PX = 24, 30, 46
-MOST_LETTERS, GAP_PX, TOLD_LETTERS = 34, 18, 22
+MOST_LETTERS, GAP_PX, TOLD_LETTERS = 34, 18, 26
 LETTER_ROOM_PX = 7.5
 """More than the estimate for running text: names are often capitals and digits."""
 
@@ -32,7 +33,12 @@ class SecondsPanel(NamedTuple):
     @property
     def right(self) -> float:
         """Where the axis ends; figures in words come after it."""
-        return WIDTH - TOLD_LETTERS * LETTER_PX - GAP_PX
+        return self.left + PLOT_PX
+
+    @property
+    def width(self) -> float:
+        """Of the whole panel."""
+        return self.right + GAP_PX + TOLD_LETTERS * LETTER_PX
 
     def x(self, seconds: float) -> float:
         """Where a time lies."""
@@ -65,10 +71,10 @@ class SecondsPanel(NamedTuple):
         """A line's figures in words, after the axis."""
         return text(self.right + GAP_PX, at + 4.5, words)
 
-    @staticmethod
-    def hover(at: float) -> str:
+    def hover(self, at: float) -> str:
         """All of a line's width, for the pointer to be over."""
-        return f'<rect x="0" y="{at - ROW_PX / 2:g}" width="{WIDTH}" height="{ROW_PX}" fill="#fff" fill-opacity="0"/>'
+        size = f'y="{at - ROW_PX / 2:g}" width="{self.width:g}" height="{ROW_PX}"'
+        return f'<rect x="0" {size} fill="#fff" fill-opacity="0"/>'
 
 
 def room_for(letters: int) -> float:

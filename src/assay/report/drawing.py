@@ -120,9 +120,14 @@ def time_axis(panel: Panel, words: str) -> str:
 
 
 def figure(height: float, parts: Sequence[str], label: str, name: str = "wide", width: float = WIDTH) -> str:
-    """The whole figure; `label` is what it shows, for those who can't see it."""
+    """The whole figure; `label` is what it shows, for those who can't see it.
+
+    Where it is as wide as others that are always drawn, it fills the page; else it has its own width.
+    """
+    own = f' width="{_n(width)}"' if width != WIDTH else ""
+    size = f'viewBox="0 0 {_n(width)} {_n(height)}"{own}'
     return (
-        f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" role="img" '
+        f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" {size} role="img" '
         f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{TEXT_PX}" fill="{INK}">'
         f"{''.join(parts)}</svg>"
     )

@@ -13,14 +13,14 @@ from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
 from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
 from assay.report.effects import effect_tables
-from assay.report.elapsed import Line, elapsed_chart
+from assay.report.elapsed import Line, elapsed_charts
 from assay.report.figures import combination_values, csv_lines, trial_values
 from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
 from assay.report.judged import Judged, judge
 from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
 from assay.report.overview import overview
-from assay.report.phases import PhaseLine, phase_bars
+from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
 from assay.report.study import STUDY_CLASSES
 from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
@@ -32,6 +32,7 @@ from assay.stats.summary import PLACEMENT, Row, varying
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Answers that are not folded away, sentences, values of one fact, and jobs of one trial."""
+TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
 MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
 
@@ -123,7 +124,7 @@ def _data(rows: Sequence[Row], records: Sequence[Record]) -> str:
 
 
 def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
-    """Rows, filters and the chart of elapsed times."""
+    """Rows, filters and the charts of elapsed times."""
     shown = rows_shown(rows)
     filters = filters_of(shown)
     bars = rows_shown(shown, MOST_BARS)
@@ -134,14 +135,21 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "filters": filters,
         "marks": _Marks(filters),
         "factors": varying(rows),
+        "shared": _shared(rows),
         "any_ratio": any(row.comparison for row in shown),
         "ratio_text": ratio_text,
-        "chart": elapsed_chart(panels),
+        "charts": elapsed_charts(panels),
         "chart_rows": len(bars),
-        "phase_bars": phase_bars(
+        "phase_charts": phase_charts(
             {title: [PhaseLine(one.row, one.label, one.marks) for one in lines] for title, lines in panels.items()}
         ),
     }
+
+
+def _shared(rows: Sequence[Row]) -> dict[str, str]:
+    """What is the same in all rows, of what one would want to know first."""
+    levels = {name: {str(getattr(row.group, name)) for row in rows} for name in TOLD_WHEN_SHARED}
+    return {name: own.pop() for name, own in levels.items() if len(own) == 1}
 
 
 class _Marks(NamedTuple):
@@ -164,11 +172,11 @@ class _Marks(NamedTuple):
 
 
 def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[Line]]:
-    """The chart's lines by workload and data set, coloured by placement, or by what varies in its stead."""
+    """The charts' lines by workload and data set, coloured by placement, or by what varies in its stead."""
     names = told_apart(rows)
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
-    label = [*(name for name in names if name != PLACEMENT), PLACEMENT]
+    label = names or [PLACEMENT]
     times = times_by_levels(records)
     panels: dict[str, list[Line]] = {}
     for row in rows:
