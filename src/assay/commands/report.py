@@ -105,7 +105,7 @@ def json_lines(run: RunFolder) -> Iterator[str]:
     kept: list[Record] = []
     yield f'{{"plan": {plan.model_dump_json()},\n"records": ['
     before = ""
-    for one in run.each():
+    for one in run.each(plan):
         if isinstance(one, Record):
             yield f"{before}{one.model_dump_json()}"
             before = ","
@@ -122,8 +122,9 @@ def json_lines(run: RunFolder) -> Iterator[str]:
 def exit_code(folder: Path) -> int:
     """0 when every planned trial has a readable record and all verdicts pass."""
     run = RunFolder(folder)
-    records, damaged = run.records(outlines=True)
-    return _code(Gathered(run.plan(), records, damaged, ()))
+    plan = run.plan()
+    records, damaged = run.records(plan, outlines=True)
+    return _code(Gathered(plan, records, damaged, ()))
 
 
 def _code(run: Gathered) -> int:
