@@ -77,7 +77,7 @@ def _panels(
         own = times[side.run, side.machine].get(levels_key(levels), [])
         words = ", ".join(part for part in (label_of(side.row, label), side.run) if part)
         if len(beside.machines[side.run]) > 1:
-            words += f" on {side.machine}"
+            words += f" on {side.machine.partition(' ')[0]}"
         marks = marks_of(filters, {**levels, RUN: side.run})
         panels.setdefault(title, []).append(Line(side.row, words, side.run, own, marks))
     return panels
