@@ -16,6 +16,7 @@ from assay.model.errors import BadInputError
 from assay.stats.summary import summarise
 from tests.builders import a_record
 from tests.report.made_runs import made_run, made_trials, write_run
+from tests.report.test_study import the_run
 
 
 @pytest.fixture
@@ -50,6 +51,18 @@ def test_json_is_one_document_with_all_records_and_what_was_left_out(made):
     assert content["records"] == [json.loads(one.model_dump_json()) for one in (records[0], *records[2:])]
     assert [one["folder"].rpartition("/")[2] for one in content["left_out"]] == [records[1].trial.id]
     assert content["plan"]["experiment"] == "test"
+
+
+def test_all_forms_of_a_studys_experiment_have_the_study_beside(tmp_path):
+    folder = tmp_path / "run"
+    write_run(folder, *the_run())
+    (folder / "trials" / "0003-triangles-hdd" / "record.json").write_text("{")
+    told = "2 of 3 comparisons have the direction that the study has"
+    assert told in assay("report", folder)[1]
+    assert told in (folder / "report.html").read_text()
+    assert told in assay("report", folder, "--format", "md")[1]
+    study = json.loads(assay("report", folder, "--json")[1])["study"]
+    assert {one["statement"]["id"]: one["verdict"] for one in study["statements"]}["T22"] == "refuted"
 
 
 def test_markdown_has_the_answer_and_the_table(made, tmp_path):

@@ -73,3 +73,26 @@ def test_records_come_one_after_the_other_and_damage_does_not_stop_them(tmp_path
     assert run.record(trials[0].id).amounts == (AMOUNT,)
     with pytest.raises(BadInputError, match="Invalid JSON"):
         run.record(trials[1].id)
+
+
+@pytest.mark.parametrize("read", [whole_record, record_outline])
+def test_a_figure_that_was_changed_by_hand_is_noticed(read):
+    content = json.loads(full_record().model_dump_json())
+    content["totals"]["elapsed_s"] *= 0.9
+    with pytest.raises(Unreadable, match="its totals are not those of its jobs: it was altered"):
+        read(json.dumps(content))
+
+
+def test_a_record_that_is_not_the_plans_is_left_out_with_the_reason(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    first, second = a_trial(1), a_trial(2)
+    run.create(a_plan(first, second))
+    run.write(TrialResult(full_record(first.model_copy(update={"cache": "warm"})), [], []))
+    run.write(TrialResult(full_record(second), [], []))
+    run.write(TrialResult(full_record(a_trial(3)), [], []))
+    records, damaged = run.records()
+    assert [one.trial.id for one in records] == [second.id]
+    assert [one.reason for one in damaged] == [
+        "its trial is not what the run's plan says: one of them was altered", "the run's plan has no such trial",
+    ]  # fmt: skip
+    assert run.finished() == {second.id}

@@ -59,7 +59,7 @@ def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, 
     assert run.records[0].jobs[0].counters == {}
     assert len(run.told) == MOST_TRIALS_TOLD
     assert run.told[0].jobs[0].counters
-    html = page_of(run, judge(run.records))
+    html = page_of(run, judge(run.plan, run.records))
     assert html.count("<tr data-levels") == MOST_ROWS
     assert f"{MOST_ROWS} of 200 combinations are shown" in html
     assert f"{MOST_TRIALS_TOLD} of 400 trials are shown" in html
@@ -76,10 +76,10 @@ def test_a_trial_whose_whole_record_is_damaged_is_left_out_although_its_outline_
     assert len(run.records) == 3
     assert [one.folder.name for one in run.damaged] == [records[0].trial.id]
     assert "devices" in run.damaged[0].reason
-    assert "was left out" in page_of(run, judge(run.records))
+    assert "was left out" in page_of(run, judge(run.plan, run.records))
 
 
 def test_a_plan_without_trials_read_is_no_error(tmp_path):
     folder = RunFolder(tmp_path / "run")
     folder.create(a_plan())
-    assert "1 of 1 planned trials are not in this report" in page_of(gather(folder), judge([]))
+    assert "1 of 1 planned trials are not in this report" in page_of(gather(folder), judge(folder.plan(), []))

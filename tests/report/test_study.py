@@ -3,23 +3,38 @@
 import re
 
 from assay.model.trial import Plan
-from assay.report.study import study_html, study_markdown, study_text, study_view
+from assay.report.page import page, template
+from assay.report.study import STUDY_CLASSES, study_markdown, study_text, study_view
 from tests.builders import a_plan, a_record
 from tests.study.builders import a_graph_trial
 
 HDD, SSD2 = (3.0, 60.0, 80.0, 70.0), (3.0, 15.0, 120.0, 50.0)
 
 
-def the_view(name="thesis-tables-9-13-scaled", ssd2=SSD2):
+def the_run(name="thesis-tables-9-13-scaled", ssd2=SSD2):
     records = [
         a_graph_trial(1, {"triads": (5, 1, 0, 100), "closing": HDD}),
         a_graph_trial(2, {"triads": (5, 1, 0, 99), "closing": ssd2}, medium="ssd2"),
         a_graph_trial(3, {"closing": HDD}, repetition=2, error="full <disk>", totals=None),
     ]
     plan = Plan(experiment=name, description="", seed=1, trials=tuple(one.trial for one in records))
-    view = study_view(plan, records)
+    return plan, records
+
+
+def the_view():
+    view = study_view(*the_run())
     assert view is not None
     return view
+
+
+def study_html(view):
+    return template("study.html.j2").render(study=view, study_classes=STUDY_CLASSES)
+
+
+def test_the_page_has_it_between_the_table_and_the_doubts():
+    html = page(*the_run(), [])
+    assert html.index('id="combinations"') < html.index('id="study"') < html.index('id="doubts"')
+    assert 'id="study"' not in page(a_plan(), [a_record()], [])
 
 
 def test_an_experiment_of_ones_own_has_no_such_part():

@@ -17,8 +17,11 @@ from assay.report.gathered import Gathered, gather
 from assay.report.judged import judge
 from assay.report.markdown import markdown
 from assay.report.page import page_of
-from assay.report.table import print_judged
+from assay.report.study import study_text
+from assay.report.table import print_report
 from assay.stats.summary import summarise
+from assay.study.comparison import compare
+from assay.study.experiment import study_experiment
 
 FAILED = 1
 MOST_DAMAGED = 20
@@ -29,14 +32,16 @@ Rows = Literal["combinations", "trials"]
 def report_run(folder: Path, console: Console) -> int:
     """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run."""
     run = gather(RunFolder(folder))
-    judged = judge(run.records, run.plan.doubts)
+    judged = judge(run.plan, run.records)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
-    print_judged(title, run.records, judged, console)
+    print_report(title, run.records, judged, console)
     for one in run.damaged[:MOST_DAMAGED]:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
     if len(run.damaged) > MOST_DAMAGED:
         console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
     print_costs(run.closeups, console)
+    if judged.study:
+        console.print(study_text(judged.study), highlight=False, markup=False, soft_wrap=True)
     target = folder / "report.html"
     target.write_text(page_of(run, judged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
@@ -57,7 +62,7 @@ def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console
     if form == "csv":
         emit(csv_of(run, rows), out)
         return _code(run)
-    judged = judge(run.records, run.plan.doubts)
+    judged = judge(run.plan, run.records)
     if form == "md":
         emit(iter([markdown(run, judged)]), out)
         return _code(run)
@@ -94,24 +99,32 @@ def records_json(folder: Path) -> str:
 
 def json_lines(run: RunFolder) -> Iterator[str]:
     """One JSON document in lines, a record at a time: a large run does not fit into memory at once."""
+    plan = run.plan()
     damaged: list[Damaged] = []
-    yield f'{{"plan": {run.plan().model_dump_json()},\n"records": ['
+    studied = study_experiment(plan.experiment) is not None
+    kept: list[Record] = []
+    yield f'{{"plan": {plan.model_dump_json()},\n"records": ['
     before = ""
-    for one in run.each():
+    for one in run.each(plan):
         if isinstance(one, Record):
             yield f"{before}{one.model_dump_json()}"
             before = ","
+            if studied:
+                kept.append(one)
         else:
             damaged.append(one)
     left_out = [{"folder": str(one.folder), "reason": one.reason} for one in damaged]
-    yield f'],\n"left_out": {json.dumps(left_out)}}}'
+    study = compare(plan, kept) if studied else None
+    beside = f',\n"study": {study.model_dump_json()}' if study else ""
+    yield f'],\n"left_out": {json.dumps(left_out)}{beside}}}'
 
 
 def exit_code(folder: Path) -> int:
     """0 when every planned trial has a readable record and all verdicts pass."""
     run = RunFolder(folder)
-    records, damaged = run.records(outlines=True)
-    return _code(Gathered(run.plan(), records, damaged, ()))
+    plan = run.plan()
+    records, damaged = run.records(plan, outlines=True)
+    return _code(Gathered(plan, records, damaged, ()))
 
 
 def _code(run: Gathered) -> int:

@@ -111,7 +111,7 @@ def _run(
         count = repeat(plan, folder, make_parts, display, budget)
         display.say(f"{count} trial{'' if count == 1 else 's'} repeated where medians were the least certain")
     else:
-        left = sum(trial.id not in folder.finished() for trial in plan.trials)
+        left = len({trial.id for trial in plan.trials} - folder.finished())
         display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
 
 

@@ -14,7 +14,7 @@ A record folder is never changed after it has appeared. What can't be read is na
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
-from assay.model.trial import Plan
+from assay.model.trial import Plan, Trial
 from assay.record.parquet import SAMPLES, Series, read_rows, read_series, write_rows
 from assay.record.reading import Unreadable, first_of, read_as, record_outline, whole_record
 
@@ -82,24 +82,27 @@ class RunFolder:
         """The ids of the trials that ran to their end; a trial that failed is finished too."""
         return {one.trial.id for one in self.each() if isinstance(one, Record)}
 
-    def records(self, *, outlines: bool = False) -> tuple[list[Record], list[Damaged]]:
-        """All readable records in the order of the plan, and what could not be read."""
+    def records(self, plan: Plan | None = None, *, outlines: bool = False) -> tuple[list[Record], list[Damaged]]:
+        """All readable records in the order of the plan, and what could not be read; see `each`."""
         records, damaged = [], []
-        for one in self.each(outlines=outlines):
+        for one in self.each(plan, outlines=outlines):
             if isinstance(one, Record):
                 records.append(one)
             else:
                 damaged.append(one)
         return records, damaged
 
-    def each(self, *, outlines: bool = False) -> "Iterator[Record | Damaged]":
+    def each(self, plan: Plan | None = None, *, outlines: bool = False) -> "Iterator[Record | Damaged]":
         """One record after the other, so that a run of any size fits into memory.
 
-        `outlines` leave out what `record_outline` does; damage in that is not seen then.
+        A record whose trial is not as the plan has it counts as damaged; `plan` is the run's, where it was read before.
+        `outlines` leave out what `record_outline` does; damage in that is not seen then. Raises BadInputError when this
+        is no run folder.
         """
+        planned = {trial.id: trial for trial in (plan or self.plan()).trials}
         for folder in sorted(self._trials.glob("[!.]*")):
             try:
-                yield self._read(folder, outline=outlines)
+                yield _as_planned(self._read(folder, outline=outlines), planned)
             except (OSError, Unreadable) as error:
                 yield Damaged(folder, str(error))
 
@@ -180,6 +183,15 @@ class RunFolder:
         """Remove what a killed run left half-written."""
         for draft in self._trials.glob(".*"):
             shutil.rmtree(draft)
+
+
+def _as_planned(record: Record, planned: Mapping[str, Trial]) -> Record:
+    """The record of a planned trial. Raises Unreadable."""
+    if record.trial.id not in planned:
+        raise Unreadable("the run's plan has no such trial")
+    if record.trial != planned[record.trial.id]:
+        raise Unreadable("its trial is not what the run's plan says: one of them was altered")
+    return record
 
 
 def _flush(path: Path) -> None:

@@ -1,7 +1,7 @@
 """What a record's or a plan's text must be to be read: complete, of this schema, unaltered in its form.
 
-Anything else is refused with the reason. A record of an older schema is not carried over: what it lacks would have to
-be guessed.
+Anything else is refused with the reason, a record whose totals are not those of its jobs too. A record of an older
+schema is not carried over: what it lacks would have to be guessed.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import SCHEMA_VERSION, Record
+from assay.model.record import SCHEMA_VERSION, Record, totals
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -24,7 +24,7 @@ class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those 
 
 def whole_record(text: str | bytes) -> Record:
     """All of a record. Raises Unreadable."""
-    return _checked(Record, _content(text))
+    return _agreeing(_checked(Record, _content(text)))
 
 
 def record_outline(text: str | bytes) -> Record:
@@ -37,10 +37,10 @@ def record_outline(text: str | bytes) -> Record:
     for job in (*_list(content.get("jobs")), *_list(content.get("staging_jobs"))):
         if isinstance(job, dict) and "counters" in job:
             job["counters"] = {}
-    totals = content.get("totals")
-    if isinstance(totals, dict) and "counters" in totals:
-        totals["counters"] = {}
-    return _checked(Record, content)
+    added_up = content.get("totals")
+    if isinstance(added_up, dict) and "counters" in added_up:
+        added_up["counters"] = {}
+    return _agreeing(_checked(Record, content))
 
 
 def read_as(kind: type[Kind], text: str | bytes) -> Kind:
@@ -87,6 +87,13 @@ def _checked(kind: type[Kind], content: dict[str, Any]) -> Kind:
         return kind.model_validate(content)
     except ValidationError as error:
         raise Unreadable(first_of(error)) from None
+
+
+def _agreeing(record: Record) -> Record:
+    """A record whose parts agree; one of which a figure was changed does not. Raises Unreadable."""
+    if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs):
+        raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
+    return record
 
 
 def _list(value: object) -> list[Any]:

@@ -38,7 +38,7 @@ class Run:
 
     @cached_property
     def _read(self) -> tuple[list[Record], list[Damaged]]:
-        return self.folder.records(outlines=len(self.folder.trials()) > MOST_WHOLE)
+        return self.folder.records(self.plan, outlines=len(self.folder.trials()) > MOST_WHOLE)
 
     @property
     def records(self) -> list[Record]:

@@ -11,7 +11,7 @@ from assay.report.selection import rows_shown
 from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.sample import MACHINE, RUN, samples
-from assay.stats.summary import PLACEMENT, Row, doubts_of, summarise
+from assay.stats.summary import PLACEMENT, Row, different_machines, doubts_of, summarise
 
 Key = tuple[tuple[str, str], ...]
 
@@ -84,7 +84,7 @@ def _doubts(
     """Each run's own, and that machines differ; each once."""
     found = [doubt for run in runs.values() for doubt in run.plan.doubts]
     found += [doubt for records in apart.values() for doubt in doubts_of(records)]
-    found += [doubt for doubt in doubts_of(every) if doubt.kind == "different-machines"]
+    found += different_machines(every)
     return list({doubt.model_dump_json(): doubt for doubt in found}.values())
 
 
@@ -120,10 +120,13 @@ def _agreement(
         )
     elif faster or slower:
         told = faster or slower
-        headline = f"{level} is {'faster' if faster else 'slower'} than {base} in {len(told)} of {len(own)}"
+        headline = f"{level} is {'faster' if faster else 'slower'} than {base} in {len(told)} of {len(own)} comparisons"
         belief = "sure" if len(told) == len(own) else "partly sure"
     else:
-        headline, belief = f"no difference of {level} from {base} can be told in any of {len(own)}", "not proven"
+        headline, belief = (
+            f"no difference of {level} from {base} can be told in any of {len(own)} comparisons",
+            "not proven",
+        )
     of = [levels["workload"], *(levels[name] for name in names if levels.get(name))]
     return Agreement(", ".join(of), f"{headline} ({ratios} times as long)", belief, tuple(own))
 

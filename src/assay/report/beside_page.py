@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.report.answer import told_apart
 from assay.report.beside import Beside, Side, agreements, differing_facts, side_values, sides_shown
-from assay.report.elapsed import Line, elapsed_chart
+from assay.report.elapsed import Line, elapsed_charts
 from assay.report.figures import csv_lines
 from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
 from assay.report.markdown import elapsed_told, escaped, grid, ratio_told, spread
@@ -37,7 +37,7 @@ def beside_page(beside: Beside) -> str:
             all_sides=len(beside.sides),
             factors=names,
             machines=len({machine for own in beside.machines.values() for machine in own}),
-            chart=elapsed_chart(_panels(beside, sides[:MOST_BARS], filters, names)),
+            charts=elapsed_charts(_panels(beside, sides[:MOST_BARS], filters, names)),
             ratio_text=ratio_text,
             in_words=in_words,
             facts=differing_facts(beside.runs) if len(beside.runs) <= WIDEST else {},
@@ -77,7 +77,7 @@ def _panels(
         own = times[side.run, side.machine].get(levels_key(levels), [])
         words = ", ".join(part for part in (label_of(side.row, label), side.run) if part)
         if len(beside.machines[side.run]) > 1:
-            words += f" on {side.machine}"
+            words += f" on {side.machine.partition(' ')[0]}"
         marks = marks_of(filters, {**levels, RUN: side.run})
         panels.setdefault(title, []).append(Line(side.row, words, side.run, own, marks))
     return panels

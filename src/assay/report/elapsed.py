@@ -1,10 +1,10 @@
-"""Elapsed times of every combination with their intervals: a panel per workload, above axes that begin at 0."""
+"""Elapsed times of every combination with their intervals: a figure per workload, above an axis that begins at 0."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from assay.report.axis import WIDTH, SecondsPanel, room_for
+from assay.report.axis import SecondsPanel, room_for
 from assay.report.drawing import INK, figure, round_up
 from assay.report.text import seconds_text
 from assay.stats.summary import Row
@@ -25,24 +25,24 @@ class Line(NamedTuple):
     marks: str
 
 
-def elapsed_chart(panels: Mapping[str, Sequence[Line]]) -> str:
-    """The figure as SVG, in panels by title; empty without any time."""
+def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
+    """A figure as SVG for each title, all of the same width and colours; none without any time."""
     known = {title: [one for one in lines if one.row.elapsed] for title, lines in panels.items()}
     known = {title: lines for title, lines in known.items() if lines}
     if not known:
-        return ""
+        return []
     every = [one for lines in known.values() for one in lines]
     levels = dict.fromkeys(one.level for one in every)
     colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
     left = room_for(max(len(one.label) for one in every))
-    parts: list[str] = []
-    top = 0.0
+    charts = []
     for title, lines in known.items():
-        panel = SecondsPanel(top, left, round_up(max(map(_greatest, lines))), len(lines))
-        parts.append(panel.frame(title, "elapsed, seconds"))
+        panel = SecondsPanel(0, left, round_up(max(map(_greatest, lines))), len(lines))
+        parts = [panel.frame(title, "elapsed, seconds")]
         parts += [_line(panel, panel.middle(place), one, colours[one.level]) for place, one in enumerate(lines)]
-        top = panel.end
-    return figure(top, parts, "elapsed time of each combination, in seconds, with intervals", "chart", WIDTH)
+        words = f"elapsed time of each combination of {title}, in seconds, with intervals"
+        charts.append(figure(panel.end, parts, words, "chart", panel.width))
+    return charts
 
 
 def _greatest(one: Line) -> float:

@@ -30,7 +30,7 @@ def gather(run: RunFolder, *, close: bool = True) -> Gathered:
     """Read a run; with `close` the tables of the trials that are drawn, too. Raises BadInputError when it is no run."""
     plan = run.plan()
     outlines = len(run.trials()) > WHOLE_UP_TO
-    records, damaged = run.records(outlines=outlines)
+    records, damaged = run.records(plan, outlines=outlines)
     told, broken = _whole(run, shown_of(records), records, outlines=outlines)
     lost = {one.folder.name for one in broken}
     records = [record for record in records if record.trial.id not in lost]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.stats.sample import in_order
+from assay.stats.sample import MACHINE, in_order
 from assay.stats.summary import Row, varying
 
 MOST_LEVELS = 24
@@ -43,6 +43,7 @@ def marks_of(filters: Sequence[Filter], levels: Mapping[str, str]) -> str:
 
 
 def label_of(row: Row, names: Sequence[str]) -> str:
-    """A combination in a few words, by some of its factors."""
+    """A combination in a few words, by some of its factors; of a machine its letter."""
     levels = levels_of(row)
+    levels[MACHINE] = f"machine {levels.get(MACHINE, '').partition(' ')[0]}"
     return ", ".join(level for name in names if (level := levels.get(name, "")))

@@ -12,6 +12,7 @@ from assay.report.joules import energy_of
 from assay.report.judged import Judged
 from assay.report.overview import overview
 from assay.report.selection import by_kind, rows_shown
+from assay.report.study import study_markdown
 from assay.report.text import number_text, ratio_text, seconds_text
 from assay.stats.interval import Interval
 from assay.stats.summary import Row, varying
@@ -21,13 +22,14 @@ PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
 def markdown(run: Gathered, judged: Judged) -> str:
     """All of it."""
-    rows, main, others, doubts = judged
+    rows, main, others, doubts, study = judged
     told = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
     parts.append("; ".join(part for part in (told.checked, told.missing, told.doubted) if part) + ".")
     parts.append("\n".join(map(_answer, [*main, *others])))
     parts.append(rows_table(rows))
+    parts.append(study_markdown(study) if study else "")
     parts.append(_costs(run.closeups))
     parts.append("\n".join(_doubt(*one) for one in by_kind(doubts)))
     parts.append("\n".join(f"- left out: {one.folder.name}: {escaped(one.reason)}" for one in run.damaged))

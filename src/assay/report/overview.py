@@ -9,6 +9,7 @@ from assay.model.trial import MediumSpec, Plan
 from assay.record.folder import Damaged
 from assay.report.text import bytes_text
 from assay.stats.sample import in_order, is_warm_up
+from assay.stats.summary import PLACEMENT
 
 MOST_NAMED = 5
 KINDS = {"directory": "a disk of the machine", "memory": "memory", "existing": "the existing cluster's own"}
@@ -34,8 +35,8 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     missing = len(plan.trials) - len(records)
     lacking = [f"{missing} of {len(plan.trials)} planned trials are not in this report"] if missing else []
     lacking += [f"{len(damaged)} record folder{'s' if len(damaged) > 1 else ''} can't be read"] if damaged else []
-    kinds = len({doubt.kind for doubt in doubts})
-    doubted = f"{kinds} kind{'s' if kinds > 1 else ''} of doubts to read" if kinds else "no doubt was raised"
+    kinds = [kind.replace("-", " ") for kind in dict.fromkeys(doubt.kind for doubt in doubts)]
+    doubted = f"doubts: {_listed(kinds)}" if kinds else "no doubt was raised"
     return Overview(
         compared=_compared(counted),
         checked=checked if counted else "no trial was read",
@@ -62,12 +63,18 @@ def _compared(records: Sequence[Record]) -> tuple[tuple[str, str], ...]:
     for record in records:
         for name, level in record.trial.factors.items():
             levels.setdefault(name, []).append(level)
-    different = {name: in_order(level for level in own if level not in {"", "none"}) for name, own in levels.items()}
-    always = ("placement", "workload", "dataset")
+    levels["dataset"] = [level for level in levels["dataset"] if level != "none"]
+    different = {name: in_order(filter(None, own)) for name, own in levels.items()}
+    always = (PLACEMENT, "workload", "dataset")
     of_work = {record.trial.workload.name: record.trial.factors for record in records}
-    others = [name for name, own in levels.items() if name not in always and _varies(records, name, of_work)]
-    told = [("compared", _listed(different["placement"], media)), ("on", _listed(different["workload"]))]
-    told += [(name, _listed(different[name])) for name in ("dataset", *others) if different[name]]
+    others = [name for name in levels if name not in always and _varies(records, name, of_work)]
+    rest = [(name, _listed(different[name])) for name in ("dataset", *others) if different[name]]
+    placements, on = _listed(different[PLACEMENT], media), ("on", _listed(different["workload"]))
+    if len(different[PLACEMENT]) == 1 and others:
+        compared = "; ".join(f"{name}: {_listed(different[name])}" for name in others)
+        told = [("compared", compared), on, (PLACEMENT, placements), *rest[: len(rest) - len(others)]]
+    else:
+        told = [("compared" if len(different[PLACEMENT]) > 1 else PLACEMENT, placements), on, *rest]
     return (*told, ("repetitions", f"{len({record.trial.repetition for record in records})}"))
 
 
@@ -77,10 +84,9 @@ def _varies(records: Sequence[Record], name: str, of_work: Mapping[str, Mapping[
 
 
 def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str:
-    named = [
-        f"{level} ({about[level]})" if about and level in about else level or "none" for level in levels[:MOST_NAMED]
-    ]
-    more = f" and {len(levels) - MOST_NAMED} more" if len(levels) > MOST_NAMED else ""
+    shown = levels if len(levels) <= MOST_NAMED + 1 else levels[:MOST_NAMED]
+    named = [f"{level} ({about[level]})" if about and level in about else level for level in shown]
+    more = f" and {len(levels) - len(shown)} more" if len(shown) < len(levels) else ""
     return ", ".join(named) + more
 
 

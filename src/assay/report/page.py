@@ -1,6 +1,7 @@
 """The run as one self-contained HTML page: no address but its own, works offline, and without its script too."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,15 +13,16 @@ from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
 from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
 from assay.report.effects import effect_tables
-from assay.report.elapsed import Line, elapsed_chart
+from assay.report.elapsed import Line, elapsed_charts
 from assay.report.figures import combination_values, csv_lines, trial_values
 from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
 from assay.report.judged import Judged, judge
 from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
 from assay.report.overview import overview
-from assay.report.phases import PhaseLine, phase_bars
+from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
+from assay.report.study import STUDY_CLASSES
 from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
 from assay.report.timeline import MOST_BINS
 from assay.stats.interval import LEVEL, Interval
@@ -30,6 +32,7 @@ from assay.stats.summary import PLACEMENT, Row, varying
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Answers that are not folded away, sentences, values of one fact, and jobs of one trial."""
+TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
 MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
 
@@ -44,12 +47,12 @@ def page(
     """
     shown = set(shown_of(records))
     whole = [record for record in records if record.trial.id in shown] if told is None else told
-    return page_of(Gathered(plan, records, damaged, whole, closeups), judge(records, plan.doubts))
+    return page_of(Gathered(plan, records, damaged, whole, closeups), judge(plan, records))
 
 
 def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
-    rows, main, others, doubts = judged
+    rows, main, others, doubts, study = judged
     names = varying(rows)
     html = template("page.html.j2").render(
         **_table(rows, run.records),
@@ -59,6 +62,8 @@ def page_of(run: Gathered, judged: Judged) -> str:
         other_answers=others,
         alone=[] if main else rows[:MOST_ANSWERS],
         effects=effect_tables(run.records),
+        study=study,
+        study_classes=STUDY_CLASSES,
         most_jobs=MOST_JOBS,
         data=_data(rows, run.records),
         overview=overview(run.plan, run.records, run.damaged, doubts),
@@ -86,6 +91,7 @@ def template(name: str) -> Any:
         "number": number_text,
         "exactly": _exactly,
         "level": _level,
+        "coded": _coded,
     }
     return environment.get_template(name)
 
@@ -97,7 +103,14 @@ def _exactly(value: float | None) -> str:
 
 def _level(interval: Interval) -> str:
     """How sure an interval is, where that is less than usual."""
-    return "" if interval.level >= LEVEL else f" ({100 * interval.level:.0f} % sure)"
+    return "" if interval.level >= LEVEL else f", {100 * interval.level:.0f} %"
+
+
+def _coded(words: str) -> Any:
+    """Words between back quotes as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped before
 
 
 def _data(rows: Sequence[Row], records: Sequence[Record]) -> str:
@@ -111,7 +124,7 @@ def _data(rows: Sequence[Row], records: Sequence[Record]) -> str:
 
 
 def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
-    """Rows, filters and the chart of elapsed times."""
+    """Rows, filters and the charts of elapsed times."""
     shown = rows_shown(rows)
     filters = filters_of(shown)
     bars = rows_shown(shown, MOST_BARS)
@@ -122,13 +135,21 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "filters": filters,
         "marks": _Marks(filters),
         "factors": varying(rows),
+        "shared": _shared(rows),
+        "any_ratio": any(row.comparison for row in shown),
         "ratio_text": ratio_text,
-        "chart": elapsed_chart(panels),
+        "charts": elapsed_charts(panels),
         "chart_rows": len(bars),
-        "phase_bars": phase_bars(
+        "phase_charts": phase_charts(
             {title: [PhaseLine(one.row, one.label, one.marks) for one in lines] for title, lines in panels.items()}
         ),
     }
+
+
+def _shared(rows: Sequence[Row]) -> dict[str, str]:
+    """What is the same in all rows, of what one would want to know first."""
+    levels = {name: {str(getattr(row.group, name)) for row in rows} for name in TOLD_WHEN_SHARED}
+    return {name: own.pop() for name, own in levels.items() if len(own) == 1}
 
 
 class _Marks(NamedTuple):
@@ -151,11 +172,11 @@ class _Marks(NamedTuple):
 
 
 def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[Line]]:
-    """The chart's lines by workload and data set, coloured by placement, or by what varies in its stead."""
+    """The charts' lines by workload and data set, coloured by placement, or by what varies in its stead."""
     names = told_apart(rows)
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
-    label = [*(name for name in names if name != PLACEMENT), PLACEMENT]
+    label = names or [PLACEMENT]
     times = times_by_levels(records)
     panels: dict[str, list[Line]] = {}
     for row in rows:

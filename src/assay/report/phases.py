@@ -5,14 +5,14 @@ from html import escape
 from typing import NamedTuple
 
 from assay.model.record import Phases
-from assay.report.axis import WIDTH, SecondsPanel, room_for
+from assay.report.axis import SecondsPanel, room_for
 from assay.report.drawing import figure, marks, rect, round_up
 from assay.report.text import seconds_text
 from assay.stats.summary import Row
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart.
 COLOURS = {"map": "#0072B2", "shuffle": "#E69F00", "merge": "#CC79A7", "reduce": "#009E73"}
-BAR_PX, LEGEND_PX = 15, 22
+BAR_PX, LEGEND_PX, LEGEND_DX_PX = 15, 22, 16
 
 
 class PhaseLine(NamedTuple):
@@ -23,22 +23,23 @@ class PhaseLine(NamedTuple):
     marks: str
 
 
-def phase_bars(panels: Mapping[str, Sequence[PhaseLine]]) -> str:
-    """Stacked bars as SVG text, in panels by title; empty without data."""
+def phase_charts(panels: Mapping[str, Sequence[PhaseLine]]) -> list[str]:
+    """Stacked bars as SVG text, a figure for each title, all of the same width; none without data."""
     known = {title: [one for one in lines if one.row.phases] for title, lines in panels.items()}
     known = {title: lines for title, lines in known.items() if lines}
     if not known:
-        return ""
+        return []
     left = room_for(max(len(one.label) for lines in known.values() for one in lines))
-    parts = [f'<text x="{left:.1f}" y="14">{marks(list(COLOURS.items()))}</text>']
-    top = float(LEGEND_PX)
+    charts = []
     for title, lines in known.items():
         greatest = round_up(max(sum(_seconds(one.row.phases).values()) for one in lines))
-        panel = SecondsPanel(top, left, greatest, len(lines))
-        parts.append(panel.frame(title, "average seconds per task, added over the workload's jobs"))
+        panel = SecondsPanel(LEGEND_PX, left, greatest, len(lines))
+        parts = [f'<text x="{left - LEGEND_DX_PX:.1f}" y="14">{marks(list(COLOURS.items()))}</text>']
+        parts.append(panel.frame(title, "seconds of an average task, over all jobs"))
         parts += [_bar(panel, panel.middle(place), one) for place, one in enumerate(lines)]
-        top = panel.end
-    return figure(top, parts, "average seconds per task in each phase", "chart", WIDTH)
+        words = f"average seconds per task of {title} in each phase"
+        charts.append(figure(panel.end, parts, words, "chart", panel.width))
+    return charts
 
 
 def _seconds(phases: Phases | None) -> dict[str, float]:

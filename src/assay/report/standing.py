@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from assay.stats.comparison import Comparison
 from assay.stats.interval import LEAST_VALUES, LEVEL
+from assay.stats.wording import can_never_tell
 
 Belief = Literal["sure", "partly sure", "not proven"]
 
@@ -62,8 +63,9 @@ def verdict_on(own: Sequence[Comparison]) -> tuple[str, Belief, str]:
         why = f"{_chance([ahead])}; {_listed(found.untested)} {_were(found.untested)} compared with {found.base} only"
         return f"{found.best} is fastest: {took(ahead)}", "partly sure", why
     if found.nearest.interval is None:
-        return f"{took(found.nearest)}, but that may be chance", "not proven", _few(found.nearest)
-    return f"no winner can be told: {took(found.nearest)}", "not proven", "the difference may be chance"
+        ahead_of_several = f"{found.best} was fastest: " if len(found.pairs) + len(found.untested) > 1 else ""
+        return f"{ahead_of_several}{took(found.nearest)}, but that may be chance", "not proven", _few(found.nearest)
+    return f"no winner can be told: {took(found.nearest)}", "not proven", _unproven([found.nearest])
 
 
 def verdict_over(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, str]:
@@ -75,9 +77,10 @@ def verdict_over(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, s
             won.setdefault(one.best, []).append(one)
     count, open_ = len(every), sum(not one.won for one in every)
     if not won:
-        few = all(one.interval is None for own in groups for one in own)
-        why = f"each needs at least {LEAST_VALUES} repetitions" if few else "the differences may be chance"
-        return f"no winner can be told in any of {count} combinations ({_ratios(every)})", "not proven", why
+        others = {one.nearest.level for one in every}
+        who = others.pop() if len(others) == 1 else "the fastest other"
+        why = _unproven([one for own in groups for one in own])
+        return f"no winner can be told in any of {count} combinations: {who} took {_ratios(every)}", "not proven", why
     parts = [
         f"{level} wins in {len(own)} of {count} combinations" + (f" ({_ratios(own)})" if level != own[0].base else "")
         for level, own in sorted(won.items(), key=lambda one: -len(one[1]))
@@ -85,6 +88,16 @@ def verdict_over(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, s
     rest = f"; in {open_} none can be told" if open_ else ""
     told = "each after correction for all comparisons together"
     return "; ".join(parts) + rest, "partly sure" if open_ else "sure", told
+
+
+def _unproven(every: Sequence[Comparison]) -> str:
+    """Why nothing is told: chance, or too few repetitions for any difference."""
+    if all(one.interval is None for one in every):
+        return f"each needs at least {LEAST_VALUES} repetitions"
+    if all(map(can_never_tell, every)):
+        among = f" among {every[0].comparisons} comparisons" if every[0].comparisons > 1 else ""
+        return f"so few repetitions can't tell any difference{among}, however large"
+    return "the difference may be chance" if len(every) == 1 else "the differences may be chance"
 
 
 def took(one: Comparison) -> str:

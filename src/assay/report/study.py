@@ -1,4 +1,4 @@
-"""The part of a report that puts a run beside the study whose experiment it is: HTML, markdown and plain text."""
+"""The part of a report that puts a run beside the study whose experiment it is: as text, for the page, as markdown."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from assay.study.check import Judged, Verdict
 from assay.study.comparison import StudyComparison, compare
 from assay.study.point import Point, level_text
 
-CLASSES: dict[Verdict | Agreement, str] = {
+STUDY_CLASSES: dict[Verdict | Agreement, str] = {
     "confirmed": "pass", "refuted": "fail", "undecided": "unknown", "agrees": "pass", "differs": "fail",
 }  # fmt: skip
 JUDGED: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
@@ -86,14 +86,6 @@ def study_view(plan: Plan, records: Sequence[Record]) -> StudyView | None:
     """A run beside its study; None for an experiment that is no study's."""
     found = compare(plan, records)
     return None if found is None else _view(found)
-
-
-def study_html(view: StudyView) -> str:
-    """The part of the page, to be set into its body; classes are the page's."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(loader=PackageLoader("assay.report", "."), autoescape=True, undefined=StrictUndefined)
-    return environment.get_template("study.html.j2").render(study=view, classes=CLASSES)
 
 
 def study_text(view: StudyView) -> str:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from assay.model.doubt import Doubt
 from assay.model.record import Record, Status
-from assay.report.judged import Judged, judge
+from assay.report.judged import Judged
 from assay.report.selection import rows_shown
 from assay.report.text import ratio_text, seconds_text
 from assay.stats.summary import Row, varying
@@ -23,13 +23,8 @@ MOST_LINES, MOST_ANSWERS, MOST_FAILURES = 60, 12, 20
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 
 
-def print_report(title: str, records: Sequence[Record], console: Console, doubts: Sequence[Doubt] = ()) -> None:
+def print_report(title: str, records: Sequence[Record], judged: Judged, console: Console) -> None:
     """Title, table, answers, failures, and doubts: the plan's own before the trials'."""
-    print_judged(title, records, judge(records, doubts), console)
-
-
-def print_judged(title: str, records: Sequence[Record], judged: Judged, console: Console) -> None:
-    """The same of what was judged before."""
     rows = judged.rows
     shown = rows_shown(rows, MOST_LINES)
     console.print(_table(title, shown))

@@ -135,12 +135,13 @@ def _chances(
     couples: Sequence[Couple], tests: Sequence[Test | None], shifts: Sequence[tuple[Shift, int]]
 ) -> dict[int, float]:
     """How often chance alone gives as much, of each that has a test."""
-    found = {}
-    for place, (couple, test, (shift, row)) in enumerate(zip(couples, tests, shifts, strict=True)):
-        if test == "rank-sum" and len(couple.differences):
-            found[place] = float(_sums([couple]).p[0])
-        elif test is not None:
-            found[place] = float(shift.p[row])
+    found = {place: float(shift.p[row]) for place, (shift, row) in enumerate(shifts) if tests[place] is not None}
+    apart: dict[tuple[int, int], list[int]] = {}
+    for place, couple in enumerate(couples):
+        if tests[place] == "rank-sum" and len(couple.differences):
+            apart.setdefault((len(couple.first), len(couple.second)), []).append(place)
+    for places in apart.values():
+        found |= zip(places, map(float, _sums([couples[place] for place in places]).p), strict=True)
     return found
 
 
@@ -166,7 +167,9 @@ def _spreads(couple: Couple) -> list[Array]:
 def _overlaps(couples: Sequence[Couple]) -> list[bool | None]:
     """Whether both medians' intervals have a value in common; None where there is no interval."""
     times = [tuple(float(value) for value in side) for one in couples for side in (one.first, one.second)]
-    found = [one.interval for one in medians(tuple(times))] if times else []
+    distinct = sorted(set(times))
+    known = dict(zip(distinct, medians(tuple(distinct)), strict=True))
+    found = [known[one].interval for one in times]
     return [
         None if first is None or second is None else first.low <= second.high and second.low <= first.high
         for first, second in zip(found[::2], found[1::2], strict=True)

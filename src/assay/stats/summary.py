@@ -163,7 +163,7 @@ def _worst(outcomes: list[Outcome]) -> Outcome:
 def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
     found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
-    return [*found.values(), *_few(records), *_odd(records), *_media(records), *_machines(records)]
+    return [*found.values(), *_few(records), *_odd(records), *_media(records), *different_machines(records)]
 
 
 def _few(records: Sequence[Record]) -> list[Doubt]:
@@ -212,7 +212,8 @@ def _media(records: Sequence[Record]) -> list[Doubt]:
     ]
 
 
-def _machines(records: Sequence[Record]) -> list[Doubt]:
+def different_machines(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt where trials ran on machines of several kinds, which it names; else none."""
     names = machine_names(records)
     if len(names) < 2:
         return []
