@@ -13,8 +13,8 @@ _NAME = re.compile(r"(thesis|hybrid)-(?:tables?|figures?)-[0-9a-z]+(?:-[0-9a-z]+
 DATA_GB = 50.0
 """The hybrid study's data set in all figures but the one that varies it."""
 DATA_FIGURE = "hybrid-figure-3a"
-DATA_SCALE, BLOCK_SCALE = 25.0, 4.0
-"""In the scaled form 40 MB stand for 1 GB of data, 1 MB of a block or of the sort buffer for 4 MB."""
+DATA_SCALE, BLOCK_SCALE = 100.0, 4.0
+"""In the scaled form 10 MB stand for 1 GB of data, 1 MB of a block or of the sort buffer for 4 MB."""
 
 
 class StudyExperiment(Frozen):
