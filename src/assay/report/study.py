@@ -7,7 +7,7 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.report.text import number_text
 from assay.study.agreement import Agreement, CellBeside, ContrastBeside, TableBeside
-from assay.study.check import Judged, Verdict
+from assay.study.check import TRUTHS, Judged, Verdict
 from assay.study.comparison import StudyComparison, compare
 from assay.study.point import Point, level_text
 
@@ -19,7 +19,7 @@ CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 FINDINGS_SHOWN = 4
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
-    "against it."
+    "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines."
 )
 
 
@@ -58,13 +58,14 @@ class TableView(NamedTuple):
 
 
 class StatementView(NamedTuple):
-    """One statement; the first findings are those that speak most clearly."""
+    """One statement; the first findings are those that speak most clearly, `places` counts them all."""
 
     id: str
     section: str
     claim: str
     support: str
     verdict: Verdict
+    places: str
     shown: list[str]
     rest: list[str]
     reason: str
@@ -106,7 +107,7 @@ def study_text(view: StudyView) -> str:
         for table in view.tables
     ]
     for one in view.statements:
-        lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {finding}" for finding in one.shown)]
+        lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {line}" for line in _evidence(one))]
     lines += ["", f"{len(view.not_addressed)} statements are not addressed."]
     return "\n".join(lines)
 
@@ -209,9 +210,15 @@ def _statement_view(one: Judged) -> StatementView:
     statement = one.statement
     return StatementView(
         id=statement.id, section=statement.section, claim=statement.claim,
-        support=statement.support.replace("_", " "), verdict=one.verdict, shown=told[:FINDINGS_SHOWN],
-        rest=told[FINDINGS_SHOWN:], reason=one.reason,
+        support=statement.support.replace("_", " "), verdict=one.verdict, places=_places(one),
+        shown=told[:FINDINGS_SHOWN], rest=told[FINDINGS_SHOWN:], reason=one.reason,
     )  # fmt: skip
+
+
+def _places(one: Judged) -> str:
+    """Of how many places what speaks."""
+    counts = [f"{one.places[truth]} {_spoken(truth)}" for truth in TRUTHS if one.places.get(truth)]
+    return f"{sum(one.places.values())} places: {', '.join(counts)}" if len(one.findings) > 1 else ""
 
 
 def _spoken(truth: str) -> str:
@@ -219,9 +226,13 @@ def _spoken(truth: str) -> str:
 
 
 def _statement(one: StatementView) -> str:
-    findings = [f"    - {finding}" for finding in one.shown]
+    findings = [f"    - {line}" for line in _evidence(one)]
     more = [f"    - and {len(one.rest)} more"] if one.rest else []
     return "\n".join([f"- **{one.verdict}** {one.id} (section {one.section}): {one.claim}", *findings, *more])
+
+
+def _evidence(one: StatementView) -> list[str]:
+    return [*([one.places] if one.places else []), *one.shown]
 
 
 def _rows(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -64,14 +64,17 @@ def _values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point
 
 
 def _graph(record: Record) -> Iterator[tuple[Point, float]]:
-    """Each job's phases and times, of components those of all iterations too; and the processor's of the whole run."""
+    """Each job's phases and times, of components' iterations their sums too; and the processor's of the whole run.
+
+    A run that ends after some iterations stands for all: each moves the whole graph. One iteration alone does not.
+    """
     trial = record.trial
     dataset = dataset_names().get(trial.dataset.get or trial.dataset.make or trial.dataset.name)
     if dataset is None:
         return
     base = Point(trial.workload.name, "", _settings(trial), dataset, trial.placement.name)
     jobs = {job.name: [job] for job in record.jobs}
-    if trial.workload.name == "components" and "iterations" not in trial.workload.options:
+    if trial.workload.name == "components" and trial.workload.options.get("iterations") != "1":
         jobs["all iterations"] = [job for job in record.jobs if job.name.startswith(ITERATION)]
     for name, own in jobs.items():
         for metric, value in _times(own).items():
