@@ -115,9 +115,9 @@ class Flat:
             middles = {level: median(measured.of(point).values()) for level, point in group.items()}
             if len(middles) < 2:
                 continue
-            least, most = min(middles, key=middles.__getitem__), max(middles, key=middles.__getitem__)
+            least, *_, most = sorted(middles, key=middles.__getitem__)
             picked_from = len(middles) * (len(middles) - 1) // 2
-            found = _beside(measured, group, least, most, picked_from) if least != most else None
+            found = _beside(measured, group, least, most, picked_from)
             if found is not None:
                 yield _finding("same", found, group[least].told(self.field), self.field, (most, least))
 
