@@ -58,14 +58,13 @@ class TableView(NamedTuple):
 
 
 class StatementView(NamedTuple):
-    """One statement; the first findings are those that speak most clearly, `places` counts them all."""
+    """One statement; its findings counted, then those that speak most clearly."""
 
     id: str
     section: str
     claim: str
     support: str
     verdict: Verdict
-    places: str
     shown: list[str]
     rest: list[str]
     reason: str
@@ -107,7 +106,7 @@ def study_text(view: StudyView) -> str:
         for table in view.tables
     ]
     for one in view.statements:
-        lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {line}" for line in _evidence(one))]
+        lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {finding}" for finding in one.shown)]
     lines += ["", f"{len(view.not_addressed)} statements are not addressed."]
     return "\n".join(lines)
 
@@ -210,15 +209,15 @@ def _statement_view(one: Judged) -> StatementView:
     statement = one.statement
     return StatementView(
         id=statement.id, section=statement.section, claim=statement.claim,
-        support=statement.support.replace("_", " "), verdict=one.verdict, places=_places(one),
-        shown=told[:FINDINGS_SHOWN], rest=told[FINDINGS_SHOWN:], reason=one.reason,
+        support=statement.support.replace("_", " "), verdict=one.verdict, shown=[*_places(one), *told[:FINDINGS_SHOWN]],
+        rest=told[FINDINGS_SHOWN:], reason=one.reason,
     )  # fmt: skip
 
 
-def _places(one: Judged) -> str:
-    """Of how many places what speaks."""
+def _places(one: Judged) -> list[str]:
+    """Of how many places what speaks; nothing where there is one."""
     counts = [f"{one.places[truth]} {_spoken(truth)}" for truth in TRUTHS if one.places.get(truth)]
-    return f"{sum(one.places.values())} places: {', '.join(counts)}" if len(one.findings) > 1 else ""
+    return [f"{sum(one.places.values())} places: {', '.join(counts)}"] if len(one.findings) > 1 else []
 
 
 def _spoken(truth: str) -> str:
@@ -226,13 +225,10 @@ def _spoken(truth: str) -> str:
 
 
 def _statement(one: StatementView) -> str:
-    findings = [f"    - {line}" for line in _evidence(one)]
+    findings = [f"    - {finding}" for finding in one.shown]
     more = [f"    - and {len(one.rest)} more"] if one.rest else []
     return "\n".join([f"- **{one.verdict}** {one.id} (section {one.section}): {one.claim}", *findings, *more])
 
-
-def _evidence(one: StatementView) -> list[str]:
-    return [*([one.places] if one.places else []), *one.shown]
 
 
 def _rows(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
