@@ -54,7 +54,8 @@ def test_verdicts_stand_with_their_evidence():
     view = the_view()
     said = {one.id: one for one in view.statements}
     assert (said["T22"].verdict, said["T19"].verdict) == ("refuted", "confirmed")
-    assert said["T22"].shown[0].endswith("ssd2 / hdd = 1.50 (1.50 to 1.50, 3 pairs) - against it")
+    assert said["T22"].shown[0] == "2 places: 1 for it, 1 against it"
+    assert said["T22"].shown[1].endswith("ssd2 / hdd = 1.50 (1.50 to 1.50, 3 pairs) - against it")
     assert [one.verdict for one in view.statements] == sorted(
         (one.verdict for one in view.statements), key=["confirmed", "refuted", "undecided"].index
     )

@@ -230,7 +230,6 @@ def _statement(one: StatementView) -> str:
     return "\n".join([f"- **{one.verdict}** {one.id} (section {one.section}): {one.claim}", *findings, *more])
 
 
-
 def _rows(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

@@ -1,8 +1,8 @@
 """From claims to a verdict: a statement holds as its claims are found at the places that a run shows.
 
-Strict on purpose: what is said of all cases falls with those that clearly speak against it, and stands only if more than
-half of the cases clearly speak for it and none against. What is said of some case, and what falls with one, needs more
-of them than chance alone would give: of many places one or two point somewhere by luck.
+Strict on purpose: what is said of all cases falls with those that clearly speak against it, and stands only if more
+than half clearly speak for it and none against. What is said of some case, and what falls, needs more of them than
+chance alone would give: of many places one or two point somewhere by luck.
 """
 
 from collections.abc import Mapping, Sequence

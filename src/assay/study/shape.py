@@ -70,7 +70,7 @@ def _on_line(offs: list[tuple[float, ...]]) -> Truth:
     """By the intervals of how far values are off, as shares of the line's height."""
     if any(low > ON_LINE_SHARE or high < -ON_LINE_SHARE for low, high in offs):
         return "no"
-    return "yes" if all(-OFF_LINE_SHARE <= low and high <= OFF_LINE_SHARE for low, high in offs) else "unclear"
+    return "yes" if all(low >= -OFF_LINE_SHARE and high <= OFF_LINE_SHARE for low, high in offs) else "unclear"
 
 
 @dataclass(frozen=True)
