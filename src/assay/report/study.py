@@ -19,7 +19,8 @@ CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 FINDINGS_SHOWN = 4
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
-    "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines."
+    "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines. "
+    "Data, blocks and buffers of the hybrid study are named by the sizes that they stand for."
 )
 
 

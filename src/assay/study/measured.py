@@ -16,7 +16,7 @@ from assay.study.published import dataset_names
 GRAPH_WORKLOADS = ("mutual-friends", "triangles", "components")
 ITERATION = "iteration "
 _MIB = 1 << 20
-_DECIMAL_MB = 1e6
+_DECIMAL_GB = 1e9
 _SIZE = re.compile(r"(\d+)([kmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -109,8 +109,8 @@ def _testdfsio(record: Record) -> Iterator[tuple[Point, float]]:
     rate = record.outputs[0].summary.get("throughput_mib_s") if record.outputs else None
     if size is not None and rate is not None:
         name = f"testdfsio-{trial.workload.variant}"
-        megabytes = TypeAdapter(ByteSize).validate_python(size) / _DECIMAL_MB
-        yield Point(name, "", _settings(trial), "", trial.placement.name, "throughput", megabytes), float(rate)
+        gigabytes = TypeAdapter(ByteSize).validate_python(size) / _DECIMAL_GB
+        yield Point(name, "", _settings(trial), "", trial.placement.name, "throughput", gigabytes), float(rate)
 
 
 def _sort(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
