@@ -51,7 +51,7 @@ def a_graph_trial(number, jobs, *, workload="triangles", medium="hdd", settings=
     return a_record(trial).model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts, **changes})
 
 
-def a_sort_trial(number, elapsed_s, *, share=0.0, block="16m", buffer="25", streams="10", size="1GB", repetition=1,
+def a_sort_trial(number, elapsed_s, *, share=0.0, block="64m", buffer="100", streams="10", size="1GB", repetition=1,
                  map_s=1.0, reduce_s=2.0) -> Record:  # fmt: skip
     if share in (0.0, 1.0):
         placement = pure("ssd" if share else "hdd")

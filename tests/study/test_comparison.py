@@ -170,7 +170,7 @@ def test_throughput_by_file_size():
 def test_sizes_of_the_scaled_form_stand_for_the_studys():
     shares = {0.0: 100.0, 0.25: 96.0, 0.5: 85.0, 0.75: 76.0, 1.0: 60.0}
     records = [
-        a_sort_trial(number, elapsed_s, share=share, block="128m", size="500MB")
+        a_sort_trial(number, elapsed_s, share=share, block="128m", buffer="25", size="280MB")
         for number, (share, elapsed_s) in enumerate(shares.items())
     ]
     found = the_comparison("hybrid-figure-5a-scaled", *thrice(*records))
@@ -216,14 +216,14 @@ def test_a_straight_line_over_shares():
 
 def test_levels_of_blocks_buffers_and_streams():
     times = {"4m": 100, "8m": 80, "16m": 70, "32m": 90, "64m": 95, "128m": 96}
-    blocks = [a_sort_trial(number, elapsed_s, block=block) for number, (block, elapsed_s) in enumerate(times.items())]
+    blocks = [a_sort_trial(number, elapsed_s, block=block, buffer="25") for number, (block, elapsed_s) in enumerate(times.items())]
     found = verdicts(the_comparison("hybrid-figure-3b-scaled", *thrice(*blocks)))
     assert found["Y-C05"] == found["Y-C06"] == "confirmed"
     assert found["Y-C07"] == "not addressed"
     spread = [
         a_sort_trial(10 * number + int(share), elapsed_s, share=share, buffer=buffer)
         for share, own in ((0.0, (100, 101, 70)), (1.0, (50, 51, 49)))
-        for number, (buffer, elapsed_s) in enumerate(zip(("5", "15", "30"), own, strict=True))
+        for number, (buffer, elapsed_s) in enumerate(zip(("20", "60", "120"), own, strict=True))
     ]
     found = verdicts(the_comparison("hybrid-figure-3c-scaled", *thrice(*spread)))
     assert found["Y-C08"] == found["Y-C09"] == "confirmed"
