@@ -6,16 +6,18 @@ from assay.model.trial import Plan
 from assay.report.page import page, template
 from assay.report.study import STUDY_CLASSES, study_markdown, study_text, study_view
 from tests.builders import a_plan, a_record
-from tests.study.builders import a_graph_trial
+from tests.study.builders import a_graph_trial, thrice
 
 HDD, SSD2 = (3.0, 60.0, 80.0, 70.0), (3.0, 15.0, 120.0, 50.0)
 
 
 def the_run(name="thesis-tables-9-13-scaled", ssd2=SSD2):
     records = [
-        a_graph_trial(1, {"triads": (5, 1, 0, 100), "closing": HDD}),
-        a_graph_trial(2, {"triads": (5, 1, 0, 99), "closing": ssd2}, medium="ssd2"),
-        a_graph_trial(3, {"closing": HDD}, repetition=2, error="full <disk>", totals=None),
+        *thrice(
+            a_graph_trial(1, {"triads": (5, 1, 0, 100), "closing": HDD}),
+            a_graph_trial(2, {"triads": (5, 1, 0, 99), "closing": ssd2}, medium="ssd2"),
+        ),
+        a_graph_trial(3, {"closing": HDD}, repetition=4, error="full <disk>", totals=None),
     ]
     plan = Plan(experiment=name, description="", seed=1, trials=tuple(one.trial for one in records))
     return plan, records
@@ -49,8 +51,8 @@ def test_the_page_begins_with_agreement_and_has_every_value():
     for part in (
         "Table 9",
         "Table 10",
-        "0.25 (1 pair)",
-        "1.50 (1 pair)",
+        "0.25 (0.25 to 0.25, 3 pairs)",
+        "1.50 (1.50 to 1.50, 3 pairs)",
         "differs",
         "agrees",
         ">655<",
@@ -67,7 +69,8 @@ def test_verdicts_stand_with_their_evidence():
     view = the_view()
     said = {one.id: one for one in view.statements}
     assert (said["T22"].verdict, said["T19"].verdict) == ("refuted", "confirmed")
-    assert said["T22"].shown[0].endswith("ssd2 / hdd = 1.50 (1 pair) - against it")
+    assert said["T22"].shown[0] == "2 places: 1 for it, 1 against it"
+    assert said["T22"].shown[1].endswith("ssd2 / hdd = 1.50 (1.50 to 1.50, 3 pairs) - against it")
     assert [one.verdict for one in view.statements] == sorted(
         (one.verdict for one in view.statements), key=["confirmed", "refuted", "undecided"].index
     )
@@ -84,13 +87,13 @@ def test_what_is_left_out_is_named_and_escaped():
 def test_the_terminal_and_markdown_say_the_same():
     view = the_view()
     text, markdown = study_text(view), study_markdown(view)
-    for part in ("2 of 3 comparisons", "T22", "ssd2 / hdd = 1.50 (1 pair)"):
+    for part in ("2 of 3 comparisons", "T22", "ssd2 / hdd = 1.50 (1.50 to 1.50, 3 pairs)"):
         assert part in text
         assert part in markdown
     assert "Table 9   directions 2 of 3" in text
     assert (
         "| YouTube, merge, defaults" in markdown
-        or "| defaults, YouTube, merge | ssd2 / hdd | 0.81 | 1.50 (1 pair) | differs |" in markdown
+        or "| defaults, YouTube, merge | ssd2 / hdd | 0.81 | 1.50 (1.50 to 1.50, 3 pairs) | differs |" in markdown
     )
 
 

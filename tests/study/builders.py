@@ -11,13 +11,13 @@ from tests.builders import a_record, a_trial
 
 
 def the_published() -> Measured:
-    """The thesis' own times, as if they had been measured once; with the phases' sums."""
+    """The thesis' own times, as if each of three repetitions had measured them; with the phases' sums."""
     values = {cell.point: cell.seconds for cell in cells("thesis")}
     for point in [one for one in values if one.metric == "map"]:
         parts = [point.at("metric", phase) for phase in PHASES]
         if all(part in values for part in parts):
             values[point.at("metric", "total")] = sum(values[part] for part in parts)
-    return Measured({point: {1: seconds} for point, seconds in values.items()})
+    return Measured({point: dict.fromkeys((1, 2, 3), seconds) for point, seconds in values.items()})
 
 
 def some_values(*repetitions, **fields) -> dict[Point, dict[int, float]]:
@@ -51,7 +51,7 @@ def a_graph_trial(number, jobs, *, workload="triangles", medium="hdd", settings=
     return a_record(trial).model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts, **changes})
 
 
-def a_sort_trial(number, elapsed_s, *, share=0.0, block="16m", buffer="25", streams="10", size="1GB", repetition=1,
+def a_sort_trial(number, elapsed_s, *, share=0.0, block="64m", buffer="100", streams="10", size="1GB", repetition=1,
                  map_s=1.0, reduce_s=2.0) -> Record:  # fmt: skip
     if share in (0.0, 1.0):
         placement = pure("ssd" if share else "hdd")
@@ -80,6 +80,17 @@ def a_rate_trial(number, variant, file_size, rate, medium="hdd", repetition=1) -
     )
     output = Output(path="/out", bytes=1, summary={"throughput_mib_s": rate})
     return a_record(trial, outputs=(output,))
+
+
+def thrice(*records: Record) -> list[Record]:
+    """Each in three repetitions that are all the same."""
+    return [
+        record.model_copy(
+            update={"trial": record.trial.model_copy(update={"id": f"{turn}-{record.trial.id}", "repetition": turn})}
+        )
+        for turn in (1, 2, 3)
+        for record in records
+    ]
 
 
 def the_comparison(name: str, *records: Record) -> StudyComparison:

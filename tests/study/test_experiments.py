@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from assay.cluster.sizing import check_containers
 from assay.model.installation import Installation
 from assay.parts import vocabulary
-from assay.plan.experiment import ExperimentFile
 from assay.plan.make import make_plan
+from assay.study.difference import LEAST_PAIRS
 from assay.study.experiment import study_experiment
 
 ROOT = Path(__file__).parents[2]
@@ -17,29 +16,23 @@ FOLDER = ROOT / "experiments"
 PARTS = ROOT / ".assay"
 INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
 EXPERIMENTS = sorted(FOLDER.glob("*.yaml"))
+MIB = 1 << 20
+CONTAINERS = (
+    "mapreduce.map.memory.mb", "yarn.app.mapreduce.am.resource.mb", "yarn.scheduler.minimum-allocation-mb",
+)  # fmt: skip
+ONE_MAP = {
+    "containers-scaled", "customs-scaled", "single-sort-factor-scaled", "single-file-buffer-scaled",
+    "single-file-buffer-512k-scaled",
+}  # fmt: skip
 STUDIES = [file for file in EXPERIMENTS if file.stem.startswith(("thesis-", "hybrid-"))]
-LIST_OF_LEVELS = ": ["
-MEDIA_AND_LEVELS = {"experiment": "a", "workloads": "sort", "media": {"d": "directory"}, "hadoop": {"p": ["1", "2"]}}
-
-
-def takes_lists() -> bool:
-    """Whether a Hadoop property may be a list of levels."""
-    try:
-        ExperimentFile.model_validate(MEDIA_AND_LEVELS)
-    except ValidationError:
-        return False
-    return True
+SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
 
 
 @pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
 def test_it_loads(file):
-    hadoop = file.read_text().partition("\nhadoop:\n")[2]
-    if LIST_OF_LEVELS in hadoop and not takes_lists():
-        pytest.skip("a Hadoop property as a list of levels is not understood here")
     plan = make_plan(file, vocabulary(INSTALLATION))
     assert plan.trials
     for trial in plan.trials:
-        assert "[" not in "".join(trial.settings.properties.values())
         check_containers(trial.cluster, trial.settings.properties)
 
 
@@ -59,11 +52,28 @@ def test_every_one_has_a_scaled_form():
     assert len(plain) == 15
 
 
-def test_settings_and_media_have_the_thesis_names():
-    for file in STUDIES:
-        if file.stem.startswith("thesis-t") and LIST_OF_LEVELS not in file.read_text().partition("\nhadoop:\n")[2]:
-            plan = make_plan(file, vocabulary(INSTALLATION))
-            assert {trial.placement.name for trial in plan.trials} <= {"hdd", "ssd1", "ssd2"}
-            names = {trial.settings.name.removesuffix("-scaled") for trial in plan.trials}
-            known = {"defaults", "containers", "customs", "single-sort-factor", "single-file-buffer"}
-            assert names <= known | {"single-file-buffer-512k"}
+@pytest.mark.parametrize("file", [file for file in STUDIES if file.stem.startswith("thesis-t")], ids=lambda f: f.stem)
+def test_settings_and_media_have_the_thesis_names(file):
+    plan = make_plan(file, vocabulary(INSTALLATION))
+    assert {trial.placement.name for trial in plan.trials} <= {"hdd", "ssd1", "ssd2"}
+    names = {trial.settings.name.removesuffix("-scaled") for trial in plan.trials}
+    known = {"defaults", "containers", "customs", "single-sort-factor", "single-file-buffer"}
+    assert names <= known | {"single-file-buffer-512k"}
+
+
+@pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
+def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
+    plan = make_plan(file, vocabulary(INSTALLATION))
+    assert max(trial.repetition for trial in plan.trials) >= LEAST_PAIRS
+    # Not more than 45 minutes, at 75 to 100 seconds each.
+    assert len(plan.trials) <= 36
+
+
+@pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
+def test_a_scaled_one_keeps_two_maps_at_once_and_one_with_containers(file):
+    for trial in make_plan(file, vocabulary(INSTALLATION)).trials:
+        properties = trial.settings.properties
+        map_mb, master_mb, step_mb = (int(properties[name]) for name in CONTAINERS)
+        offered_mb = trial.cluster.limit_memory_bytes // MIB
+        at_once = (offered_mb - master_mb) // (-(-map_mb // step_mb) * step_mb)
+        assert at_once == (1 if trial.settings.name in ONE_MAP else 2) or trial.workload.name == "testdfsio"

@@ -9,9 +9,6 @@ from assay.study.point import Point
 from assay.study.published import cells, contrasts, dataset_names, statements
 from tests.study.builders import the_published
 
-# Differences of 1 or 2 %, which the thesis calls differences and nobody can tell without repetitions.
-TOO_SMALL = {"T33", "T44"}
-
 
 def test_every_published_value_is_there():
     assert len(cells("thesis")) == 552 + 20 + 20 + 2
@@ -41,15 +38,16 @@ def test_the_thesis_agrees_with_itself():
 def test_the_checks_find_in_the_thesis_numbers_what_they_support():
     for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published()):
         if one.statement.support == "yes" and one.verdict != "not addressed":
-            expected = "undecided" if one.statement.id in TOO_SMALL else "confirmed"
-            assert one.verdict == expected, one
+            assert one.verdict == "confirmed", one
 
 
 def test_a_statement_that_its_own_table_speaks_against_is_refuted():
     found = {
         one.statement.id: one for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published())
     }
-    assert found["T18"].verdict == "refuted"
+    assert (found["T37"].verdict, found["T37"].places) == ("refuted", {"yes": 2, "no": 5, "unclear": 0})
+    # Two places of so many may point anywhere.
+    assert (found["T18"].verdict, found["T18"].places["no"]) == ("undecided", 2)
     assert any("Gowalla" in finding.text and finding.truth == "no" for finding in found["T18"].findings)
 
 
@@ -57,4 +55,5 @@ def test_a_statement_that_its_own_table_speaks_against_is_refuted():
 def test_the_hybrid_study_gives_ratios(figure, count):
     own = [one for one in contrasts("hybrid") if one.table == figure]
     assert len(own) == count
-    assert all(one.direction == -1 and one.first.medium == "0" for one in own)
+    assert all(one.first.medium == "0" for one in own)
+    assert [one.direction for one in own] == [-1 if one.ratio < 0.95 else 0 for one in own]

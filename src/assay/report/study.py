@@ -7,7 +7,7 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.report.text import number_text
 from assay.study.agreement import Agreement, CellBeside, ContrastBeside, TableBeside
-from assay.study.check import Judged, Verdict
+from assay.study.check import TRUTHS, Judged, Verdict
 from assay.study.comparison import StudyComparison, compare
 from assay.study.point import Point, level_text
 
@@ -19,7 +19,8 @@ CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 FINDINGS_SHOWN = 4
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
-    "against it."
+    "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines. "
+    "Data, blocks and buffers of the hybrid study are named by the sizes that they stand for."
 )
 
 
@@ -58,7 +59,7 @@ class TableView(NamedTuple):
 
 
 class StatementView(NamedTuple):
-    """One statement; the first findings are those that speak most clearly."""
+    """One statement; its findings counted, then those that speak most clearly."""
 
     id: str
     section: str
@@ -201,9 +202,15 @@ def _statement_view(one: Judged) -> StatementView:
     statement = one.statement
     return StatementView(
         id=statement.id, section=statement.section, claim=statement.claim,
-        support=statement.support.replace("_", " "), verdict=one.verdict, shown=told[:FINDINGS_SHOWN],
+        support=statement.support.replace("_", " "), verdict=one.verdict, shown=[*_places(one), *told[:FINDINGS_SHOWN]],
         rest=told[FINDINGS_SHOWN:], reason=one.reason,
     )  # fmt: skip
+
+
+def _places(one: Judged) -> list[str]:
+    """Of how many places what speaks; nothing where there is one."""
+    counts = [f"{one.places[truth]} {_spoken(truth)}" for truth in TRUTHS if one.places.get(truth)]
+    return [f"{sum(one.places.values())} places: {', '.join(counts)}"] if len(one.findings) > 1 else []
 
 
 def _spoken(truth: str) -> str:

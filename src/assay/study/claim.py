@@ -48,19 +48,19 @@ def judged(relation: Relation, found: Difference) -> Truth:
     """Whether the second of two values stands to the first as the relation says."""
     if relation in SAME:
         return found.within(SAME[relation])
-    if relation == "at most" and found.within(SAME_SHARE) == "yes":
+    if relation == "much less":
+        return _much_less(found)
+    if relation == "at most" and found.bounds[1] <= 1 + SAME_SHARE:
         return "yes"
-    if found.direction >= 0:
-        return "no" if found.direction > 0 else "unclear"
-    return _much_less(found) if relation == "much less" else "yes"
+    return "yes" if found.direction < 0 else "no" if found.direction > 0 else "unclear"
 
 
 def _much_less(found: Difference) -> Truth:
-    """Of a second value that is less."""
-    if found.ratio is None:
-        return "yes" if found.second == 0 else "unclear"
+    """Of a first value that is so small that no fall of it would count, nothing can be told."""
     low, high = found.bounds
-    return "yes" if high < MUCH_LESS else "no" if low > MUCH_LESS else "unclear"
+    if found.direction < 0 and (found.second == 0 if found.ratio is None else high < MUCH_LESS):
+        return "yes"
+    return "no" if low > MUCH_LESS and found.first * (1 - MUCH_LESS) >= found.least else "unclear"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class Flat:
-    """Over all levels of a field the value stays the same: its largest and smallest are within the same share."""
+    """Over all levels of a field the value stays the same: its largest and smallest are within the same share.
+
+    Those two are picked from all pairs of levels, so that their interval is that of so many comparisons.
+    """
 
     field: Field
     where: Conditions
@@ -112,8 +115,9 @@ class Flat:
             middles = {level: median(measured.of(point).values()) for level, point in group.items()}
             if len(middles) < 2:
                 continue
-            least, most = min(middles, key=middles.__getitem__), max(middles, key=middles.__getitem__)
-            found = _beside(measured, group, least, most) if least != most else None
+            least, *_, most = sorted(middles, key=middles.__getitem__)
+            picked_from = len(middles) * (len(middles) - 1) // 2
+            found = _beside(measured, group, least, most, picked_from)
             if found is not None:
                 yield _finding("same", found, group[least].told(self.field), self.field, (most, least))
 
@@ -212,11 +216,13 @@ def _resolved(level: Level, group: Mapping[Level, Point]) -> Level:
     return (max if level == LARGEST else min)(group, key=float)
 
 
-def _beside(measured: Measured, group: Mapping[Level, Point], base: Level, level: Level) -> Difference | None:
+def _beside(
+    measured: Measured, group: Mapping[Level, Point], base: Level, level: Level, tests: int = 1
+) -> Difference | None:
     if base not in group or level not in group:
         return None
     least = LEAST_OF.get(group[base].metric, LEAST_S)
-    return difference(measured.of(group[base]), measured.of(group[level]), least)
+    return difference(measured.of(group[base]), measured.of(group[level]), least, tests)
 
 
 def _finding(relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]) -> Finding:

@@ -13,8 +13,10 @@ _NAME = re.compile(r"(thesis|hybrid)-(?:tables?|figures?)-[0-9a-z]+(?:-[0-9a-z]+
 DATA_GB = 50.0
 """The hybrid study's data set in all figures but the one that varies it."""
 DATA_FIGURE = "hybrid-figure-3a"
-DATA_SCALE, BLOCK_SCALE = 25.0, 4.0
-"""In the scaled form 40 MB stand for 1 GB of data, 1 MB of a block or of the sort buffer for 4 MB."""
+DATA_SCALE = 100.0
+"""In the scaled form 10 MB stand for 1 GB of data."""
+BLOCK_FIGURES, BLOCK_SCALE = ("hybrid-figure-3b", "hybrid-figure-5a"), 4.0
+"""Where blocks are varied, 1 MB of a block or of the sort buffer stands for 4 MB in the scaled form."""
 
 
 class StudyExperiment(Frozen):
@@ -32,7 +34,7 @@ class StudyExperiment(Frozen):
 
     def block_mb(self, mib: float) -> float:
         """How many MB of the hybrid study's blocks or buffers a size stands for."""
-        return mib * BLOCK_SCALE if self.scaled else mib
+        return mib * BLOCK_SCALE if self.scaled and self.name in BLOCK_FIGURES else mib
 
 
 def study_experiment(name: str) -> StudyExperiment | None:

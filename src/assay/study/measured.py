@@ -16,7 +16,7 @@ from assay.study.published import dataset_names
 GRAPH_WORKLOADS = ("mutual-friends", "triangles", "components")
 ITERATION = "iteration "
 _MIB = 1 << 20
-_DECIMAL_MB = 1e6
+_DECIMAL_GB = 1e9
 _SIZE = re.compile(r"(\d+)([kmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -64,14 +64,17 @@ def _values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point
 
 
 def _graph(record: Record) -> Iterator[tuple[Point, float]]:
-    """Each job's phases and times, of components those of all iterations too; and the processor's of the whole run."""
+    """Each job's phases and times, of components' iterations their sums too; and the processor's of the whole run.
+
+    A run that ends after some iterations stands for all: each moves the whole graph. One iteration alone does not.
+    """
     trial = record.trial
     dataset = dataset_names().get(trial.dataset.get or trial.dataset.make or trial.dataset.name)
     if dataset is None:
         return
     base = Point(trial.workload.name, "", _settings(trial), dataset, trial.placement.name)
     jobs = {job.name: [job] for job in record.jobs}
-    if trial.workload.name == "components" and "iterations" not in trial.workload.options:
+    if trial.workload.name == "components" and trial.workload.options.get("iterations") != "1":
         jobs["all iterations"] = [job for job in record.jobs if job.name.startswith(ITERATION)]
     for name, own in jobs.items():
         for metric, value in _times(own).items():
@@ -106,8 +109,8 @@ def _testdfsio(record: Record) -> Iterator[tuple[Point, float]]:
     rate = record.outputs[0].summary.get("throughput_mib_s") if record.outputs else None
     if size is not None and rate is not None:
         name = f"testdfsio-{trial.workload.variant}"
-        megabytes = TypeAdapter(ByteSize).validate_python(size) / _DECIMAL_MB
-        yield Point(name, "", _settings(trial), "", trial.placement.name, "throughput", megabytes), float(rate)
+        gigabytes = TypeAdapter(ByteSize).validate_python(size) / _DECIMAL_GB
+        yield Point(name, "", _settings(trial), "", trial.placement.name, "throughput", gigabytes), float(rate)
 
 
 def _sort(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:

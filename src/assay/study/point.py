@@ -16,7 +16,7 @@ class Point(NamedTuple):
     `medium` is `hdd`, `ssd1` or `ssd2` in the thesis, the SSD's share in percent (`0` to `100`) in the hybrid study.
     `metric` is a phase or task time, `elapsed` or `total` (the four phases added) in seconds, `throughput` in MiB/s,
     `busy` or `iowait` in percent of the processor's time.
-    `size` is in MB of a file in the thesis, and in GB of the data set in the hybrid study; `block` and `buffer` in MB.
+    `size` is in GB: of a file in the thesis, of the data set in the hybrid study; `block` and `buffer` are in MB.
     """
 
     workload: str
@@ -49,7 +49,7 @@ def level_text(field: Field, level: Level) -> str:
 def _word(field: str, level: Level) -> str:
     if isinstance(level, str):
         return f"{level} % SSD" if field == "medium" and level.isdigit() else level
-    unit = {"size": "of data", "block": "MB blocks", "buffer": "MB buffer", "streams": "streams"}[field]
+    unit = {"size": "GB", "block": "MB blocks", "buffer": "MB buffer", "streams": "streams"}[field]
     return f"{level:g} {unit}"
 
 

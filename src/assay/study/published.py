@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.study.difference import Direction, published_direction
+from assay.study.difference import PUBLISHED_SHARE, Direction, published_direction
 from assay.study.point import Field, Level, Point
 
 StudyName = Literal["thesis", "hybrid"]
@@ -16,7 +16,6 @@ BASES = (
     ("containers", "single-sort-factor"), ("containers", "single-file-buffer"),
 )  # fmt: skip
 """Which settings are set against which."""
-PERCENT_SHARE = 0.01
 
 
 class Cell(Frozen):
@@ -123,7 +122,7 @@ def _hybrid_change(row: Mapping[str, str]) -> Contrast:
 
 def _change(table: str, field: Field, first: Point, second: Point, percent: float) -> Contrast:
     ratio = 1 + percent / 100
-    direction: Direction = 0 if abs(ratio - 1) <= PERCENT_SHARE else -1 if ratio < 1 else 1
+    direction: Direction = 0 if abs(ratio - 1) <= PUBLISHED_SHARE else -1 if ratio < 1 else 1
     return Contrast(table=table, field=field, first=first, second=second, ratio=ratio, direction=direction)
 
 

@@ -34,7 +34,7 @@ CHECKS: Mapping[str, Check] = {
         every(Growth("size", "linear", curve("size", medium="100"))),
         every(Growth("size", "faster", curve("size", medium="0"))),
     ),
-    "Y-C05": (every(Compare("block", 64, "less", 16, curve("block", medium=PURE))),),
+    "Y-C05": (every(Compare("block", 64, "less", SMALLEST, curve("block", medium=PURE))),),
     "Y-C06": (every(Compare("block", 64, "less", 128, curve("block", medium="0"))),),
     "Y-C07": (every(Flat("block", curve("block", medium="100", block=(128, 256, 512)))),),
     "Y-C08": (every(Spread("buffer", "medium", "100", "0", curve("buffer"))),),
@@ -44,7 +44,7 @@ CHECKS: Mapping[str, Check] = {
     "Y-C12": (every(Flat("streams", curve("streams", medium="100"))),),
     "Y-C13": (every(Line("medium", SHARES)),),
     "Y-C14": (every(Effect("medium", "0", "100", "metric", "reduce task", "map task", TASKS)),),
-    "Y-C15": (every(Compare("block", 64, "less", 16, curve("block"))),),
+    "Y-C15": (every(Compare("block", 64, "less", SMALLEST, curve("block"))),),
     "Y-C16": (every(Flat("block", curve("block", medium=("50", "75", "100"), block=(128, 256, 512)))),),
     "Y-C17": (every(Steps("medium", curve("block", block=512))),),
     "Y-C18": (
@@ -61,7 +61,7 @@ CHECKS: Mapping[str, Check] = {
         every(Compare("medium", "100", "less", "0", curve("streams"))),
     ),
     "Y-C22": (
-        every(*(Compare("block", 64, "less", other, curve("block", medium=("0", "25"))) for other in (16, 512))),
+        every(*(Compare("block", 64, "less", other, curve("block", medium=("0", "25"))) for other in (SMALLEST, 512))),
     ),
     "Y-C23": (every(Flat("buffer", curve("buffer", medium=("75", "100")))),),
 }  # fmt: skip
