@@ -13,7 +13,7 @@ it:         ## All tests on a real embedded Hadoop, every workload among them. A
 lint:       ## Style, types and layers. About half a minute.
 	@setup/check lint
 
-calibrate:  ## Measures Assay itself: cluster start, stop and a minimal job; emulated drives against their profiles, TestDFSIO against fio and what probes cost (root). About 70 minutes.
+calibrate:  ## Measures Assay itself: statistics of known effects; cluster start, stop and a minimal job; emulated drives against their profiles, TestDFSIO against fio and what probes cost (root). About 70 minutes.
 	@setup/check calibrate
 
 clean:      ## Removes what set-up made; datasets in the cache stay.

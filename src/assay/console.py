@@ -57,6 +57,11 @@ class ConsoleDisplay:
         """The live line's end."""
         self._show(text)
 
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self.close()
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+
     def close(self) -> None:
         """Take the live line away."""
         if self._spinner is not None:

@@ -1,18 +1,22 @@
 """Run a plan's trials one after the other; each is on disk before the next begins."""
 
+import itertools
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol
 
+from assay.budget import Budget
 from assay.model.errors import AssayError
+from assay.model.parts import Parts
 from assay.model.progress import Progress
-from assay.model.record import Record
+from assay.model.record import Record, Status
 from assay.model.trial import Plan, Trial
-from assay.preflight import MakeParts
+from assay.preflight import MakeParts, lack_of_room
 from assay.record.folder import RunFolder
 from assay.runner import run_trial
+from assay.stats.uncertainty import Uncertain, least_certain
 
 
 class Display(Progress, Protocol):
@@ -27,22 +31,95 @@ class Display(Progress, Protocol):
         ...
 
 
-def execute(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Display) -> None:
-    """Run what is not finished yet. An interrupt stops the current trial's daemons and leaves finished trials whole."""
+def execute(
+    plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None = None
+) -> bool:
+    """Run what is not finished yet, as long as the budget allows; whether all of it has run then.
+
+    An interrupt stops the current trial's daemons and leaves finished trials whole.
+    """
     folder.drop_drafts()
     finished = folder.finished()
     for number, trial in enumerate(plan.trials, start=1):
         if trial.id in finished:
             continue
+        if budget is not None and not budget.allows([trial]):
+            return False
         display.trial_begins(trial, number, len(plan.trials))
-        with interruptible(), make_parts(trial) as parts:
-            result = run_trial(trial, parts, display)
-            try:
-                folder.write(result)
-            except OSError as error:
-                reason = f"the record of trial {trial.id} could not be written: {error}"
-                raise AssayError(f"{reason}; make room and go on with --resume") from error
-        display.trial_ends(result.record)
+        _run_one(trial, folder, make_parts, display, budget)
+    return True
+
+
+def repeat(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget) -> int:
+    """Repeat what a finished plan knows least, until the budget is used up; how many trials that were.
+
+    Each round is one more repetition of all placements of one combination: the one whose median is the least certain,
+    as far as a round of it fits into the time that is left. The run's plan grows by each round before it begins.
+    """
+    repeated = 0
+    records = list(folder.records()[0])
+    plan = plan.model_copy(update={"trials": _alike(folder.plan(), plan)})
+    while (turn := _next_round(plan, records, budget)) is not None:
+        whole = folder.plan()
+        numbers = itertools.count(max(int(trial.id.partition("-")[0]) for trial in whole.trials) + 1)
+        more = tuple(
+            trial.model_copy(
+                update={"id": f"{next(numbers):04d}-{trial.id.partition('-')[2]}", "repetition": turn.repetition + 1}
+            )
+            for trial in _in_turn(turn)
+        )
+        folder.replace_plan(whole.model_copy(update={"trials": (*whole.trials, *more)}))
+        plan = plan.model_copy(update={"trials": (*plan.trials, *more)})
+        for trial in more:
+            number = len(plan.trials) - len(more) + more.index(trial) + 1
+            display.trial_begins(trial, number, len(plan.trials))
+            records.append(_run_one(trial, folder, make_parts, display, budget))
+            repeated += 1
+    return repeated
+
+
+def _alike(whole: Plan, plan: Plan) -> tuple[Trial, ...]:
+    """The trials of the whole run that have the levels of some of the plan's: these and their repetitions."""
+    levels = {tuple(trial.factors.items()) for trial in plan.trials}
+    return tuple(trial for trial in whole.trials if tuple(trial.factors.items()) in levels)
+
+
+def _next_round(plan: Plan, records: Sequence[Record], budget: Budget) -> Uncertain | None:
+    return next((one for one in least_certain(plan.trials, records) if budget.allows(one.trials)), None)
+
+
+def _in_turn(turn: Uncertain) -> tuple[Trial, ...]:
+    """Another placement begins in each repetition."""
+    first = turn.repetition % len(turn.trials)
+    return turn.trials[first:] + turn.trials[:first]
+
+
+def _run_one(trial: Trial, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None) -> Record:
+    """Its record is on disk then. Raises AssayError where there is no room for the trial or its record."""
+    left_s = budget.left_s if budget is not None else 0.0
+    with interruptible(), make_parts(trial) as parts:
+        _need_room(trial, parts)
+        result = run_trial(trial, parts, display)
+        if result.record.status is Status.FAILED:
+            # What failed for want of room is no finding: it runs again on resuming.
+            _need_room(trial, parts)
+        try:
+            folder.write(result)
+        except OSError as error:
+            reason = f"the record of trial {trial.id} could not be written: {error}"
+            raise AssayError(f"{reason}; make room and go on with --resume") from error
+    display.trial_ends(result.record)
+    if budget is not None:
+        budget.took(trial, left_s - budget.left_s)
+    return result.record
+
+
+def _need_room(trial: Trial, parts: Parts) -> None:
+    lack = None
+    with suppress(AssayError):  # a medium or dataset that is gone: the trial says so in its record
+        lack = lack_of_room(trial, parts)
+    if lack is not None:
+        raise AssayError(f"trial {trial.id} has no room: {lack}; make room and go on with --resume")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pathlib import Path
 from assay.cluster.distribution import find_distribution
 from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.existing import ExistingCluster
+from assay.cluster.known import known_properties
 from assay.dataset.none import NoDataset
 from assay.dataset.opening import open_dataset
 from assay.dataset.published import all_published
@@ -74,6 +75,7 @@ def vocabulary(installation: Installation) -> Vocabulary:
         path_options={
             name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
         },
+        properties=known_properties(installation),
     )
 
 

@@ -10,8 +10,9 @@ from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.parts import Parts
 from assay.model.placement import ROLES, TOLERANCE_SHARE
-from assay.model.progress import Progress
+from assay.model.progress import Progress, Silent
 from assay.model.trial import Estimate, Plan, Trial
+from assay.stats.expected import Expectation, Expected
 
 MIB = 1 << 20
 # Five daemons, the client and an application master, as measured; and one task of a default heap.
@@ -22,6 +23,7 @@ BLOCK_BYTES = 128 * MIB
 CLUSTER_DISK_BYTES = 300 * MIB
 CLUSTER_S = 12.0
 EDGE_LINE_BYTES = 20
+_ROOM = "free some space, name a place on another disk, or take a smaller dataset"
 
 MakeParts = Callable[[Trial], AbstractContextManager[Parts]]
 
@@ -37,8 +39,12 @@ class Needs(Frozen):
     seconds: float
 
 
-def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
-    """Prepare the plan's datasets and estimate its trials. Raises BadInputError when one of them can't fit."""
+def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected: Expected | None = None) -> Needs:
+    """Prepare the plan's datasets and estimate its trials. Raises BadInputError when one of them can't fit.
+
+    Times are those that earlier trials took, as far as there were any like these, else the workloads' own estimates.
+    """
+    expected = expected or Expected([])
     estimates: dict[str, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
@@ -59,8 +65,9 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
                 _refuse_unmet(trial)
                 parts.cluster().check(trial.settings.properties)
                 seen[key] = _estimate(trial, parts, progress)
-                _refuse_together(trial, seen[key], spaces)
-        estimates[trial.id] = seen[key]
+                if full := _full_together(trial, seen[key], spaces):
+                    raise BadInputError(f"{full}; {_ROOM}")
+        estimates[trial.id] = _told_by(expected.of(trial), seen[key])
         for name, wanted in _disk(trial, seen[key]).items():
             disk[name] = max(disk.get(name, 0), wanted)
     needs = Needs(
@@ -73,6 +80,12 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress) -> Needs:
     )
     _refuse(needs)
     return needs
+
+
+def _told_by(earlier: Expectation | None, estimate: Estimate) -> Estimate:
+    if earlier is None:
+        return estimate
+    return estimate.model_copy(update={"seconds": earlier.seconds, "records": earlier.records})
 
 
 def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
@@ -116,18 +129,33 @@ def _refuse_unmet(trial: Trial) -> None:
             )
 
 
-def _refuse_together(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> None:
-    """Raises BadInputError when media that lie on one disk don't fit there together."""
+def lack_of_room(trial: Trial, parts: Parts) -> str | None:
+    """Why a trial can't begin now: something has filled its media since the plan was checked; None where it can."""
+    estimate = _estimate(trial, parts, Silent())
+    spaces = {medium.spec.name: medium.space() for medium in parts.media()}
+    free = {name: space.free_bytes for name, space in spaces.items()}
+    return _full(_disk(trial, estimate), free) or _full_together(trial, estimate, spaces)
+
+
+def _full(disk: Mapping[str, int], free: Mapping[str, int]) -> str | None:
+    """Which medium has less free than is wanted there."""
+    for medium, wanted in disk.items():
+        if wanted > free[medium]:
+            return f"medium {medium!r} has {gib(free[medium])} free, and about {gib(wanted)} are needed"
+    return None
+
+
+def _full_together(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str | None:
+    """Which media lie on one disk and don't fit there together."""
     disk = _disk(trial, estimate)
     for shared in {space.shared for space in spaces.values() if space.shared is not None}:
         names = [name for name, space in spaces.items() if space.shared == shared]
         wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)
         free = max(spaces[name].free_bytes for name in names)
         if len(names) > 1 and wanted > free:
-            raise BadInputError(
-                f"the media {', '.join(names)} lie on one disk with {gib(free)} free, and the largest trial needs "
-                f"about {gib(wanted)} there; free some space, give one a path elsewhere, or take a smaller dataset"
-            )
+            media = f"the media {', '.join(names)} lie on one disk with {gib(free)} free"
+            return f"{media}, and about {gib(wanted)} are needed there"
+    return None
 
 
 def _tasks(trial: Trial, estimate: Estimate) -> int:
@@ -139,12 +167,9 @@ def _tasks(trial: Trial, estimate: Estimate) -> int:
 
 
 def _refuse(needs: Needs) -> None:
-    for medium, wanted in needs.disk_bytes.items():
-        if wanted > needs.free_bytes[medium]:
-            raise BadInputError(
-                f"medium {medium!r} has {gib(needs.free_bytes[medium])} free, and the largest trial needs about "
-                f"{gib(wanted)}; free some space, name another medium, or take a smaller dataset"
-            )
+    full = _full(needs.disk_bytes, needs.free_bytes)
+    if full:
+        raise BadInputError(f"{full}; {_ROOM}")
     if needs.memory_bytes > needs.available_memory_bytes:
         raise BadInputError(
             f"this machine has {gib(needs.available_memory_bytes)} of memory available, and the largest trial needs "

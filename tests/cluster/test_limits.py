@@ -275,3 +275,18 @@ def test_a_killed_owners_groups_are_removed(lease, tmp_path):
     assert group.is_dir()
     assert len(release_stale(tmp_path / "other")) == 1
     assert not group.exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "properties"),
+    [(ClusterSpec(memory_mb=700), {}), (ClusterSpec(), {"yarn.nodemanager.resource.memory-mb": "700"})],
+)
+def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(spec, properties):
+    with pytest.raises(
+        BadInputError, match=r"^the NodeManager offers 0\.7 GiB, .* it would wait for ever; give at least 3 GiB"
+    ):
+        check_containers(spec, properties)
+    small = {"yarn.app.mapreduce.am.resource.mb": "200", "yarn.scheduler.minimum-allocation-mb": "50"}
+    check_containers(
+        spec, {**properties, **small, "mapreduce.map.memory.mb": "300", "mapreduce.reduce.memory.mb": "300"}
+    )

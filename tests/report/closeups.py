@@ -5,7 +5,7 @@ from assay.model.record import NO_PHASES, Amount, JobRecord, Record, Status, Ste
 from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
 from assay.model.task import TaskPhases
 from assay.model.trial import MediumSpec
-from assay.record.folder import Series
+from assay.record.parquet import Series
 from assay.report.closeup import Closeup
 from tests.builders import a_trial
 

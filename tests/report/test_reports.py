@@ -2,14 +2,18 @@
 
 import re
 
+import pytest
 from rich.console import Console
 
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
 from assay.record.folder import Damaged
+from assay.report.judged import judge
 from assay.report.page import page
 from assay.report.table import print_report
+from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
+from tests.report.made_runs import made_run, made_trials
 
 RECORDS = [a_record(a_trial(1), elapsed_s=12.34), a_record(a_trial(2, medium="memory"), elapsed_s=6.17)]
 PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
@@ -18,7 +22,7 @@ PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
 def table_text(records):
     console = Console(record=True, width=140, file=None, quiet=False, force_terminal=False)
     with console.capture() as captured:
-        print_report("demo", records, console)
+        print_report("demo", records, judge(PLAN, records), console)
     return captured.get()
 
 
@@ -27,7 +31,7 @@ def test_the_page_is_self_contained():
     assert "<svg" in html
     outside = re.findall(r"""(?:src|href)\s*=\s*["']([^"'#]+)""", html)
     assert outside == []
-    assert "<script" not in html
+    assert "<script src" not in html
     assert "@import" not in html
 
 
@@ -61,3 +65,27 @@ def test_doubts_of_one_kind_are_told_once_on_the_terminal():
     text = table_text([a_record(a_trial(1), doubts=tuple(doubts))])
     assert text.count("Doubt (late)") == 1
     assert "drive 0 was late (and 2 more of this kind, on the page)" in " ".join(text.split())
+
+
+def test_every_trial_median_and_interval_lies_where_the_axis_says():
+    _, records = made_run(made_trials(("triangles", "components"), repetitions=6))
+    rows = summarise(records)
+    html = page(a_plan(), records, [])
+    charts = [one for one in re.findall(r"<svg class=\"chart\".*?</svg>", html) if "elapsed, seconds" in one]
+    assert len(charts) == 2
+    lines = [(chart, line) for chart in charts for line in re.findall(r"<g data-levels.*?</g>", chart)]
+    for row, (chart, line) in zip(rows, lines, strict=True):
+        ticks = [
+            (float(x), float(value)) for x, value in re.findall(r'<text x="([\d.]+)"[^>]*middle">([\d.]+)<', chart)
+        ]
+        (zero, _), (last, most) = ticks[0], ticks[-1]
+        pixel_s = most / (last - zero)
+        own = [
+            one.totals.elapsed_s
+            for one in records
+            if (one.trial.workload.name, one.trial.placement.name) == (row.group.workload, row.placement)
+        ]
+        rings = [(float(x) - zero) * pixel_s for x in re.findall(r'<circle cx="([\d.]+)"', line)]
+        assert rings == pytest.approx(own, abs=pixel_s)
+        marks = [(float(x) - zero) * pixel_s for x in re.findall(r'<path d="M([\d.]+),[\d.]+[Hv]', line)]
+        assert marks == pytest.approx([row.elapsed.interval.low, row.elapsed_s], abs=pixel_s)

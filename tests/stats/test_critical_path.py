@@ -193,7 +193,7 @@ def any_attempts(draw):
     return found
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(any_attempts(), st.data())
 def test_whatever_history_says_the_parts_add_up(attempts, data):
     job = a_job(5, 50)

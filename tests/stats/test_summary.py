@@ -1,8 +1,11 @@
 """Proves that the summary takes medians, pairs media within a repetition, and never calls a bad trial good."""
 
+import pytest
+
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
-from assay.stats.summary import doubts_of, summarise
+from assay.model.trial import Trial
+from assay.stats.summary import doubts_of, summarise, varying
 from tests.builders import a_record, a_trial
 
 
@@ -16,10 +19,45 @@ def runs(medium, times, first=1):
 def test_medians_and_paired_ratios():
     disk, memory = summarise(runs("disk", [10, 20, 40]) + runs("memory", [5, 8, 30], first=11))
     assert (disk.placement, disk.elapsed_s, disk.ratio) == ("disk", 20, None)
-    # The median of 5/10, 8/20 and 30/40, not the ratio of the medians.
-    assert (memory.placement, memory.elapsed_s, memory.ratio) == ("memory", 8, 0.5)
+    # The middle of 5/10, 8/20, 30/40 and of the geometric means of each two of them, not the ratio of the medians.
+    assert (memory.placement, memory.elapsed_s) == ("memory", 8)
+    assert memory.ratio == pytest.approx((0.5 * (0.4 * 0.75) ** 0.5) ** 0.5)
     assert memory.phases is not None
     assert memory.phases.map_s == 4
+
+
+def test_rows_have_intervals_words_and_outliers():
+    disk, memory = summarise(
+        runs("disk", [10, 10.2, 9.9, 10.1, 15, 10.3]) + runs("memory", [5, 5.2, 4.9, 5.1, 5.15, 5.05], first=11)
+    )
+    assert (disk.elapsed.value, disk.elapsed.values, disk.comparison, disk.words) == (disk.elapsed_s, 6, None, "")
+    assert disk.elapsed_s in disk.elapsed.interval
+    assert memory.ratio in memory.comparison.interval
+    assert memory.words == f"memory took {memory.ratio:.2f} times as long as disk (" + memory.words.partition("(")[2]
+    assert ([one.trial for one in disk.outliers], memory.outliers) == (["0005-triangles-disk"], ())
+
+
+def test_warm_ups_make_no_row_and_no_time(monkeypatch):
+    for module in ("summary", "sample"):
+        monkeypatch.setattr(f"assay.stats.{module}.is_warm_up", lambda trial: trial.repetition == 1)
+    (row,) = summarise(runs("disk", [99, 10, 12]))
+    assert (row.trials, row.finished, row.elapsed_s) == (2, 2, 11)
+
+
+def test_a_factor_that_came_later_tells_groups_apart(monkeypatch):
+    plain = Trial.factors.fget
+    monkeypatch.setattr(Trial, "factors", property(lambda one: plain(one) | {"replication": str(one.repetition)}))
+    rows = summarise(runs("disk", [10, 12]))
+    assert [row.group.replication for row in rows] == ["1", "2"]
+    assert varying(rows) == ["replication"]
+
+
+def test_outliers_are_a_doubt_and_stay():
+    records = runs("disk", [10, 10.2, 9.9, 10.1, 15, 10.3])
+    (doubt,) = doubts_of(records)
+    assert doubt.kind == "outliers"
+    assert "0005-triangles-disk took 1.48 times its combination's median" in doubt.what
+    assert summarise(records)[0].elapsed.values == 6
 
 
 def test_one_bad_repetition_is_seen():
@@ -50,6 +88,10 @@ def test_doubts_of_trials_come_once_and_few_repetitions_are_one():
     assert doubts_of(runs("disk", [1, 2, 3, 4, 5])) == []
 
 
-def test_different_machines_are_a_doubt():
-    other = a_record(a_trial(2, repetition=2), facts={"cpu": "other"})
-    assert "different-machines" in [doubt.kind for doubt in doubts_of([a_record(), other])]
+def test_different_machines_are_a_doubt_and_told_apart():
+    other = [a_record(a_trial(9, repetition=2), elapsed_s=30, facts={"cpu": "other"})]
+    records = runs("disk", [10]) + other
+    assert "different-machines" in [doubt.kind for doubt in doubts_of(records)]
+    rows = summarise(records)
+    assert [(row.group.machine, row.elapsed_s) for row in rows] == [("A (cpu test)", 10), ("B (cpu other)", 30)]
+    assert varying(rows) == ["machine"]

@@ -7,6 +7,7 @@ Exit codes: 0 all verified, 1 a trial failed or could not be verified, 2 bad inp
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,10 +15,15 @@ from assay import __version__
 from assay.cli.cluster import cluster
 from assay.cli.context import find_installation, open_console
 from assay.cli.data import data
+from assay.cli.duration import Duration
 from assay.cli.media import media
 from assay.cli.workloads import workloads
 
+if TYPE_CHECKING:
+    from assay.commands.report import Form, Rows
+
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FORMS = ["html", "md", "csv", "json", "pdf"]
 OUT_HELP = "Folder for the records; a new one under runs/ by default."
 
 
@@ -33,7 +39,7 @@ def main() -> None:
     except BadInputError as error:
         click.echo(f"assay: {error}", err=True)
         sys.exit(BAD_INPUT)
-    except AssayError as error:
+    except (AssayError, OSError) as error:  # such as a full disk, wherever that is met first
         click.echo(f"assay: {error}", err=True)
         sys.exit(FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):
@@ -70,34 +76,73 @@ def quickstart(out: Path | None) -> int:
 @click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
 @click.option("--resume", is_flag=True, help="Go on with the unfinished trials of --out.")
 @click.option("--dry-run", is_flag=True, help="Only prepare the datasets and say what would run and what it needs.")
-def run(experiment: Path, out: Path | None, *, resume: bool, dry_run: bool) -> int:
+@click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
+@click.option(
+    "--for", "budget_s", type=Duration(), help="Stop after this time (2h, 90min); until then repeat what is uncertain."
+)
+def run(
+    experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
+) -> int:
     """Run an experiment: every trial of its plan, each recorded as soon as it ends.
 
     \b
     Example:  assay run experiments/quickstart.yaml --out runs/mine
               assay run experiments/quickstart.yaml --out runs/mine --resume
+              assay run experiments/quickstart.yaml --only placement=ssd --for 20min
     """
-    from assay.commands.run import run_experiment
+    from assay.commands.run import How, run_experiment
 
-    return run_experiment(experiment, out, find_installation(), open_console(), resume=resume, dry_run=dry_run)
+    how = How(resume=resume, dry_run=dry_run, only=only, budget_s=budget_s)
+    return run_experiment(experiment, out, find_installation(), open_console(), how)
 
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the plan and the records as JSON instead.")
-def report(folder: Path, *, as_json: bool) -> int:
-    """Print a run's table and write its page, RUN/report.html.
+@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
+@click.option("--rows", type=click.Choice(["combinations", "trials"]), default="combinations", help="Of --format csv.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for --format; md, csv and json are printed without.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def report(folder: Path, form: "Form | None", rows: "Rows", out: Path | None, *, as_json: bool) -> int:
+    """Print a run's table and write its page, RUN/report.html; or write one form of the report.
 
     \b
     Example:  assay report runs/quickstart-20260102-030405
+              assay report runs/mine --format csv --rows trials > trials.csv
     """
-    from assay.commands.report import exit_code, records_json, report_run
+    from assay.commands.report import report_run, write_report
 
-    if as_json:
-        click.echo(records_json(folder))
-    else:
-        report_run(folder, open_console())
-    return exit_code(folder)
+    if form is None and not as_json:
+        return report_run(folder, open_console())
+    return write_report(folder, form or "json", rows, out, open_console())
+
+
+@cli.command()
+@click.argument("folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RUN RUN...")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into this directory.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for the page, or for --format.")
+def compare(folders: tuple[Path, ...], form: "Form | None", out: Path | None) -> int:
+    """Put runs side by side, those of different machines apart: a table, and the page comparison.html.
+
+    \b
+    Example:  assay compare runs/laptop runs/server
+    """
+    from assay.commands.compare import compare_runs
+
+    return compare_runs(folders, form, out, open_console())
+
+
+@cli.command()
+@click.option("--markdown", is_flag=True, help="The reference, docs/reference/experiment.md, instead.")
+def schema(*, markdown: bool) -> None:
+    """Print the JSON schema of experiment files, with which editors complete and check them.
+
+    \b
+    Example:  assay schema > experiment.schema.json
+    """
+    from assay.commands.schema import experiment_reference, experiment_schema
+
+    text = experiment_reference if markdown else experiment_schema
+    click.echo(text(find_installation()), nl=False)
 
 
 @cli.command()

@@ -12,6 +12,7 @@ DAEMONS_MB = 800
 _MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
 _TASKS = (("mapreduce.map.memory.mb", 1024), ("mapreduce.reduce.memory.mb", 1024))
 _STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
+_OFFERED = "yarn.nodemanager.resource.memory-mb"
 _IN_MASTER = "mapreduce.job.ubertask.enable"
 
 
@@ -27,26 +28,31 @@ def offered_mb(spec: ClusterSpec) -> int:
 
 
 def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
-    """Raises BadInputError when the limit leaves no room for a job beside the daemons, with these properties."""
-    if spec.limit_memory_bytes is None:
-        return
+    """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
     master, tasks = _asked(properties, _MASTER), [_asked(properties, task) for task in _TASKS]
-    limit_mb, largest = spec.limit_memory_bytes // MIB, max(master, *tasks)
+    if spec.limit_memory_bytes is not None:
+        _check_limit(spec.limit_memory_bytes // MIB, max(master, *tasks))
+    step = _asked(properties, _STEP)
+    at_once = _rounded(master, step)
+    if properties.get(_IN_MASTER, "false").lower() != "true":
+        at_once += max(_rounded(task, step) for task in tasks)
+    offered = _asked(properties, (_OFFERED, offered_mb(spec)))
+    if offered < at_once:
+        limit = spec.limit_memory_bytes
+        below = "" if limit is None else f"below a memory limit of {_gib(limit // MIB)} "
+        raise BadInputError(
+            f"{below}the NodeManager offers {_gib(offered)}, and a job's master and one task take {_gib(at_once)} "
+            f"(each rounded up to {_STEP[0]}, {step} MiB): it would wait for ever; give at least "
+            f"{_gib(at_once, up=True)}, or ask for smaller containers"
+        )
+
+
+def _check_limit(limit_mb: int, largest: int) -> None:
     if limit_mb < DAEMONS_MB + largest:
         raise BadInputError(
             f"a memory limit of {_gib(limit_mb)} is too small: the five daemons take about {_gib(DAEMONS_MB)}, and the "
             f"largest container asks for {_gib(largest)}; give at least {_gib(DAEMONS_MB + largest, up=True)}, or ask "
             f"for smaller containers ({_MASTER[0]}, {_TASKS[0][0]}, {_TASKS[1][0]})"
-        )
-    step = _asked(properties, _STEP)
-    at_once = _rounded(master, step)
-    if properties.get(_IN_MASTER, "false").lower() != "true":
-        at_once += max(_rounded(task, step) for task in tasks)
-    if offered_mb(spec) < at_once:
-        raise BadInputError(
-            f"below a memory limit of {_gib(limit_mb)} the NodeManager offers {_gib(offered_mb(spec))}, and a job's "
-            f"master and one task take {_gib(at_once)} (each rounded up to {_STEP[0]}, {step} MiB): it would wait for "
-            f"ever; give at least {_gib(at_once, up=True)}, or ask for smaller containers"
         )
 
 

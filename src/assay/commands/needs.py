@@ -2,7 +2,7 @@
 
 import re
 
-from assay.model.trial import Plan, Trial
+from assay.model.trial import Estimate, Plan, Trial
 from assay.preflight import Needs
 from assay.report.text import bytes_text, duration_text
 
@@ -14,14 +14,28 @@ _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 def needs_lines(plan: Plan, needs: Needs) -> list[str]:
     """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
     head = f"{plan.experiment}: {len(plan.trials)} trials, about {duration_text(needs.seconds)}"
-    return [head, *map(trial_line, plan.trials), *_places(needs), f"  in all: {_sum(plan, needs)}"]
+    trials = [trial_line(trial, needs.estimates[trial.id]) for trial in plan.trials]
+    return [head, *trials, *_sources(needs), *_places(needs), f"  in all: {_sum(plan, needs)}"]
 
 
-def trial_line(trial: Trial) -> str:
-    """A trial's factors, but those that say nothing; of paths in options the last name."""
+def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
+    """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
     factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
-    told = ", ".join(value for value in factors.values() if value not in _PLAIN)
-    return f"  {trial.id}: {told}, repetition {trial.repetition}"
+    further = [f"{name}={level}" for name, level in trial.levels.items() if level not in _PLAIN]
+    named = [value for name, value in factors.items() if name not in trial.levels and value not in _PLAIN]
+    turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"
+    time = f", {duration_text(estimate.seconds)} in earlier records" if estimate and estimate.records else ""
+    return f"  {trial.id}: {', '.join([*named, *further, turn])}{time}"
+
+
+def _sources(needs: Needs) -> list[str]:
+    """Which times come from records; nothing is said where none does."""
+    known = sum(bool(one.records) for one in needs.estimates.values())
+    rest = len(needs.estimates) - known
+    if not known:
+        return []
+    reckoned = f"; the other {rest} are reckoned, and rough" if rest else ""
+    return [f"  times of {known} trial{'s' if known > 1 else ''} are medians of earlier records{reckoned}"]
 
 
 def _places(needs: Needs) -> list[str]:

@@ -21,7 +21,7 @@ def quickstart(out: Path | None, installation: Installation, console: Console) -
     experiments = installation.root / "experiments"
     lacking = [*missing(installation), *_unbounded(installation)]
     if not lacking:
-        return run_experiment(experiments / "quickstart.yaml", out, installation, console, resume=False, dry_run=False)
+        return run_experiment(experiments / "quickstart.yaml", out, installation, console)
     doubt = Doubt(
         kind="no-emulated-drives",
         what=f"drives can't be emulated here: {'; '.join(lacking)}",
@@ -30,7 +30,7 @@ def quickstart(out: Path | None, installation: Installation, console: Console) -
     )
     print_doubt(doubt, console)
     plain = experiments / "quickstart-without-emulation.yaml"
-    return run_experiment(plain, out, installation, console, resume=False, dry_run=False, doubts=(doubt,))
+    return run_experiment(plain, out, installation, console, doubts=(doubt,))
 
 
 def _unbounded(installation: Installation) -> list[str]:

@@ -1,50 +1,132 @@
-"""`assay report`: the table, the page, the records as JSON."""
+"""`assay report`: a run's table on the terminal, its page, and the same as Markdown, CSV, JSON and PDF."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 
+from assay.commands.printing import find_browser, print_page
 from assay.model.doubt import Outcome
-from assay.record.folder import RunFolder
-from assay.report.closeup import chosen, look
+from assay.model.record import Record
+from assay.record.folder import Damaged, RunFolder
 from assay.report.cost_table import print_costs
-from assay.report.page import page
+from assay.report.figures import combination_values, csv_lines, trial_values
+from assay.report.gathered import Gathered, gather
+from assay.report.judged import judge
+from assay.report.markdown import markdown
+from assay.report.page import page_of
+from assay.report.study import study_text
 from assay.report.table import print_report
+from assay.stats.summary import summarise
+from assay.study.comparison import compare
+from assay.study.experiment import study_experiment
 
 FAILED = 1
+MOST_DAMAGED = 20
+Form = Literal["html", "md", "csv", "json", "pdf"]
+Rows = Literal["combinations", "trials"]
 
 
-def report_run(folder: Path, console: Console) -> None:
-    """Print the table and write RUN/report.html. Raises BadInputError when the folder is no run."""
-    run = RunFolder(folder)
-    plan = run.plan()
-    records, damaged = run.records()
-    print_report(f"{plan.experiment}: {len(records)} of {len(plan.trials)} trials", records, console, plan.doubts)
-    for one in damaged:
+def report_run(folder: Path, console: Console) -> int:
+    """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run."""
+    run = gather(RunFolder(folder))
+    judged = judge(run.plan, run.records)
+    title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
+    print_report(title, run.records, judged, console)
+    for one in run.damaged[:MOST_DAMAGED]:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
-    closeups = [look(run, record) for record in chosen(records)]
-    print_costs(closeups, console)
+    if len(run.damaged) > MOST_DAMAGED:
+        console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
+    print_costs(run.closeups, console)
+    if judged.study:
+        console.print(study_text(judged.study), highlight=False, markup=False, soft_wrap=True)
     target = folder / "report.html"
-    target.write_text(page(plan, records, damaged, closeups))
+    target.write_text(page_of(run, judged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
+    return _code(run)
+
+
+def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console: Console) -> int:
+    """Write one form of a report to `out`; the exit code.
+
+    Without `out` HTML and PDF go to RUN/report.html and RUN/report.pdf, the others to standard output. Raises
+    BadInputError when the folder is no run or PDF can't be had.
+    """
+    browser = find_browser() if form == "pdf" else ""
+    if form == "json":
+        emit(json_lines(RunFolder(folder)), out)
+        return exit_code(folder)
+    run = gather(RunFolder(folder), close=form != "csv")
+    if form == "csv":
+        emit(csv_of(run, rows), out)
+        return _code(run)
+    judged = judge(run.plan, run.records)
+    if form == "md":
+        emit(iter([markdown(run, judged)]), out)
+        return _code(run)
+    target = out or folder / f"report.{form}"
+    if form == "pdf":
+        print_page(page_of(run, judged), target, browser)
+    else:
+        target.write_text(page_of(run, judged))
+    console.print(f"page: {target}", highlight=False, soft_wrap=True)
+    return _code(run)
+
+
+def csv_of(run: Gathered, rows: Rows) -> Iterator[str]:
+    """One line per combination, or per trial."""
+    if rows == "trials":
+        return csv_lines(list(trial_values(run.records)))
+    return csv_lines([combination_values(row) for row in summarise(run.records)])
+
+
+def emit(lines: Iterator[str], out: Path | None) -> None:
+    """To a file, or to standard output."""
+    if out is None:
+        for line in lines:
+            print(line)  # noqa: T201 - the output of the command
+        return
+    with out.open("w") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def records_json(folder: Path) -> str:
     """The plan, all records and what had to be left out."""
-    run = RunFolder(folder)
-    records, damaged = run.records()
-    content = {
-        "plan": run.plan().model_dump(mode="json"),
-        "records": [record.model_dump(mode="json") for record in records],
-        "left_out": [{"folder": str(one.folder), "reason": one.reason} for one in damaged],
-    }
-    return json.dumps(content, indent=1)
+    return "\n".join(json_lines(RunFolder(folder)))
+
+
+def json_lines(run: RunFolder) -> Iterator[str]:
+    """One JSON document in lines, a record at a time: a large run does not fit into memory at once."""
+    plan = run.plan()
+    damaged: list[Damaged] = []
+    studied = study_experiment(plan.experiment) is not None
+    kept: list[Record] = []
+    yield f'{{"plan": {plan.model_dump_json()},\n"records": ['
+    before = ""
+    for one in run.each(plan):
+        if isinstance(one, Record):
+            yield f"{before}{one.model_dump_json()}"
+            before = ","
+            if studied:
+                kept.append(one)
+        else:
+            damaged.append(one)
+    left_out = [{"folder": str(one.folder), "reason": one.reason} for one in damaged]
+    study = compare(plan, kept) if studied else None
+    beside = f',\n"study": {study.model_dump_json()}' if study else ""
+    yield f'],\n"left_out": {json.dumps(left_out)}{beside}}}'
 
 
 def exit_code(folder: Path) -> int:
     """0 when every planned trial has a readable record and all verdicts pass."""
     run = RunFolder(folder)
-    records, damaged = run.records()
-    whole = len(records) == len(run.plan().trials) and not damaged
-    return 0 if whole and all(record.outcome is Outcome.PASS for record in records) else FAILED
+    plan = run.plan()
+    records, damaged = run.records(plan, outlines=True)
+    return _code(Gathered(plan, records, damaged, ()))
+
+
+def _code(run: Gathered) -> int:
+    whole = len(run.records) == len(run.plan.trials) and not run.damaged
+    return 0 if whole and all(record.outcome is Outcome.PASS for record in run.records) else FAILED

@@ -4,77 +4,133 @@ from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
-from assay.commands.needs import needs_lines, trial_line
+from assay.budget import Budget
+from assay.commands.needs import needs_lines
 from assay.commands.report import exit_code, report_run
+from assay.commands.resume import resumed
 from assay.console import ConsoleDisplay
-from assay.execution import execute, interruptible
+from assay.execution import execute, interruptible, repeat
 from assay.lease import release_stale
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import Plan
 from assay.parts import trial_parts, vocabulary
+from assay.plan.choosing import only
 from assay.plan.make import make_plan
-from assay.preflight import check_needs
+from assay.preflight import MakeParts, Needs, check_needs
 from assay.probe.left_overs import remove_left_overs
+from assay.record.earlier import earlier
 from assay.record.folder import RunFolder
+from assay.report.table import print_doubt
+from assay.report.text import duration_text
+from assay.stats.expected import Expected
+
+RUNS = Path("runs")
+
+
+class How(NamedTuple):
+    """How an experiment is run.
+
+    `only` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which no trial begins, and
+    until which the least certain ones are repeated.
+    """
+
+    resume: bool = False
+    dry_run: bool = False
+    only: tuple[str, ...] = ()
+    budget_s: float | None = None
+
+
+AT_ONCE = How()
 
 
 def run_experiment(
-    experiment: Path, out: Path | None, installation: Installation, console: Console, *,
-    resume: bool, dry_run: bool, doubts: tuple[Doubt, ...] = (),
+    experiment: Path, out: Path | None, installation: Installation, console: Console, how: How = AT_ONCE,
+    doubts: tuple[Doubt, ...] = (),
 ) -> int:  # fmt: skip
-    """Plan, check, run and report an experiment; `doubts` are those of the whole plan.
+    """Plan, check, run and report an experiment; `doubts` are those of the whole plan, beside its own.
 
     Returns the exit code; raises BadInputError before anything starts.
     """
-    plan = make_plan(experiment, vocabulary(installation)).model_copy(update={"doubts": doubts})
-    folder = RunFolder(out or Path("runs") / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
-    if resume:
-        _check_same_plan(folder, plan, out)
-    else:
-        folder.check_free()
+    full = make_plan(experiment, vocabulary(installation))
+    for doubt in full.doubts:
+        print_doubt(doubt, console)
+    full = full.model_copy(update={"doubts": (*doubts, *full.doubts)})
+    plan = only(full, how.only)
+    folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
+    whole = _whole(folder, full, plan, out, resume=how.resume)
     _clean_left_overs(installation, console)
     make_parts = partial(trial_parts, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible():
-        needs = check_needs(plan, make_parts, display)
-    trials = set(map(trial_line, plan.trials))
-    for line in needs_lines(plan, needs):
-        console.print(line, style="dim" if line in trials else None, highlight=False, markup=False, soft_wrap=True)
-    if dry_run:
+        runs = {folder.path.parent.resolve(), RUNS.resolve()}
+        expected = Expected(one for place in sorted(runs) for one in earlier(place, plan.trials))
+        needs = check_needs(plan, make_parts, display, expected)
+    _say_needs(plan, needs, how.budget_s, console)
+    if how.dry_run:
         return 0
-    if not resume:
-        folder.create(plan)
+    if how.resume:
+        folder.replace_plan(whole)
+    else:
+        folder.create(whole)
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
-            execute(plan, folder, make_parts, display)
+            _run(plan, folder, make_parts, display, needs, how.budget_s)
     except KeyboardInterrupt:
-        console.print(
-            f"go on with: assay run {experiment} --out {folder.path} --resume",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )
+        _say(console, f"go on with: assay run {experiment} --out {folder.path} --resume")
         raise
     report_run(folder.path, console)
     return exit_code(folder.path)
 
 
-def _check_same_plan(folder: RunFolder, plan: Plan, out: Path | None) -> None:
+def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resume: bool) -> Plan:
+    """What the run's folder holds in the end: the plan, and on resuming what it held before."""
+    if not resume:
+        folder.check_free()
+        return plan
     if out is None:
         raise BadInputError("--resume needs --out, the folder of the run to go on with")
-    if folder.plan().model_copy(update={"doubts": plan.doubts}) != plan:
-        raise BadInputError(
-            f"{out} holds another plan than this experiment makes now; give the experiment as it was, or another --out"
-        )
+    try:
+        return resumed(folder.plan(), full, plan, folder.finished())
+    except BadInputError as error:
+        raise BadInputError(f"{out}: {error}") from None
+
+
+def _run(
+    plan: Plan, folder: RunFolder, make_parts: MakeParts, display: ConsoleDisplay, needs: Needs, budget_s: float | None
+) -> None:
+    if budget_s is None:
+        execute(plan, folder, make_parts, display)
+        return
+    budget = Budget(budget_s, needs.estimates)
+    if execute(plan, folder, make_parts, display, budget):
+        count = repeat(plan, folder, make_parts, display, budget)
+        display.say(f"{count} trial{'' if count == 1 else 's'} repeated where medians were the least certain")
+    else:
+        left = len({trial.id for trial in plan.trials} - folder.finished())
+        display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
+
+
+def _say_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
+    trials = {trial.id for trial in plan.trials}
+    for line in needs_lines(plan, needs):
+        is_trial = line.strip().partition(":")[0] in trials
+        console.print(line, style="dim" if is_trial else None, highlight=False, markup=False, soft_wrap=True)
+    if budget_s is not None:
+        _say(console, f"  for {duration_text(budget_s)}: what trials leave of it goes to the least certain medians")
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _clean_left_overs(installation: Installation, console: Console) -> None:
     def say(text: str) -> None:
-        console.print(f"assay: {text}", highlight=False, markup=False, soft_wrap=True)
+        _say(console, f"assay: {text}")
 
     for lease in release_stale(installation.state, say):
         say(f"removed what a killed run left behind ({lease.id})")

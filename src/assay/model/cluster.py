@@ -22,11 +22,22 @@ class ClusterSpec(Frozen):
     `limit_cpus` how many cores' worth of time; None is no bound.
     """
 
-    kind: Literal["embedded", "existing"] = "embedded"
-    conf_dir: Path | None = None
-    starts: Literal["brisk", "stock"] = "brisk"
-    memory_mb: int = Field(default=8192, ge=1)
-    vcores: int = Field(default=8, ge=1)
+    kind: Literal["embedded", "existing"] = Field(
+        default="embedded",
+        description="A fresh cluster of one node for each trial, or yours. `existing` goes without saying where "
+        "`conf_dir` is given.",
+    )
+    conf_dir: Path | None = Field(
+        default=None, description="The Hadoop configuration directory of an existing cluster; required there."
+    )
+    starts: Literal["brisk", "stock"] = Field(
+        default="brisk",
+        description="How much start-up waiting is cut (see [settings](settings.md#starts)). Embedded only.",
+    )
+    memory_mb: int = Field(
+        default=8192, ge=1, description="Memory that the NodeManager offers to containers. Embedded only."
+    )
+    vcores: int = Field(default=8, ge=1, description="Cores that the NodeManager offers to containers. Embedded only.")
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
 

@@ -1,6 +1,6 @@
 """Plans and trials: what an experiment asks for, as data."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +22,12 @@ class WorkloadSpec(Frozen):
     @property
     def own(self) -> str:
         """Options and Hadoop properties in one line: what tells two entries of the same workload apart."""
-        return " ".join(f"{name}={value}" for name, value in sorted({**self.options, **self.hadoop}.items()))
+        return self.own_but(())
+
+    def own_but(self, factors: Collection[str]) -> str:
+        """The same without the Hadoop properties that are factors of their own."""
+        hadoop = {name: value for name, value in self.hadoop.items() if name not in factors}
+        return " ".join(f"{name}={value}" for name, value in sorted({**self.options, **hadoop}.items()))
 
 
 class MediumSpec(Frozen):
@@ -54,7 +59,9 @@ class Trial(Frozen):
     """One run of one combination of factors. `id` is unique in its plan and names the trial's folder.
 
     `media` are those that the placement names, each once. With `strict_placement` bytes that landed elsewhere make
-    the trial fail instead of raising a doubt.
+    the trial fail instead of raising a doubt. `levels` are those of the experiment's further factors by name: Hadoop
+    properties with several levels, and `replication`; they are among the trial's properties too. A `warm_up` trial is
+    recorded and counts in no figure.
     """
 
     id: str
@@ -68,6 +75,8 @@ class Trial(Frozen):
     cache: Literal["cold", "warm"]
     probes: Literal["default", "capture", "none"] = "default"
     repetition: int
+    levels: Mapping[str, str] = {}
+    warm_up: bool = False
 
     @property
     def factors(self) -> dict[str, str]:
@@ -75,19 +84,27 @@ class Trial(Frozen):
         return {
             "workload": self.workload.name,
             "variant": self.workload.variant,
-            "options": self.workload.own,
+            "options": self.workload.own_but(self.levels),
             "dataset": self.dataset.name,
             "placement": self.placement.name,
             "settings": self.settings.name,
-            "memory": "all" if self.cluster.limit_memory_bytes is None else _size(self.cluster.limit_memory_bytes),
-            "cpus": "all" if self.cluster.limit_cpus is None else f"{self.cluster.limit_cpus:g}",
+            "memory": memory_level(self.cluster.limit_memory_bytes),
+            "cpus": cpus_level(self.cluster.limit_cpus),
             "cache": self.cache,
             "probes": self.probes,
+            **self.levels,
         }
 
 
-def _size(count: int) -> str:
-    """Bytes as people write them in experiments."""
+def cpus_level(count: float | None) -> str:
+    """A bound of processor time, in cores, as tables show it."""
+    return "all" if count is None else f"{count:g}"
+
+
+def memory_level(count: int | None) -> str:
+    """A bound of memory, in bytes, as tables show it and people write it."""
+    if count is None:
+        return "all"
     gib, mib = count / (1 << 30), count / (1 << 20)
     return f"{gib:g}GiB" if gib == int(gib) else f"{mib:g}MiB"
 
@@ -104,8 +121,12 @@ class Plan(Frozen):
 
 
 class Estimate(Frozen):
-    """What a trial is expected to need. Bytes on the medium, resident memory, seconds of elapsed time."""
+    """What a trial is expected to need. Bytes on the medium, resident memory, seconds of elapsed time.
+
+    `records` is of how many earlier trials like it the time is the median; 0 where it was reckoned.
+    """
 
     disk_bytes: int
     memory_bytes: int
     seconds: float
+    records: int = 0

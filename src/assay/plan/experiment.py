@@ -1,168 +1,172 @@
-"""What an experiment file may say: the schema, with the short forms people like to write."""
+"""What an experiment file may say: the schema. Descriptions are what editors show and the reference is made of."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
-from assay.model.dataset import DatasetSpec
 from assay.model.placement import ROLES
+from assay.plan.entries import DatasetEntry, MediumEntry, PlacementEntry, WorkloadEntry
 from assay.plan.settings import Profile, Text
+from assay.plan.short_forms import (
+    Bytes,
+    Levels,
+    Name,
+    cluster_short,
+    file_alone,
+    medium_short,
+    name_alone,
+    one_list_or_many,
+    one_or_many,
+    placement_short,
+)
 
+COPIES = "dfs.replication"
+CacheState = Literal["cold", "warm"]
+Measuring = Literal["default", "capture", "none"]
 
-def _name_alone(value: Any) -> Any:
-    return {"name": value} if isinstance(value, str) else value
+OneWorkload = Annotated[WorkloadEntry, BeforeValidator(name_alone, json_schema_input_type=str | WorkloadEntry)]
+OneDataset = Annotated[DatasetEntry, BeforeValidator(file_alone, json_schema_input_type=str | DatasetEntry)]
+OneMedium = Annotated[MediumEntry, BeforeValidator(medium_short, json_schema_input_type=str | MediumEntry)]
+OnePlacement = Annotated[
+    PlacementEntry,
+    BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float]),
+]
+OneCluster = Annotated[
+    ClusterSpec, BeforeValidator(cluster_short, json_schema_input_type=Literal["embedded"] | ClusterSpec)
+]
+Cpus = Annotated[float, Field(gt=0)]
+Copies = Annotated[int, Field(ge=1, le=512)]
+Factors = Annotated[list[str], Field(min_length=2)]
+Several = Annotated[
+    list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text]), Field(min_length=1)
+]
 
-
-def _medium_short(value: Any) -> Any:
-    """`memory` and `directory` alone name a kind, any other word a profile; a profile means an emulated drive."""
-    if isinstance(value, str):
-        value = {"kind": value} if value in {"directory", "memory"} else {"profile": value}
-    if isinstance(value, dict) and "profile" in value and "kind" not in value:
-        value = {"kind": "emulated", **value}
-    return value
-
-
-def _placement_short(value: Any) -> Any:
-    """A medium's name alone, fractions for all roles, or a mapping of roles; a role's medium alone is all of it."""
-    if isinstance(value, str):
-        value = {value: 1.0}
-    if not isinstance(value, dict):
-        return value
-    if not set(value) & {*ROLES, "name"}:
-        value = dict.fromkeys(ROLES, value)
-    return {key: {part: 1.0} if key in ROLES and isinstance(part, str) else part for key, part in value.items()}
-
-
-def _cluster_short(value: Any) -> Any:
-    """`embedded` alone names a kind; `conf_dir` alone means an existing cluster."""
-    if isinstance(value, str):
-        return {"kind": value}
-    if isinstance(value, dict) and "conf_dir" in value and "kind" not in value:
-        return {"kind": "existing", **value}
-    return value
-
-
-def _file_alone(value: Any) -> Any:
-    """A dataset's file name alone."""
-    return {"file": value} if isinstance(value, str) else value
-
-
-def _one_or_many(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-def _bytes(value: Any) -> Any:
-    """`8GiB`, `800MB` or a number of bytes."""
-    if isinstance(value, bool) or value is None:
-        return value
-    try:
-        size = int(TypeAdapter(ByteSize).validate_python(value))
-    except ValidationError:
-        size = 0
-    if size < 1:
-        raise PydanticCustomError("size", "Must be a size above 0, such as 4GiB (1024s) or 500GB (1000s)")
-    return size
-
-
-# A size in bytes, at least one.
-Bytes = Annotated[int, BeforeValidator(_bytes)]
-
-# A name becomes part of a folder's name.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-
-
-class WorkloadEntry(Frozen):
-    """A workload: its name alone, or with a variant, options, and Hadoop properties for its jobs alone."""
-
-    name: str
-    variant: str | None = None
-    options: Mapping[str, Text] = {}
-    hadoop: Mapping[str, Text] = {}
-
-
-class MediumEntry(Frozen):
-    """A medium: its kind, a directory's path, a tmpfs' or an emulated drive's size, an emulated drive's profile."""
-
-    kind: Literal["directory", "memory", "emulated"] = "directory"
-    path: Path | None = None
-    size: Bytes | None = None
-    profile: str | None = None
-    file_system: Literal["ext4", "xfs"] = "ext4"
-
-    @model_validator(mode="after")
-    def _belongs_to_its_kind(self) -> "MediumEntry":
-        if self.kind == "emulated" and self.profile is None:
-            raise ValueError("an emulated medium needs a profile; `assay media list` shows those there are")
-        if self.kind != "emulated" and self.profile is not None:
-            raise ValueError(f"a profile belongs to an emulated medium, and this one is of kind {self.kind}")
-        if self.kind == "directory" and self.size is not None:
-            raise ValueError("a directory has no size of its own; leave size out")
-        return self
-
-
-class PlacementEntry(Frozen):
-    """A placement: for each role its media with their fractions."""
-
-    name: Name | None = None
-    input: Mapping[str, float] = Field(min_length=1)
-    intermediate: Mapping[str, float] = Field(min_length=1)
-    output: Mapping[str, float] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _fractions_add_up(self) -> "PlacementEntry":
-        for role in ROLES:
-            fractions = getattr(self, role)
-            if min(fractions.values()) < 0 or abs(sum(fractions.values()) - 1) > 1e-6:
-                shown = ", ".join(f"{medium}: {share:g}" for medium, share in fractions.items())
-                raise ValueError(f"the fractions of {role} ({shown}) must be 0 or more and add up to 1")
-        return self
-
-
-class DatasetEntry(DatasetSpec):
-    """A dataset: exactly one of `file`, `get` and `make`; the name is derived from it unless given."""
-
-    name: str = ""
-
-    @model_validator(mode="after")
-    def _exactly_one_source(self) -> "DatasetEntry":
-        given = [key for key in ("file", "get", "make") if getattr(self, key) is not None]
-        if len(given) != 1:
-            found = f"{' and '.join(given)} are" if given else "none is"
-            raise ValueError(f"a dataset needs exactly one of file, get and make, and {found} given")
-        return self
+Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_input_type=Factors | list[Factors])]
+Combined = Annotated[Mapping[str, Several], Field(min_length=1)]
 
 
 class ExperimentFile(Frozen):
     """An experiment as a user writes it."""
 
-    experiment: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    description: str = ""
+    experiment: Name = Field(
+        description="Letters, digits, `.`, `_`, `-`; begins with a letter or digit. Names the run folder, "
+        "`runs/NAME-DATE-TIME`."
+    )
+    description: str = Field(default="", description="Shown in the report.")
     workloads: Annotated[
-        list[Annotated[WorkloadEntry, BeforeValidator(_name_alone)]], BeforeValidator(_one_or_many), Field(min_length=1)
-    ]
-    datasets: Annotated[list[Annotated[DatasetEntry, BeforeValidator(_file_alone)]], BeforeValidator(_one_or_many)] = []
-    media: Mapping[Name, Annotated[MediumEntry, BeforeValidator(_medium_short)]] = {}
+        list[OneWorkload], BeforeValidator(one_or_many, json_schema_input_type=OneWorkload | list[OneWorkload])
+    ] = Field(min_length=1, description="What to compute.")
+    datasets: Annotated[
+        list[OneDataset], BeforeValidator(one_or_many, json_schema_input_type=OneDataset | list[OneDataset])
+    ] = Field(
+        default=[], min_length=1, description="On which graphs. Required, unless all workloads make their own input."
+    )
+    media: Mapping[Name, OneMedium] = Field(
+        default={},
+        description="The places for bytes, by names of your choice. Required on Assay's own cluster, not allowed on an "
+        "existing one.",
+    )
     placement: Annotated[
-        list[Annotated[PlacementEntry, BeforeValidator(_placement_short)]], BeforeValidator(_one_or_many)
-    ] = []
-    placement_check: Literal["doubt", "error"] = "doubt"
-    settings: Annotated[list[str], BeforeValidator(_one_or_many), Field(min_length=1)] = ["defaults"]
-    profiles: Mapping[str, Profile] = {}
-    hadoop: Mapping[str, Text] = {}
-    cluster: Annotated[ClusterSpec, BeforeValidator(_cluster_short)] = ClusterSpec()
-    memory: Annotated[list[Bytes], BeforeValidator(_one_or_many)] = []
-    cpus: Annotated[list[Annotated[float, Field(gt=0)]], BeforeValidator(_one_or_many)] = []
-    cache: Annotated[list[Literal["cold", "warm"]], BeforeValidator(_one_or_many), Field(min_length=1)] = ["cold"]
+        list[OnePlacement], BeforeValidator(one_or_many, json_schema_input_type=OnePlacement | list[OnePlacement])
+    ] = Field(
+        default=[],
+        min_length=1,
+        description="Which medium serves input, intermediates and output; by default each medium alone. Embedded only.",
+    )
+    placement_check: Literal["doubt", "error"] = Field(
+        default="doubt",
+        description="What bytes that [landed elsewhere](#where-bytes-landed) are: a doubt, or the trial's failure.",
+    )
+    settings: Annotated[list[str], BeforeValidator(one_or_many, json_schema_input_type=str | list[str])] = Field(
+        default=["defaults"],
+        min_length=1,
+        description="Profiles, that is named sets of Hadoop properties: `stock`, `defaults`, `containers`, `customs`, "
+        "`small` (see [settings](settings.md)) or one under `profiles`.",
+    )
+    profiles: Mapping[str, Profile] = Field(
+        default={}, description="Your own profiles. One with a shipped name replaces it."
+    )
+    hadoop: Mapping[str, Levels] = Field(
+        default={},
+        description="Hadoop properties for all trials. They win over the profiles. A list of levels makes a property a "
+        "factor.",
+    )
+    replication: Annotated[list[Copies], BeforeValidator(one_or_many, json_schema_input_type=Copies | list[Copies])] = (
+        Field(
+            default=[],
+            min_length=1,
+            description="Copies that HDFS keeps of each block (`dfs.replication`). Assay's own cluster has one "
+            "DataNode and keeps one copy, whatever is asked for: a doubt says so.",
+        )
+    )
+    cluster: OneCluster = Field(default=ClusterSpec(), description="Which cluster to run on.")
+    memory: Annotated[list[Bytes], BeforeValidator(one_or_many, json_schema_input_type=Bytes | list[Bytes])] = Field(
+        default=[],
+        min_length=1,
+        description="Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); without, no "
+        "bound. Embedded only.",
+    )
+    cpus: Annotated[list[Cpus], BeforeValidator(one_or_many, json_schema_input_type=Cpus | list[Cpus])] = Field(
+        default=[],
+        min_length=1,
+        description="Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); without, no bound. "
+        "Embedded only.",
+    )
+    cache: Annotated[
+        list[CacheState], BeforeValidator(one_or_many, json_schema_input_type=CacheState | list[CacheState])
+    ] = Field(
+        default=["cold"],
+        min_length=1,
+        description="State of the page cache when the jobs start (see [below](#cache)).",
+    )
     probes: Annotated[
-        list[Literal["default", "capture", "none"]], BeforeValidator(_one_or_many), Field(min_length=1)
-    ] = ["default"]
-    repetitions: int = Field(default=1, ge=1, le=10_000)
-    seed: int = Field(default=1, ge=0)
+        list[Measuring], BeforeValidator(one_or_many, json_schema_input_type=Measuring | list[Measuring])
+    ] = Field(
+        default=["default"],
+        min_length=1,
+        description="Whether [probes](probes.md) measure the trial. `capture`: all of them, but the network's bytes by "
+        "purpose come from [tshark](../how-to/capture-packets.md). Several, to see what they cost. On an existing "
+        "cluster there are none.",
+    )
+    design: Literal["grid", "one-at-a-time"] = Field(
+        default="grid",
+        description="Which combinations of levels there are ([below](#factors-and-their-combinations)): all of them, "
+        "or one factor changed at a time from `base`.",
+    )
+    base: Mapping[str, Text] = Field(
+        default={},
+        description="For `one-at-a-time`: the factors that are changed one at a time, each with the level at which it "
+        "stays while another one changes. Factors that are not named are combined with all of that.",
+    )
+    zip: Zipped = Field(
+        default=[],
+        description="Lists of factors whose levels go together, first with first, second with second; they must have "
+        "equally many.",
+    )
+    exclude: Annotated[
+        list[Combined], BeforeValidator(one_or_many, json_schema_input_type=Combined | list[Combined])
+    ] = Field(
+        default=[],
+        description="Combinations to leave out: those that have all the levels of one of these maps; several levels of "
+        "a factor may be given as a list.",
+    )
+    repetitions: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="How often each combination runs. With fewer than 5 the report raises a doubt.",
+    )
+    warm_up: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="So many trials run before all others, to warm the machine up. They are recorded and marked, and "
+        "no figure counts them.",
+    )
+    seed: int = Field(default=1, ge=0, description="Draws the order of the trials.")
 
     @model_validator(mode="after")
     def _media_belong_to_the_cluster(self) -> "ExperimentFile":
@@ -177,6 +181,12 @@ class ExperimentFile(Frozen):
                 raise ValueError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")
         elif not self.media:
             raise ValueError("media is missing: name at least one, e.g. media: {disk: directory}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_word_for_copies(self) -> "ExperimentFile":
+        if self.replication and COPIES in self.hadoop:
+            raise ValueError(f"replication and {COPIES} (under hadoop) are the same; keep one of them")
         return self
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -11,6 +11,19 @@ from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.plan.experiment import ExperimentFile
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_WHOLE, _NUMBER, _TEXT, _MAP = "a whole number", "a number", "a single text or number", "a map such as {{key: value}}"
+# What a value must be, by the type of pydantic's errors.
+_MUST = {
+    "int_type": _WHOLE, "int_parsing": _WHOLE, "int_from_float": _WHOLE, "float_type": _NUMBER,
+    "float_parsing": _NUMBER, "string_type": _TEXT, "dict_type": _MAP, "mapping_type": _MAP, "model_type": _MAP,
+    "model_attributes_type": _MAP, "list_type": "a list such as [one, other]", "literal_error": "{expected}",
+    "greater_than_equal": "{ge} or more", "greater_than": "above {gt:g}", "less_than_equal": "{le} or less",
+    "too_short": "a list of {min_length} or more",
+    "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
+}  # fmt: skip
 # The option of a workload that may name any input, the experiment's dataset too.
 INPUT = "input"
 
@@ -20,6 +33,7 @@ class Vocabulary(NamedTuple):
 
     `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
     `path_options` has the names of each workload's options that are paths, with their defaults.
+    `properties` are those that Hadoop's own tables of defaults have; none where Hadoop is not there to ask.
     """
 
     workloads: Mapping[str, Sequence[str]]
@@ -28,6 +42,7 @@ class Vocabulary(NamedTuple):
     profiles: Sequence[str]
     own_input: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}
+    properties: Collection[str] = ()
 
     def needs_dataset(self, workload: str, options: Mapping[str, str]) -> bool:
         """Whether a workload with these options runs on the experiment's datasets."""
@@ -38,14 +53,17 @@ class Vocabulary(NamedTuple):
 def load(path: Path) -> tuple[ExperimentFile, Any]:
     """The experiment in a file, and the YAML tree that knows its lines. Raises BadInputError."""
     from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
         tree = YAML().load(path.read_text())
     except FileNotFoundError:
         raise BadInputError(f"there is no experiment file {path}; see the experiments/ folder for examples") from None
-    except (YAMLError, UnicodeDecodeError) as error:
-        raise BadInputError(f"{path} is not readable YAML: {' '.join(str(error).split())}") from None
+    except MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise BadInputError(f"{path}{line}: not readable as YAML: {error.problem}") from None
+    except (OSError, YAMLError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{path} can't be read: {' '.join(str(error).split())}") from None
     if not isinstance(tree, dict):
         raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
     try:
@@ -80,18 +98,27 @@ def _sentence(error: ValidationError, tree: Any) -> str:
     """One mistake as `, line 3: ...`; an unknown key first, because a misspelt key also makes another one missing."""
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     location = [part for part in first["loc"] if not str(part).startswith("function-")]
-    line = line_of(tree, location)
-    where = f", line {line}" if line else ""
-    name = ".".join(str(part) for part in location)
+    told = str(first["ctx"]["error"]) if first["type"] == "value_error" else ""
+    # What is wrong with several keys together begins with the one that it is about.
+    line = line_of(tree, location or told.replace(":", " ").split(" ")[:1])
+    return (f", line {line}" if line else "") + ": " + (told or _mistake(first, location))
+
+
+def _mistake(first: "ErrorDetails", location: Sequence[int | str]) -> str:
+    name = ".".join(str(part) for part in location if isinstance(part, str) and part != "[key]")
     if first["type"] == "extra_forbidden":
-        return f"{where}: unknown key {location[-1]!r}; {nearest(str(location[-1]), _keys_beside(location))}"
+        return f"unknown key {location[-1]!r}; {nearest(str(location[-1]), _keys_beside(location))}"
     if first["type"] == "missing":
-        return f"{where}: {name!r} is missing"
-    if first["type"] == "literal_error":
-        return f"{where}: {name} is {first['input']!r}, and must be {first['ctx']['expected']}"
-    if first["type"] == "value_error":
-        return f"{where}: {first['ctx']['error']}"
-    return f"{where}: {name} is {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        return f"{name!r} is missing"
+    if first["input"] is None or first["input"] in ([], {}):
+        key = ExperimentFile.model_fields.get(name)
+        return f"{name} is empty; give it a value" + ("" if key and key.is_required() else ", or leave it out")
+    must = _MUST.get(first["type"])
+    if must is not None:
+        levels = location[0] == "profiles" and isinstance(first["input"], list)
+        where = "; a list of levels belongs under `hadoop`" if levels and must == _TEXT else ""
+        return f"{name} is {first['input']!r}, and must be {must.format(**first.get('ctx', {}))}{where}"
+    return f"{name} is {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
 
 
 def _keys_beside(location: Sequence[int | str]) -> list[str]:

@@ -1,231 +1,175 @@
-"""Make the plan: all combinations of factors, in a seeded order in which placements take turns."""
+"""Make the plan of an experiment: its combinations of levels, in an order in which all levels meet the same drift."""
 
-import random
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from assay.model.cluster import ClusterSpec
-from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.naming import nearest
-from assay.model.placement import ROLES, Placement, Role, pure
-from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
-from assay.plan.experiment import DatasetEntry, ExperimentFile, WorkloadEntry
+from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, cpus_level, memory_level
+from assay.plan.axes import axes_of, further_factors, workload_axis
+from assay.plan.choosing import without
+from assay.plan.experiment import COPIES, ExperimentFile
+from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD
+from assay.plan.grid import MOST_TRIALS, Combination, Grid, base_levels, one_at_a_time, zipped_names
 from assay.plan.load import Vocabulary, line_of, load
-from assay.plan.paths import beside, refuse_stored, with_paths
+from assay.plan.media import media_of
+from assay.plan.named import Named, named_things
+from assay.plan.order import blocks
+from assay.plan.paths import beside, refuse_stored
+from assay.plan.properties import check_properties, one_copy
 from assay.plan.reserved import refuse_compressed, refuse_reserved
-from assay.plan.settings import resolve, shipped_profiles
+from assay.plan.words import check_words, refuse_doubles
 
 
 def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     """The plan of an experiment file; relative paths in it count from its folder. Raises BadInputError."""
     experiment, tree = load(path)
-    _check_words(path, experiment, tree, vocabulary)
+    check_words(path, experiment, tree, vocabulary)
     refuse_reserved(path, experiment, tree)
     refuse_compressed(path, experiment, tree)
     refuse_stored(path, experiment, tree, vocabulary.path_options)
-    media = _media(path, experiment, tree, vocabulary)
-    placements = _placements(experiment)
-    datasets = [_dataset(entry, path.parent) for entry in experiment.datasets]
-    settings = _settings(path, experiment, tree)
-    workloads = [_workload(entry, vocabulary, path.parent) for entry in experiment.workloads]
-    for what, names in (
-        ("datasets", [dataset.name for dataset in datasets]),
-        (
-            "workloads",
-            [
-                f"{workload.name} {workload.variant} {dict(workload.options)} {dict(workload.hadoop)}"
-                for workload in workloads
-            ],
-        ),
-        ("settings", [one.name for one in settings]),
-        ("placement", [one.name for one in placements]),
-        ("memory", [str(size) for size in experiment.memory]),
-        ("cpus", [str(count) for count in experiment.cpus]),
-        ("cache", list(experiment.cache)),
-        ("probes", list(experiment.probes)),
-    ):
-        _refuse_doubles(path, line_of(tree, [what]), what, names)
-    cluster = _cluster(experiment, path.parent)
-    trials: list[Trial] = []
-    for combination in _in_order(experiment, _inputs(workloads, datasets, vocabulary), settings, placements):
-        repetition, (workload, dataset), setting, memory, cpus, cache, probes, placement = combination
-        number = len(trials) + 1
-        limits = {"limit_memory_bytes": memory, "limit_cpus": cpus}
-        trials.append(
-            Trial(
-                id=f"{number:04d}-{workload.name}-{placement.name}",
-                workload=workload,
-                dataset=dataset,
-                media=tuple(media[name] for name in placement.media),
-                placement=placement,
-                strict_placement=experiment.placement_check == "error",
-                settings=setting,
-                cluster=cluster.model_copy(update=limits),
-                cache=cache,
-                probes=probes,
-                repetition=repetition,
-            )
-        )
+    doubts = [*check_properties(path, experiment, tree, vocabulary.properties), *one_copy(experiment)]
+    media = media_of(path, experiment, tree, vocabulary)
+    named = named_things(path, experiment, tree, vocabulary)
+    _refuse_doubles(path, experiment, tree, named)
+    combinations = _combinations(path, experiment, tree, named)
+    make = _TrialMaker(experiment, _cluster(experiment, path.parent), media, further_factors(experiment, named))
     return Plan(
         experiment=experiment.experiment,
         description=experiment.description,
         seed=experiment.seed,
-        trials=tuple(trials),
+        trials=tuple(make.trials(combinations)),
+        doubts=tuple(doubts),
     )
 
 
-def _workload(entry: WorkloadEntry, vocabulary: Vocabulary, folder: Path) -> WorkloadSpec:
-    variant = entry.variant or vocabulary.workloads[entry.name][0]
-    options = with_paths(entry, vocabulary.path_options.get(entry.name, {}), folder)
-    return WorkloadSpec.model_validate({**entry.model_dump(), "variant": variant, "options": options})
+def _combinations(path: Path, experiment: ExperimentFile, tree: Any, named: Named) -> list[Combination]:
+    """All combinations that the experiment asks for, each once."""
+    axes = [axes_of(experiment, named, place) for place in range(len(named.workloads))]
+    every = [workload_axis(experiment, named), *(one for own in axes for one in own)]
+    with _told(path, tree, "zip"):
+        zipped = zipped_names(experiment.zip, every)
+    grids = [Grid(own, zipped, place) for place, own in enumerate(axes)]
+    with _told(path, tree, "base" if experiment.base else "design" if "design" in tree else "workloads"):
+        found = _designed(experiment, grids, base_levels(experiment.base, every))
+    with _told(path, tree, "exclude"):
+        return without(found, experiment.exclude)
 
 
-def _inputs(
-    workloads: Sequence[WorkloadSpec], datasets: Sequence[DatasetSpec], vocabulary: Vocabulary
-) -> list[tuple[WorkloadSpec, DatasetSpec]]:
-    """Each workload with each dataset, but once with none if it makes its own input."""
-    return [
-        (workload, dataset)
-        for workload in workloads
-        for dataset in (datasets if vocabulary.needs_dataset(workload.name, workload.options) else [NO_DATASET])
-    ]
-
-
-def _in_order(experiment: ExperimentFile, *factors: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Every repetition is a block with all combinations in a new random order; placements stand side by side within it.
-
-    What is compared (the placements) thus runs close in time and drift of the machine hits all levels alike.
-    """
-    inputs, settings, placements = factors
-    memories: Sequence[int | None] = experiment.memory or [None]
-    cpus: Sequence[float | None] = experiment.cpus or [None]
-    source = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
-    order = []
-    for repetition in range(1, experiment.repetitions + 1):
-        groups = list(product(inputs, settings, memories, cpus, experiment.cache, experiment.probes))
-        source.shuffle(groups)
-        for group in groups:
-            turns = list(placements)
-            source.shuffle(turns)
-            order += [(repetition, *group, placement) for placement in turns]
-    return order
-
-
-def _check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> None:
-    for index, workload in enumerate(experiment.workloads):
-        place = ["workloads", index] if isinstance(tree["workloads"], list) else ["workloads"]
-        _check_word(path, line_of(tree, place), "workload", workload.name, list(vocabulary.workloads))
-        variants = list(vocabulary.workloads[workload.name])
-        if workload.variant is not None:
-            line = line_of(tree, [*place, "variant"])
-            _check_word(path, line, f"{workload.name} variant", workload.variant, variants)
-        if not experiment.datasets and vocabulary.needs_dataset(workload.name, workload.options):
-            raise BadInputError(
-                f"{path}, line {line_of(tree, place)}: {workload.name} needs a dataset, and 'datasets' is missing"
-            )
-    for index, dataset in enumerate(experiment.datasets):
-        place = ["datasets", index] if isinstance(tree["datasets"], list) else ["datasets"]
-        if dataset.make is not None:
-            _check_word(path, line_of(tree, [*place, "make"]), "preset", dataset.make, vocabulary.presets)
-        if dataset.get is not None:
-            _check_word(path, line_of(tree, [*place, "get"]), "catalogue name", dataset.get, vocabulary.catalogue)
-
-
-def _check_word(path: Path, line: int | None, what: str, word: str, words: Sequence[str]) -> None:
-    if word not in words:
-        raise BadInputError(f"{path}, line {line}: unknown {what} {word!r}; {nearest(word, words)}")
-
-
-def _refuse_doubles(path: Path, line: int | None, what: str, names: Sequence[str]) -> None:
-    doubles = sorted({name for name in names if names.count(name) > 1})
-    if doubles:
+def _designed(experiment: ExperimentFile, grids: Sequence[Grid], base: Mapping[str, str]) -> list[Combination]:
+    if experiment.design == "grid":
+        if base:
+            raise BadInputError("base belongs to `design: one-at-a-time`; add that, or leave base out")
+        _refuse_many(sum(grid.size for grid in grids) * experiment.repetitions)
+        return [one for grid in grids for one in grid.full()]
+    if not base:
         raise BadInputError(
-            f"{path}, line {line}: {what} has {doubles[0]!r} twice; leave one out or give it another name"
+            "`design: one-at-a-time` needs a base: the factors to change, each with the level at which it stays "
+            "otherwise, such as base: {settings: defaults}"
+        )
+    found = list(islice(one_at_a_time(grids, base), MOST_TRIALS + 1))
+    _refuse_many(len(found) * experiment.repetitions)
+    return found
+
+
+def _refuse_many(trials: int) -> None:
+    if trials > MOST_TRIALS:
+        raise BadInputError(
+            f"these are {trials} trials, more than {MOST_TRIALS}; give fewer levels, zip some, or sweep one factor at "
+            "a time"
         )
 
 
-def _settings(path: Path, experiment: ExperimentFile, tree: Any) -> list[SettingsSpec]:
-    profiles = shipped_profiles() | dict(experiment.profiles)
-    found = []
-    for index, name in enumerate(experiment.settings):
-        place = ["settings", index] if isinstance(tree.get("settings"), list) else ["settings"]
-        _check_word(path, line_of(tree, place), "settings profile", name, list(profiles))
-        try:
-            profile = resolve(name, profiles)
-        except (KeyError, ValueError) as error:
-            line = line_of(tree, ["profiles", name])
-            raise BadInputError(f"{path}, line {line}: settings profile {name!r}: {error.args[0]}") from None
-        found.append(SettingsSpec(name=name, properties={**profile.properties, **experiment.hadoop}))
-    return found
+class _TrialMaker:
+    """Makes trials of combinations of levels."""
+
+    def __init__(
+        self, experiment: ExperimentFile, cluster: ClusterSpec, media: Mapping[str, MediumSpec], factors: Sequence[str]
+    ) -> None:
+        self._experiment = experiment
+        self._cluster = cluster
+        self._media = media
+        self._factors = factors
+
+    def trials(self, combinations: Sequence[Combination]) -> Iterator[Trial]:
+        """In their order: warm-ups, then a block for each repetition."""
+        experiment = self._experiment
+        width = max(4, len(str(len(combinations) * experiment.repetitions + experiment.warm_up)))
+        number = 0
+        for repetition, block in enumerate(blocks(combinations, experiment.repetitions, experiment.seed), start=1):
+            if repetition == 1:
+                for number in range(1, experiment.warm_up + 1):
+                    yield self._trial(f"{number:0{width}d}", block[(number - 1) % len(block)], 0)
+            for combination in block:
+                number += 1
+                yield self._trial(f"{number:0{width}d}", combination, repetition)
+
+    def _trial(self, number: str, combination: Combination, repetition: int) -> Trial:
+        """A repetition of 0 is a warm-up."""
+        level = {name: one.value for name, one in combination.levels.items()}
+        workload, placement = level[WORKLOAD], level[PLACEMENT]
+        further = {name: level[name] for name in self._factors if level[name] is not None}
+        own = {name: value for name, value in further.items() if name in workload.hadoop}
+        properties = {name: value for name, value in further.items() if name not in own}
+        if REPLICATION in level:
+            properties[COPIES] = str(level[REPLICATION])
+        settings: SettingsSpec = level["settings"]
+        shown = combination.shown
+        return Trial(
+            id=f"{number}-{workload.name}-{placement.name}",
+            workload=workload.model_copy(update={"hadoop": {**workload.hadoop, **own}}) if own else workload,
+            dataset=level[DATASET],
+            media=tuple(self._media[name] for name in placement.media),
+            placement=placement,
+            strict_placement=self._experiment.placement_check == "error",
+            settings=settings.model_copy(update={"properties": {**settings.properties, **properties}}),
+            cluster=self._cluster.model_copy(
+                update={"limit_memory_bytes": level["memory"], "limit_cpus": level["cpus"]}
+            ),
+            cache=level["cache"],
+            probes=level["probes"],
+            repetition=repetition,
+            levels={name: shown[name] for name in (*self._factors, *([REPLICATION] if REPLICATION in level else []))},
+            warm_up=repetition == 0,
+        )
 
 
-def _media(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
-    if experiment.cluster.kind == "existing":
-        return {"existing": MediumSpec(name="existing", kind="existing")}
-    media = {}
-    for name, entry in experiment.media.items():
-        profile = entry.profile
-        if profile is not None and Path(profile).suffix in {".yaml", ".yml"}:
-            profile = str(beside(path.parent, Path(profile)))
-        elif profile is not None:
-            words = ["directory", "memory", *vocabulary.profiles]
-            _check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
-        media[name] = MediumSpec(
-            name=name, kind=entry.kind, size_bytes=entry.size, profile=profile, file_system=entry.file_system,
-            path=None if entry.path is None else beside(path.parent, entry.path),
-        )  # fmt: skip
-    return media
+@contextmanager
+def _told(path: Path, tree: Any, key: str) -> Iterator[None]:
+    """A mistake in one of the experiment's keys, with the file and its line."""
+    try:
+        yield
+    except BadInputError as error:
+        line = line_of(tree, [key])
+        raise BadInputError(f"{path}, line {line}: {error}" if line else f"{path}: {error}") from None
 
 
-def _placements(experiment: ExperimentFile) -> list[Placement]:
-    """What the experiment compares: its placements, or each of its media alone."""
-    if experiment.cluster.kind == "existing":
-        return [pure("existing")]
-    if not experiment.placement:
-        return [pure(name) for name in experiment.media]
-    found = []
-    for entry in experiment.placement:
-        roles = {role: {name: share for name, share in getattr(entry, role).items() if share > 0} for role in ROLES}
-        found.append(Placement(name=entry.name or _placement_name(roles), **roles))
-    return found
-
-
-def _placement_name(roles: Mapping[Role, Mapping[str, float]]) -> str:
-    """`hdd`, `ssd25-hdd75`, or `input-hdd.intermediate-ssd.output-hdd` where the roles differ."""
-    names = {
-        role: "-".join(_share_name(*item, len(shares)) for item in shares.items()) for role, shares in roles.items()
-    }
-    if len(set(names.values())) == 1:
-        return names["input"]
-    return ".".join(f"{role}-{name}" for role, name in names.items())
-
-
-def _share_name(medium: str, share: float, media: int) -> str:
-    return medium if media == 1 else f"{medium}{share * 100:.3g}"
-
-
-def _dataset(entry: DatasetEntry, folder: Path) -> DatasetSpec:
-    fields = entry.model_dump(exclude={"name"})
-    if entry.file is not None:
-        fields["file"] = beside(folder, entry.file)
-        if not fields["file"].is_file():
-            what = "is a folder" if fields["file"].is_dir() else "is not there"
-            raise BadInputError(
-                f"dataset file {fields['file']} {what}; give a file's path, absolute or from the experiment's folder"
-            )
-    return DatasetSpec(name=entry.name or _derived_name(entry), **fields)
-
-
-def _derived_name(entry: DatasetEntry) -> str:
-    if entry.file is not None:
-        return entry.file.name.split(".")[0]
-    if entry.get is not None:
-        return entry.get
-    scale = "" if entry.scale == 1 else f"-x{entry.scale:g}"
-    return f"{entry.make}-like{scale}"
+def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Named) -> None:
+    rename = "leave one out, or give it another name"
+    workloads = [" ".join([one.name, one.variant, one.own]).strip() for one in named.workloads]
+    for what, names, cure in (
+        ("datasets", [one.name for one in named.datasets], rename),
+        ("workloads", workloads, "leave one out, or give it another variant or options"),
+        ("placement", [one.name for one in named.placements], rename),
+    ):
+        refuse_doubles(path, line_of(tree, [what]), what, names, cure)
+    for what, given in (
+        ("settings", [one.name for one in named.settings]),
+        ("memory", [memory_level(size) for size in experiment.memory]),
+        ("cpus", [cpus_level(count) for count in experiment.cpus]),
+        ("cache", list(experiment.cache)),
+        ("probes", list(experiment.probes)),
+        ("replication", [str(count) for count in experiment.replication]),
+    ):
+        refuse_doubles(path, line_of(tree, [what]), what, given)
+    for name, values in experiment.hadoop.items():
+        refuse_doubles(path, line_of(tree, ["hadoop", name]), name, values)
+    for own in named.own_levels:
+        for name, levels in own.items():
+            refuse_doubles(path, line_of(tree, ["workloads"]), name, levels)
 
 
 def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:

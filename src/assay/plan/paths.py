@@ -7,7 +7,8 @@ from typing import Any
 from assay.model.dataset import DATASET
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
-from assay.plan.experiment import ExperimentFile, WorkloadEntry
+from assay.plan.entries import WorkloadEntry
+from assay.plan.experiment import ExperimentFile
 from assay.plan.load import INPUT, line_of
 
 

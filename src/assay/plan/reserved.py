@@ -34,7 +34,7 @@ def refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
     """
     if experiment.cluster.kind == "existing":
         return
-    for place, name, _, _ in _properties(experiment):
+    for place, name, _, _ in properties_of(experiment):
         if name in _DIRECTORIES or _ADDRESSES.fullmatch(name):
             raise BadInputError(
                 f"{path}, line {line_of(tree, [*place, name])}: {name} can't be set on an embedded cluster; media "
@@ -44,7 +44,7 @@ def refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
 
 def refuse_compressed(path: Path, experiment: ExperimentFile, tree: Any) -> None:
     """Compressed outputs can't be judged, nor read by the next job of a chain. Raises BadInputError."""
-    for place, name, value, workloads in _properties(experiment):
+    for place, name, value, workloads in properties_of(experiment):
         read = next((workload for workload in workloads if workload != _OWN_JUDGE), None)
         if read and name in _COMPRESSED_OUTPUT and value.strip().lower() == "true":
             raise BadInputError(
@@ -54,14 +54,16 @@ def refuse_compressed(path: Path, experiment: ExperimentFile, tree: Any) -> None
             )
 
 
-def _properties(experiment: ExperimentFile) -> Iterator[tuple[Place, str, str, Sequence[str]]]:
-    """Each property with its place in the file, its value, and the names of the workloads that it holds for."""
+def properties_of(experiment: ExperimentFile) -> Iterator[tuple[Place, str, str, Sequence[str]]]:
+    """Each property with its place in the file, each of its values, and the workloads that it holds for."""
     everywhere = [workload.name for workload in experiment.workloads]
-    for name, value in experiment.hadoop.items():
-        yield ["hadoop"], name, value, everywhere
+    for name, values in experiment.hadoop.items():
+        for value in values:
+            yield ["hadoop"], name, value, everywhere
     for at, workload in enumerate(experiment.workloads):
-        for name, value in workload.hadoop.items():
-            yield ["workloads", at, "hadoop"], name, value, [workload.name]
+        for name, values in workload.hadoop.items():
+            for value in values:
+                yield ["workloads", at, "hadoop"], name, value, [workload.name]
     for profile, entry in experiment.profiles.items():
         for name, value in entry.properties.items():
             yield ["profiles", profile, "properties"], name, value, everywhere

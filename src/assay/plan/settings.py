@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from assay.model.base import Frozen
 from assay.model.trial import SettingsSpec
@@ -17,15 +17,19 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-Text = Annotated[str, BeforeValidator(_as_text)]
+Text = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | bool | int | float)]
 
 
 class Profile(Frozen):
     """A named set of properties as it is written down, before inheritance is worked out."""
 
-    about: str = ""
-    inherits: str | None = None
-    properties: Mapping[str, Text] = {}
+    about: str = Field(default="", description="For readers.")
+    inherits: str | None = Field(
+        default=None, description="The profile whose properties to start from; Hadoop's own defaults by default."
+    )
+    properties: Mapping[str, Text] = Field(
+        default={}, description="Added to these, or instead of them. Numbers and booleans are passed on as text."
+    )
 
 
 def shipped_profiles() -> dict[str, Profile]:
@@ -37,7 +41,10 @@ def shipped_profiles() -> dict[str, Profile]:
 
 
 def resolve(name: str, profiles: Mapping[str, Profile]) -> SettingsSpec:
-    """The properties of a profile with all it inherits; its own win. Raises KeyError or ValueError (a circle)."""
+    """The properties of a profile with all it inherits; its own win.
+
+    Raises KeyError for a profile that there is not, ValueError for one that inherits itself.
+    """
     chain: list[str] = []
     current: str | None = name
     while current is not None:

@@ -14,39 +14,20 @@ A record folder is never changed after it has appeared. What can't be read is na
 import os
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType, NoneType, UnionType
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from assay.model.errors import BadInputError
 from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
-from assay.model.trial import Plan
-
-ROWS_AT_ONCE = 1 << 17
-"""Rows of a table that are turned into columns together: a long trial has millions of samples."""
-# Series by series, times rise by about the same: their differences take a byte, values that come again even less.
-_SAMPLES = {
-    "compression": "zstd",
-    "use_dictionary": ["probe", "series", "value"],
-    "column_encoding": {"time_ms": "DELTA_BINARY_PACKED"},
-}
-
-
-Row = TypeVar("Row", bound=BaseModel)
-
-
-class Series(NamedTuple):
-    """One series of samples: milliseconds since the epoch, rising, and the value at each."""
-
-    times_ms: list[int]
-    values: list[float]
+from assay.model.trial import Plan, Trial
+from assay.record.parquet import SAMPLES, Series, read_rows, read_series, write_rows
+from assay.record.reading import Unreadable, first_of, read_as, record_outline, whole_record
 
 
 class Damaged(NamedTuple):
@@ -79,6 +60,10 @@ class RunFolder:
         """Begin a run. Raises BadInputError when the folder is not empty."""
         self.check_free()
         self._trials.mkdir(parents=True, exist_ok=True)
+        self.replace_plan(plan)
+
+    def replace_plan(self, plan: Plan) -> None:
+        """Another plan for this run, in one step: finished trials stay, and must be in it."""
         draft = self.path / ".plan.draft"
         draft.write_text(plan.model_dump_json(indent=1))
         draft.rename(self.path / "plan.json")
@@ -87,30 +72,62 @@ class RunFolder:
         """The run's plan. Raises BadInputError when this is no run folder."""
         file = self.path / "plan.json"
         try:
-            return Plan.model_validate_json(file.read_text())
+            return read_as(Plan, file.read_bytes())
         except OSError:
             raise BadInputError(f"{self.path} is not a run folder: it has no plan.json") from None
-        except ValidationError as error:
-            raise BadInputError(f"{file} can't be read: {_first(error)}") from None
+        except Unreadable as error:
+            raise BadInputError(f"{file} can't be read: {error}") from None
 
     def finished(self) -> set[str]:
         """The ids of the trials that ran to their end; a trial that failed is finished too."""
-        return {record.trial.id for record in self.records()[0]}
+        return {one.trial.id for one in self.each() if isinstance(one, Record)}
 
-    def records(self) -> tuple[list[Record], list[Damaged]]:
-        """All readable records in the order of the plan, and what could not be read."""
+    def records(self, plan: Plan | None = None, *, outlines: bool = False) -> tuple[list[Record], list[Damaged]]:
+        """All readable records in the order of the plan, and what could not be read; see `each`."""
         records, damaged = [], []
+        for one in self.each(plan, outlines=outlines):
+            if isinstance(one, Record):
+                records.append(one)
+            else:
+                damaged.append(one)
+        return records, damaged
+
+    def each(self, plan: Plan | None = None, *, outlines: bool = False) -> "Iterator[Record | Damaged]":
+        """One record after the other, so that a run of any size fits into memory.
+
+        A record whose trial is not as the plan has it counts as damaged; `plan` is the run's, where it was read before.
+        `outlines` leave out what `record_outline` does; damage in that is not seen then. Raises BadInputError when this
+        is no run folder.
+        """
+        planned = {trial.id: trial for trial in (plan or self.plan()).trials}
         for folder in sorted(self._trials.glob("[!.]*")):
             try:
-                record = Record.model_validate_json((folder / "record.json").read_text())
-                if record.trial.id != folder.name:
-                    raise ValueError(f"it says that it is trial {record.trial.id}")
-                records.append(record)
-            except ValidationError as error:
-                damaged.append(Damaged(folder, _first(error)))
-            except (OSError, ValueError) as error:
-                damaged.append(Damaged(folder, str(error)))
-        return records, damaged
+                yield _as_planned(self._read(folder, outline=outlines), planned)
+            except (OSError, Unreadable) as error:
+                yield Damaged(folder, str(error))
+
+    def record(self, trial: str) -> Record:
+        """All of one trial's record. Raises BadInputError when it can't be read."""
+        try:
+            return self._read(self._trials / trial, outline=False)
+        except (OSError, Unreadable) as error:
+            raise BadInputError(f"{self._trials / trial} can't be read: {error}") from None
+
+    def trials(self) -> list[str]:
+        """The names of the trials' folders, in the order of the plan, readable or not."""
+        return sorted(folder.name for folder in self._trials.glob("[!.]*"))
+
+    def file(self, trial: str, name: str) -> Path:
+        """Where a trial's file lies, or would."""
+        return self._trials / trial / name
+
+    @staticmethod
+    def _read(folder: Path, *, outline: bool) -> Record:
+        text = (folder / "record.json").read_bytes()
+        record = record_outline(text) if outline else whole_record(text)
+        if record.trial.id != folder.name:
+            raise Unreadable(f"it says that it is trial {record.trial.id}")
+        return record
 
     def write(self, result: TrialResult) -> None:
         """Add a finished trial: all files are on disk before the folder gets its name."""
@@ -118,9 +135,9 @@ class RunFolder:
         draft = self._trials / f".{record.trial.id}-{uuid.uuid4().hex[:8]}"
         draft.mkdir(parents=True)
         (draft / "record.json").write_text(record.model_dump_json(indent=1))
-        _write_rows(draft / "tasks.parquet", TaskAttempt, result.attempts)
-        _write_rows(draft / "phases.parquet", TaskPhases, result.phases)
-        _write_rows(draft / "samples.parquet", Sample, result.samples, _SAMPLES)
+        write_rows(draft / "tasks.parquet", TaskAttempt, result.attempts)
+        write_rows(draft / "phases.parquet", TaskPhases, result.phases)
+        write_rows(draft / "samples.parquet", Sample, result.samples, SAMPLES)
         if result.signature is not None:
             (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
         for file in draft.iterdir():
@@ -131,15 +148,15 @@ class RunFolder:
 
     def attempts(self, trial: str) -> list[TaskAttempt]:
         """A trial's task attempts; none where the file is missing."""
-        return _read_rows(self._trials / trial / "tasks.parquet", TaskAttempt)
+        return read_rows(self._trials / trial / "tasks.parquet", TaskAttempt)
 
     def phases(self, trial: str) -> list[TaskPhases]:
         """The finer phases of a trial's task attempts; none where there are none."""
-        return _read_rows(self._trials / trial / "phases.parquet", TaskPhases)
+        return read_rows(self._trials / trial / "phases.parquet", TaskPhases)
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
         """A trial's samples: times and values of each probe's series; empty where the file is missing."""
-        return _read_series(self._trials / trial / "samples.parquet")
+        return read_series(self._trials / trial / "samples.parquet")
 
     def samples_bytes(self, trial: str) -> int:
         """What a trial's samples take on disk."""
@@ -152,9 +169,9 @@ class RunFolder:
         if not file.exists():
             return None
         try:
-            return Signature.model_validate_json(file.read_text())
+            return Signature.model_validate_json(file.read_bytes())
         except ValidationError as error:
-            raise BadInputError(f"{file} can't be read: {_first(error)}") from None
+            raise BadInputError(f"{file} can't be read: {first_of(error)}") from None
 
     def _put_aside(self, trial: str) -> None:
         """Keep an unreadable record folder of the same trial, in RUN/damaged, where nobody takes it for a record."""
@@ -168,58 +185,13 @@ class RunFolder:
             shutil.rmtree(draft)
 
 
-def _write_rows(
-    file: Path, kind: type[BaseModel], rows: Sequence[BaseModel], encoding: Mapping[str, object] = MappingProxyType({})
-) -> None:
-    """A parquet table with one column per field; its types come from the kind, so that no rows make an empty table."""
-    import pyarrow
-    from pyarrow import parquet
-
-    columns = {name: _column_type(field.annotation) for name, field in kind.model_fields.items()}
-    schema = pyarrow.schema(list(columns.items()))
-    with parquet.ParquetWriter(file, schema, **encoding) as writer:
-        left = iter(rows)
-        for _ in range(0, max(1, len(rows)), ROWS_AT_ONCE):
-            some = [{name: getattr(row, name) for name in columns} for row in islice(left, ROWS_AT_ONCE)]
-            writer.write_table(pyarrow.Table.from_pylist(some, schema=schema))
-
-
-def _column_type(annotation: object) -> Any:
-    """Parquet's type for a field's: whole numbers, numbers, texts; each may be missing."""
-    import pyarrow
-
-    kinds = [one for one in get_args(annotation) if one is not NoneType] if isinstance(annotation, UnionType) else []
-    (kind,) = kinds or [annotation]
-    return {int: pyarrow.int64(), float: pyarrow.float64()}.get(kind, pyarrow.string())
-
-
-def _read_rows(file: Path, kind: type[Row]) -> list[Row]:
-    """The rows of a table that `_write_rows` wrote. Raises BadInputError when the file is damaged."""
-    import pyarrow
-    from pyarrow import parquet
-
-    if not file.exists():
-        return []
-    try:
-        return [kind.model_validate(row) for row in parquet.read_table(file).to_pylist()]
-    except (pyarrow.ArrowException, ValidationError) as error:
-        raise BadInputError(f"{file} can't be read: {error}") from None
-
-
-def _read_series(file: Path) -> "dict[tuple[str, str], Series]":
-    import pyarrow
-    from pyarrow import parquet
-
-    if not file.exists():
-        return {}
-    try:
-        table = parquet.read_table(file)
-    except pyarrow.ArrowException as error:
-        raise BadInputError(f"{file} can't be read: {error}") from None
-    grouped = table.group_by(["probe", "series"], use_threads=False).aggregate([("time_ms", "list"), ("value", "list")])
-    return {
-        (row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in grouped.to_pylist()
-    }
+def _as_planned(record: Record, planned: Mapping[str, Trial]) -> Record:
+    """The record of a planned trial. Raises Unreadable."""
+    if record.trial.id not in planned:
+        raise Unreadable("the run's plan has no such trial")
+    if record.trial != planned[record.trial.id]:
+        raise Unreadable("its trial is not what the run's plan says: one of them was altered")
+    return record
 
 
 def _flush(path: Path) -> None:
@@ -228,8 +200,3 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

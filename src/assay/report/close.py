@@ -103,7 +103,7 @@ def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: 
     ]  # fmt: skip
     firsts = list({one.closeup.placement: one for one in reversed(seen)}.values())[::-1]
     return Comparison(
-        title=", ".join([factors["workload"], *(factors[name] for name in names)]),
+        title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
         path_bars=path_bars([(one.name, one.closeup, one.paths) for one in seen]),
         power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
         firsts=firsts,

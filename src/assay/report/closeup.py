@@ -8,7 +8,8 @@ from assay.model.errors import BadInputError
 from assay.model.record import Record, Status, TaskAttempt
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
-from assay.record.folder import RunFolder, Series
+from assay.record.folder import RunFolder
+from assay.record.parquet import Series
 from assay.stats.power import part_spans
 
 MOST_TRIALS = 12

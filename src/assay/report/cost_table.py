@@ -24,7 +24,8 @@ def print_costs(closeups: Sequence[Closeup], console: Console) -> None:
     told = [one for one in closeups if one.record.amounts]
     if not told:
         return
-    names = varying(summarise([one.record for one in told]))
+    factors_told = told[0].record.trial.factors
+    names = [name for name in varying(summarise([one.record for one in told])) if name in factors_told]
     grouped: dict[tuple[str, ...], list[Closeup]] = {}
     for one in told:
         factors = one.record.trial.factors

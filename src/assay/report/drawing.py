@@ -119,10 +119,15 @@ def time_axis(panel: Panel, words: str) -> str:
     return "".join(parts)
 
 
-def figure(height: float, parts: Sequence[str], label: str, name: str = "wide") -> str:
-    """The whole figure; `label` is what it shows, for those who can't see it."""
+def figure(height: float, parts: Sequence[str], label: str, name: str = "wide", width: float = WIDTH) -> str:
+    """The whole figure; `label` is what it shows, for those who can't see it.
+
+    Where it is as wide as others that are always drawn, it fills the page; else it has its own width.
+    """
+    own = f' width="{_n(width)}"' if width != WIDTH else ""
+    size = f'viewBox="0 0 {_n(width)} {_n(height)}"{own}'
     return (
-        f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {_n(height)}" role="img" '
+        f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" {size} role="img" '
         f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{TEXT_PX}" fill="{INK}">'
         f"{''.join(parts)}</svg>"
     )
@@ -134,6 +139,12 @@ def round_up(value: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
+
+
+def ticks(greatest: float) -> list[float]:
+    """From 0 in steps of 1, 2 or 5 times a power of ten where `greatest` allows that."""
+    steps = next((count for count in (5, 4, 3) if f"{greatest / count:.2e}"[:4] in {"1.00", "2.00", "5.00"}), 5)
+    return [greatest * number / steps for number in range(steps + 1)]
 
 
 def _runs(bins: Bins) -> Iterator[slice]:

@@ -1,22 +1,86 @@
-"""The run as one self-contained HTML page: no script, no address but its own, works offline."""
+"""The run as one self-contained HTML page: no address but its own, works offline, and without its script too."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
-from assay.report.close import comparisons
+from assay.report.answer import Answer, told_apart
+from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
 from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
+from assay.report.effects import effect_tables
+from assay.report.elapsed import Line, elapsed_charts
+from assay.report.figures import combination_values, csv_lines, trial_values
+from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
-from assay.report.phases import phase_bars
+from assay.report.judged import Judged, judge
+from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
+from assay.report.overview import overview
+from assay.report.phases import PhaseLine, phase_charts
+from assay.report.selection import MOST_BARS, by_kind, rows_shown
+from assay.report.study import STUDY_CLASSES
 from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
 from assay.report.timeline import MOST_BINS
-from assay.stats.summary import doubts_of, summarise, varying
+from assay.stats.interval import LEVEL, Interval
+from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.sample import MACHINE, counts
+from assay.stats.summary import PLACEMENT, Row, varying
+
+MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
+"""Answers that are not folded away, sentences, values of one fact, and jobs of one trial."""
+TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
+MOST_CARRIED = 2000
+"""Combinations and trials whose figures the page has with all their digits, to be taken away."""
 
 
-def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], closeups: Sequence[Closeup] = ()) -> str:
-    """The page's HTML. Everything in it comes from the records; `closeups` are the trials that are drawn."""
+def page(
+    plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], closeups: Sequence[Closeup] = (),
+    told: Sequence[Record] | None = None,
+) -> str:  # fmt: skip
+    """The page's HTML. Everything in it comes from the records; `closeups` are the trials that are drawn.
+
+    `told` are whole records of the trials that are shown with all that they hold; without, they are chosen here.
+    """
+    shown = set(shown_of(records))
+    whole = [record for record in records if record.trial.id in shown] if told is None else told
+    return page_of(Gathered(plan, records, damaged, whole, closeups), judge(plan, records))
+
+
+def page_of(run: Gathered, judged: Judged) -> str:
+    """The page's HTML of a run that was read."""
+    rows, main, others, doubts, study = judged
+    names = varying(rows)
+    html = template("page.html.j2").render(
+        **_table(rows, run.records),
+        **_why(run, names),
+        plan=run.plan,
+        answers=main,
+        other_answers=others,
+        alone=[] if main else rows[:MOST_ANSWERS],
+        effects=effect_tables(run.records),
+        study=study,
+        study_classes=STUDY_CLASSES,
+        most_jobs=MOST_JOBS,
+        data=_data(rows, run.records),
+        overview=overview(run.plan, run.records, run.damaged, doubts),
+        most_answers=MOST_ANSWERS,
+        most_details=MOST_DETAILS,
+        records=run.records,
+        told=run.told,
+        settings=_settings(run.told),
+        damaged=run.damaged,
+        doubts=by_kind(doubts),
+        facts=_common_facts(run.records),
+    )
+    return str(html)
+
+
+def template(name: str) -> Any:
+    """One of the package's, with what all of them use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("assay.report", "."), autoescape=True, undefined=StrictUndefined)
@@ -25,38 +89,155 @@ def page(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], clos
         "size": bytes_text,
         "duration": duration_text,
         "number": number_text,
+        "exactly": _exactly,
+        "level": _level,
+        "coded": _coded,
     }
-    rows = summarise(records)
-    factors = varying(rows)
-    return environment.get_template("page.html.j2").render(
-        plan=plan,
-        rows=rows,
-        factors=factors,
-        ratio_text=ratio_text,
-        bars=phase_bars(rows),
-        records=records,
-        missing=len(plan.trials) - len(records),
-        damaged=damaged,
-        doubts=[*plan.doubts, *doubts_of(records)],
-        facts=_common_facts(records),
-        comparisons=comparisons(closeups, factors),
-        shown=len(closeups),
-        finished=sum(record.status is Status.FINISHED for record in records),
-        most_trials=MOST_TRIALS,
-        most_bins=MOST_BINS,
-        energy_parts=PARTS,
-        energy_phases=PHASES,
-        bounds=f"{MOST_CORE_PERCENT:g} %, {MOST_MIB:g} MiB and {MOST_MIB_PER_HOUR:g} MiB per hour",
-        cost_reason=next((one.reason("probe-own-cost") for one in closeups if not one.record.amounts), ""),
-    )
+    return environment.get_template(name)
+
+
+def _exactly(value: float | None) -> str:
+    """All digits, for those who take the table away."""
+    return "" if value is None else repr(value)
+
+
+def _level(interval: Interval) -> str:
+    """How sure an interval is, where that is less than usual."""
+    return "" if interval.level >= LEVEL else f", {100 * interval.level:.0f} %"
+
+
+def _coded(words: str) -> Any:
+    """Words between back quotes as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped before
+
+
+def _data(rows: Sequence[Row], records: Sequence[Record]) -> str:
+    """CSV texts for the page's script, as JSON that can't end its element; without what is too long to carry."""
+    texts = {}
+    if len(rows) <= MOST_CARRIED:
+        texts["combinations"] = "\n".join(csv_lines([combination_values(row) for row in rows])) + "\n"
+    if len(records) <= MOST_CARRIED:
+        texts["trials"] = "\n".join(csv_lines(list(trial_values(records)))) + "\n"
+    return json.dumps(texts).replace("<", "\\u003c")
+
+
+def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
+    """Rows, filters and the charts of elapsed times."""
+    shown = rows_shown(rows)
+    filters = filters_of(shown)
+    bars = rows_shown(shown, MOST_BARS)
+    panels = _panels(bars, records, filters)
+    return {
+        "rows": [(row, marks_of(filters, levels_of(row)), combination_values(row)) for row in shown],
+        "all_rows": len(rows),
+        "filters": filters,
+        "marks": _Marks(filters),
+        "factors": varying(rows),
+        "shared": _shared(rows),
+        "any_ratio": any(row.comparison for row in shown),
+        "ratio_text": ratio_text,
+        "charts": elapsed_charts(panels),
+        "chart_rows": len(bars),
+        "phase_charts": phase_charts(
+            {title: [PhaseLine(one.row, one.label, one.marks) for one in lines] for title, lines in panels.items()}
+        ),
+    }
+
+
+def _shared(rows: Sequence[Row]) -> dict[str, str]:
+    """What is the same in all rows, of what one would want to know first."""
+    levels = {name: {str(getattr(row.group, name)) for row in rows} for name in TOLD_WHEN_SHARED}
+    return {name: own.pop() for name, own in levels.items() if len(own) == 1}
+
+
+class _Marks(NamedTuple):
+    """How filters know a part of the page."""
+
+    filters: Sequence[Filter]
+
+    def of(self, record: Record) -> str:
+        """One trial's."""
+        return marks_of(self.filters, record.trial.factors)
+
+    def beside(self, comparison: Comparison) -> str:
+        """Those of trials that differ in their placement only."""
+        levels = comparison.all[0].closeup.record.trial.factors
+        return marks_of(self.filters, {name: level for name, level in levels.items() if name != PLACEMENT})
+
+    def answer(self, answer: Answer) -> str:
+        """Those of a workload and data set."""
+        return marks_of(self.filters, answer.levels)
+
+
+def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[Line]]:
+    """The charts' lines by workload and data set, coloured by placement, or by what varies in its stead."""
+    names = told_apart(rows)
+    several = "dataset" in varying(rows)
+    colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
+    label = names or [PLACEMENT]
+    times = times_by_levels(records)
+    panels: dict[str, list[Line]] = {}
+    for row in rows:
+        levels = levels_of(row)
+        title = f"{row.group.workload} on {row.group.dataset}" if several else row.group.workload
+        own = times.get(levels_key(levels), ())
+        line = Line(row, label_of(row, label), levels[colour], own, marks_of(filters, levels))
+        panels.setdefault(title, []).append(line)
+    return panels
+
+
+def levels_key(levels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """A combination, to be looked up by."""
+    return tuple(sorted(levels.items()))
+
+
+def times_by_levels(records: Sequence[Record]) -> dict[tuple[tuple[str, str], ...], list[float]]:
+    """Seconds of the trials of each combination, on each kind of machine; keys are sorted levels by factor."""
+    machines = machine_names(records)
+    found: dict[tuple[tuple[str, str], ...], list[float]] = {}
+    for record in records:
+        if counts(record) and record.totals:
+            levels = {**record.trial.factors, MACHINE: machines[machine_of(record)]}
+            found.setdefault(levels_key(levels), []).append(record.totals.elapsed_s)
+    return found
+
+
+def _why(run: Gathered, names: Sequence[str]) -> dict[str, Any]:
+    """What some trials show closely."""
+    return {
+        "comparisons": comparisons(run.closeups, [name for name in names if name != MACHINE]),
+        "shown": len(run.closeups),
+        "finished": sum(record.status is Status.FINISHED for record in run.records),
+        "most_trials": MOST_TRIALS,
+        "most_bins": MOST_BINS,
+        "energy_parts": PARTS,
+        "energy_phases": PHASES,
+        "bounds": f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",
+        "cost_reason": next((one.reason("probe-own-cost") for one in run.closeups if not one.record.amounts), ""),
+    }
+
+
+def _settings(told: Sequence[Record]) -> list[tuple[list[str], Mapping[str, str]]]:
+    """Each different set of Hadoop's properties with the trials that had it."""
+    found: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for record in told:
+        if record.settings:
+            found.setdefault(tuple(record.settings.items()), []).append(record.trial.id)
+    return [(trials, dict(settings)) for settings, trials in found.items()]
 
 
 def _common_facts(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Each fact with its different values over the trials."""
-    facts: dict[str, list[str]] = {}
+    """Each fact with its different values over the trials; of many values the first, and how many more there are."""
+    facts: dict[str, dict[str, None]] = {}
     for record in records:
         for name, value in record.facts.items():
-            values = facts.setdefault(name, [])
-            if value not in values:
-                values.append(value)
-    return facts
+            facts.setdefault(name, {})[value] = None
+    return {
+        name: [
+            *list(values)[:MOST_VALUES],
+            *([f"and {len(values) - MOST_VALUES} more"] if len(values) > MOST_VALUES else []),
+        ]
+        for name, values in facts.items()
+    }

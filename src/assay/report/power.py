@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from assay.model.energy import Spread
-from assay.report.drawing import FAINT, INK, LEFT, RIGHT, WIDTH, figure, rect, round_up, text
+from assay.report.drawing import FAINT, INK, LEFT, RIGHT, WIDTH, figure, rect, round_up, text, ticks
 
-ROW_PX, BOX_PX, AXIS_PX, TICKS = 46, 16, 44, 5
+ROW_PX, BOX_PX, AXIS_PX = 46, 16, 44
 FILL = "#56B4E9"
 
 
@@ -50,11 +50,11 @@ def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
 
 
 def _axis(bottom: float, most: float) -> list[str]:
-    ticks = [most * number / TICKS for number in range(TICKS + 1)]
-    lines = "".join(f"M{_x(watts, most):.1f},{bottom + 4:g}v5" for watts in ticks)
+    marks = ticks(most)
+    lines = "".join(f"M{_x(watts, most):.1f},{bottom + 4:g}v5" for watts in marks)
     return [
         f'<path d="M{LEFT},{bottom + 4:g}H{WIDTH - RIGHT}{lines}" fill="none" stroke="{INK}"/>',
         f'<path d="M{LEFT},{bottom + 4:g}V0" stroke="{FAINT}"/>',
-        *(text(_x(watts, most), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in ticks),
+        *(text(_x(watts, most), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
         text(WIDTH - RIGHT, bottom + 38, "W, of a node's components together, by half second", 'text-anchor="end"'),
     ]

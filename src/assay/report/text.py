@@ -4,10 +4,10 @@ from assay.stats.summary import Row
 
 
 def seconds_text(seconds: float | None) -> str:
-    """Tenths below 100 s, whole seconds above; a dash for what is not there."""
+    """Tenths below 100 s, whole seconds above, thousands apart; a dash for what is not there."""
     if seconds is None:
         return "-"
-    return f"{seconds:.1f}" if seconds < 100 else f"{seconds:.0f}"
+    return f"{seconds:.1f}" if seconds < 99.95 else f"{seconds:,.0f}"
 
 
 def ratio_text(row: Row) -> str:

@@ -1,19 +1,33 @@
-"""What a run says in short: medians per combination of factors, and ratios between placements."""
+"""What a run says in short: medians per combination of factors, and ratios between placements, with their intervals."""
 
 from collections.abc import Sequence
 from statistics import median
 
+from pydantic import ConfigDict
+
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome
-from assay.model.record import Phases, Record, Status
+from assay.model.record import Phases, Record
+from assay.stats.comparison import Comparison, compare
+from assay.stats.interval import Median, medians
+from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.outlier import Outlier, outliers
+from assay.stats.sample import MACHINE, counts, in_order, is_warm_up, samples
+from assay.stats.wording import in_words
 
 ENOUGH_REPETITIONS = 5
-# Trials that differ in one of these are not of one kind.
-MACHINE_FACTS = ("cpu", "cores", "memory_bytes", "kernel", "java", "hadoop", "jobs_jar_sha256", "assay")
+PLACEMENT = "placement"
+MOST_NAMED = 3
 
 
 class Group(Frozen):
-    """All factors but the placement: what is compared within it differs in the placement only."""
+    """All factors but the placement: what is compared within it differs in the placement only.
+
+    Further factors of an experiment are fields as well. `machine` is a short name of the kind of machine: trials of
+    unequal machines are never in one group.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     workload: str
     variant: str
@@ -24,14 +38,16 @@ class Group(Frozen):
     cpus: str
     cache: str
     probes: str
+    machine: str
 
 
 class Row(Frozen):
-    """One combination of factors over its repetitions.
+    """One combination of factors over its repetitions, warm-ups left out.
 
-    `elapsed_s` is the median of the jobs' added elapsed times; `phases` are medians of the phases' added averages;
-    `ratio` is elapsed time over that of the group's first placement, the median over repetitions (None for the
-    first placement itself and where either did not finish). `outcome` is the worst of the repetitions.
+    `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `phases` are medians of
+    the phases' added averages. `comparison` is with the group's first placement (None for that itself and where either
+    did not finish), `ratio` its ratio of elapsed times, corrected together with those of all rows. `outliers` are
+    trials that lie far off; they count like all others. `outcome` is the worst of the repetitions.
     """
 
     group: Group
@@ -39,72 +55,104 @@ class Row(Frozen):
     trials: int
     finished: int
     elapsed_s: float | None
+    elapsed: Median | None
     phases: Phases | None
     ratio: float | None
+    comparison: Comparison | None
+    outliers: tuple[Outlier, ...]
     outcome: Outcome
+
+    @property
+    def words(self) -> str:
+        """What can be said of the placement against the first one, in one sentence; empty where nothing is compared."""
+        return "" if self.comparison is None else in_words(self.comparison)
+
+
+Combination = tuple[Group, str]
 
 
 def summarise(records: Sequence[Record]) -> list[Row]:
     """One row per combination, groups in the order of the records' trial ids, placements in that of their names."""
-    groups: dict[Group, dict[str, list[Record]]] = {}
-    for record in sorted(records, key=lambda one: (one.trial.workload.name, one.trial.dataset.name, one.trial.id)):
-        factors = dict(record.trial.factors)
-        placement = factors.pop("placement")
-        groups.setdefault(Group.model_validate(factors), {}).setdefault(placement, []).append(record)
+    combined = _combined(records)
+    found = samples(records)
+    compared = {(_group(one.others), one.level): one for one in compare(found, [PLACEMENT])}
+    odd: dict[Combination, list[Outlier]] = {}
+    for outlier in outliers(found):
+        levels = dict(outlier.factors)
+        odd.setdefault((_group(outlier.factors), levels[PLACEMENT]), []).append(outlier)
+    times = {key: tuple(_times(own)) for key, own in combined.items()}
+    middles = dict(zip([key for key in times if times[key]], medians(tuple(filter(None, times.values()))), strict=True))
+    firsts = dict(reversed(combined))
     rows = []
-    for group, by_placement in groups.items():
-        first = sorted(by_placement)[0]
-        rows += [
-            _row(group, placement, by_placement[placement], None if placement == first else by_placement[first])
-            for placement in sorted(by_placement)
-        ]
+    for key, own in combined.items():
+        comparison = compared.get(key)
+        if comparison is not None and comparison.base != firsts[key[0]]:
+            comparison = None
+        rows.append(_row(key, own, middles.get(key), comparison, odd.get(key, [])))
     return rows
 
 
 def varying(rows: Sequence[Row]) -> list[str]:
     """The factors besides workload and placement that tell rows of one workload apart."""
-    names = ("variant", "options", "dataset", "settings", "memory", "cpus", "cache", "probes")
-    workloads = {row.group.workload for row in rows}
-    return [
-        name
-        for name in names
-        if any(len({getattr(row.group, name) for row in rows if row.group.workload == one}) > 1 for one in workloads)
-    ]
+    names = dict.fromkeys(name for row in rows for name in dict(row.group) if name not in {"workload", MACHINE})
+    levels: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        for name in (*names, MACHINE):
+            levels.setdefault((name, row.group.workload), set()).add(getattr(row.group, name, ""))
+    several = {name for (name, _), found in levels.items() if len(found) > 1}
+    return [name for name in (*names, MACHINE) if name in several]
 
 
-def _row(group: Group, placement: str, records: list[Record], base: list[Record] | None) -> Row:
-    finished = _finished(records)
-    times = [record.totals.elapsed_s for record in finished if record.totals]
+def _group(levels: Sequence[tuple[str, str]]) -> Group:
+    return Group.model_validate({name: level for name, level in levels if name != PLACEMENT})
+
+
+def _combined(records: Sequence[Record]) -> dict[Combination, list[Record]]:
+    """Records but warm-ups by combination: groups by workload, data set and trial id, placements by name."""
+    names = machine_names(records)
+    groups: dict[Group, dict[str, list[Record]]] = {}
+    for record in sorted(records, key=lambda one: (one.trial.workload.name, one.trial.dataset.name, one.trial.id)):
+        if is_warm_up(record.trial):
+            continue
+        levels = {**record.trial.factors, MACHINE: names[machine_of(record)]}
+        groups.setdefault(_group(list(levels.items())), {}).setdefault(levels[PLACEMENT], []).append(record)
+    return {
+        (group, placement): by_placement[placement]
+        for group, by_placement in groups.items()
+        for placement in in_order(by_placement)
+    }
+
+
+def _row(
+    key: Combination,
+    records: Sequence[Record],
+    middle: Median | None,
+    comparison: Comparison | None,
+    odd: Sequence[Outlier],
+) -> Row:
+    finished = [record for record in records if counts(record)]
     phases = [record.totals.phases for record in finished if record.totals]
     return Row(
-        group=group,
-        placement=placement,
+        group=key[0],
+        placement=key[1],
         trials=len(records),
         finished=len(finished),
-        elapsed_s=median(times) if times else None,
+        elapsed_s=middle.value if middle else None,
+        elapsed=middle,
         phases=_median_phases(phases) if phases else None,
-        ratio=_ratio(finished, base) if base is not None else None,
+        ratio=comparison.ratio if comparison else None,
+        comparison=comparison,
+        outliers=tuple(odd),
         outcome=_worst([record.outcome for record in records]),
     )
 
 
-def _finished(records: list[Record]) -> list[Record]:
-    return [record for record in records if record.status is Status.FINISHED and record.totals is not None]
+def _times(records: Sequence[Record]) -> list[float]:
+    return [record.totals.elapsed_s for record in records if counts(record) and record.totals]
 
 
 def _median_phases(phases: list[Phases]) -> Phases:
     return Phases.model_validate({name: median(getattr(one, name) for one in phases) for name in Phases.model_fields})
-
-
-def _ratio(finished: list[Record], base: list[Record]) -> float | None:
-    """The median over repetitions of the ratio within each repetition, in which both ran close in time."""
-    bases = {record.trial.repetition: record.totals.elapsed_s for record in _finished(base) if record.totals}
-    ratios = [
-        record.totals.elapsed_s / bases[record.trial.repetition]
-        for record in finished
-        if record.totals and bases.get(record.trial.repetition)
-    ]
-    return median(ratios) if ratios else None
 
 
 def _worst(outcomes: list[Outcome]) -> Outcome:
@@ -115,42 +163,66 @@ def _worst(outcomes: list[Outcome]) -> Outcome:
 def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
     found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
-    doubts = list(found.values())
-    repetitions = min((row.finished for row in summarise(records)), default=0)
-    if 0 < repetitions < ENOUGH_REPETITIONS:
-        doubts.append(
-            Doubt(
-                kind="few-repetitions",
-                what=f"some combinations ran only {repetitions} time{'s' if repetitions > 1 else ''}",
-                why="a difference of a few percent between such runs may be chance",
-                cure=f"set repetitions: {ENOUGH_REPETITIONS} or more in the experiment",
-            )
+    return [*found.values(), *_few(records), *_odd(records), *_media(records), *different_machines(records)]
+
+
+def _few(records: Sequence[Record]) -> list[Doubt]:
+    repetitions = min((sum(map(counts, own)) for own in _combined(records).values()), default=0)
+    if not 0 < repetitions < ENOUGH_REPETITIONS:
+        return []
+    return [
+        Doubt(
+            kind="few-repetitions",
+            what=f"some combinations ran only {repetitions} time{'s' if repetitions > 1 else ''}",
+            why="a difference of a few percent between such runs may be chance",
+            cure=f"set repetitions: {ENOUGH_REPETITIONS} or more in the experiment",
         )
+    ]
+
+
+def _odd(records: Sequence[Record]) -> list[Doubt]:
+    """Outliers, the farthest first."""
+    odd = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
+    if not odd:
+        return []
+    named = "; ".join(one.words for one in odd[:MOST_NAMED])
+    more = f"; and {len(odd) - MOST_NAMED} more" if len(odd) > MOST_NAMED else ""
+    return [
+        Doubt(
+            kind="outliers",
+            what=f"{len(odd)} trial{' lies' if len(odd) == 1 else 's lie'} far off: {named}{more}",
+            why="something else may have used the machine then; they count in every figure, and medians bear a few",
+            cure="look at these trials' timelines, and repeat on an idle machine if there are many",
+        )
+    ]
+
+
+def _media(records: Sequence[Record]) -> list[Doubt]:
     kinds = {medium.kind == "emulated" for record in records for medium in record.trial.media}
-    if len(kinds) > 1:
-        doubts.append(
-            Doubt(
-                kind="emulated-beside-real",
-                what="emulated drives stand beside media of this machine",
-                why="a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
-                "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly",
-                cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
-            )
+    if len(kinds) < 2:
+        return []
+    return [
+        Doubt(
+            kind="emulated-beside-real",
+            what="emulated drives stand beside media of this machine",
+            why="a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
+            "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly",
+            cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
         )
-    machines = {_machine(record) for record in records}
-    if len(machines) > 1:
-        doubts.append(
-            Doubt(
-                kind="different-machines",
-                what=f"the trials ran on {len(machines)} different machines, or with different software",
-                why="differences between those look like differences between media",
-                cure="run the whole plan on one machine, with one Java, Hadoop and Assay",
-            )
-        )
-    return doubts
+    ]
 
 
-def _machine(record: Record) -> tuple[str | None, ...]:
-    """What must be the same for two trials to be of one kind; version 1 and 2 of control groups bound differently."""
-    limits = record.limits.interface if record.limits else None
-    return (*(record.facts.get(key) for key in MACHINE_FACTS), limits)
+def different_machines(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt where trials ran on machines of several kinds, which it names; else none."""
+    names = machine_names(records)
+    if len(names) < 2:
+        return []
+    return [
+        Doubt(
+            kind="different-machines",
+            what=f"the trials ran on {len(names)} different machines, or with different software: "
+            f"{', '.join(names.values())}",
+            why="differences between those look like differences between media; such trials are told apart",
+            cure="run the whole plan on one machine, with one Java, Hadoop and Assay",
+        )
+    ]

@@ -1,0 +1,65 @@
+"""The media and placements of an experiment."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from assay.model.errors import BadInputError
+from assay.model.placement import ROLES, Placement, Role, pure
+from assay.model.trial import MediumSpec
+from assay.plan.experiment import ExperimentFile
+from assay.plan.load import Vocabulary, line_of
+from assay.plan.paths import beside
+from assay.plan.words import check_word
+
+
+def media_of(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
+    """The experiment's media by name. Raises BadInputError for a profile that there is not."""
+    if experiment.cluster.kind == "existing":
+        return {"existing": MediumSpec(name="existing", kind="existing")}
+    media = {}
+    for name, entry in experiment.media.items():
+        profile = entry.profile
+        if profile is not None and Path(profile).suffix in {".yaml", ".yml"}:
+            profile = str(beside(path.parent, Path(profile)))
+        elif profile is not None:
+            if "/" in profile:
+                line = line_of(tree, ["media", name])
+                raise BadInputError(
+                    f"{path}, line {line}: medium {name} is {profile!r}, no profile's name; for a directory say "
+                    f"{{path: {profile}}}, and a profile's file ends in .yaml"
+                )
+            words = ["directory", "memory", *vocabulary.profiles]
+            check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
+        media[name] = MediumSpec(
+            name=name, kind=entry.kind, size_bytes=entry.size, profile=profile, file_system=entry.file_system,
+            path=None if entry.path is None else beside(path.parent, entry.path),
+        )  # fmt: skip
+    return media
+
+
+def placements_of(experiment: ExperimentFile) -> list[Placement]:
+    """What the experiment compares: its placements, or each of its media alone."""
+    if experiment.cluster.kind == "existing":
+        return [pure("existing")]
+    if not experiment.placement:
+        return [pure(name) for name in experiment.media]
+    found = []
+    for entry in experiment.placement:
+        roles = {role: {name: share for name, share in getattr(entry, role).items() if share > 0} for role in ROLES}
+        found.append(Placement(name=entry.name or _placement_name(roles), **roles))
+    return found
+
+
+def _placement_name(roles: Mapping[Role, Mapping[str, float]]) -> str:
+    """`hdd`, `ssd25-hdd75`, or `input-hdd.intermediate-ssd.output-hdd` where the roles differ."""
+    names = {
+        role: "-".join(_share_name(*item, len(shares)) for item in shares.items()) for role, shares in roles.items()
+    }
+    if len(set(names.values())) == 1:
+        return names["input"]
+    return ".".join(f"{role}-{name}" for role, name in names.items())
+
+
+def _share_name(medium: str, share: float, media: int) -> str:
+    return medium if media == 1 else f"{medium}{share * 100:.3g}"

@@ -1,0 +1,68 @@
+"""The order of a plan's trials: drift of the machine must hit all levels of all factors alike.
+
+Each repetition is a block with every combination once. Within it the placements of one combination, which are what is
+compared first of all, run directly after one another, and which of them begins changes from block to block. All other
+factors are interleaved: each level's trials are spread evenly over the block.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from assay.plan.factors import PLACEMENT
+from assay.plan.grid import Combination
+
+Shown = tuple[tuple[str, str], ...]
+Group = list[Combination]
+
+CANDIDATES = 24
+"""So many of those that are left are looked at for the next place: a plan of 10,000 trials takes about a second."""
+
+
+def blocks(combinations: Sequence[Combination], repetitions: int, seed: int) -> Iterator[list[Combination]]:
+    """A list of all combinations for each repetition. The same seed gives the same order."""
+    source = random.Random(seed)  # noqa: S311 - an order, not a secret
+    groups = _groups(combinations)
+    for group in groups:
+        source.shuffle(group)
+    for repetition in range(repetitions):
+        yield [one for group in _spread(groups, source) for one in _turned(group, repetition)]
+
+
+def _groups(combinations: Sequence[Combination]) -> list[Group]:
+    """Combinations that differ in their placement only."""
+    found: dict[Shown, Group] = {}
+    for one in combinations:
+        others = tuple((name, text) for name, text in one.shown.items() if name != PLACEMENT)
+        found.setdefault(others, []).append(one)
+    return list(found.values())
+
+
+def _turned(group: Group, repetition: int) -> Group:
+    """Another one begins in each block; after all have, they run in the opposite order."""
+    rounds, first = divmod(repetition, len(group))
+    turned = group[first:] + group[:first]
+    return turned[::-1] if rounds % 2 else turned
+
+
+def _spread(groups: Sequence[Group], source: random.Random) -> list[Group]:
+    """Groups so that each level of each factor comes as evenly as can be.
+
+    The next is always, of some left, one whose levels came least up to now, of what is their share of all.
+    """
+    left = list(groups)
+    source.shuffle(left)
+    levels = {id(group): [item for item in group[0].shown.items() if item[0] != PLACEMENT] for group in left}
+    shares = {item: count / len(left) for item, count in Counter(one for own in levels.values() for one in own).items()}
+    seen = dict.fromkeys(shares, 0)
+    order: list[Group] = []
+    while left:
+        done = len(order)
+        places = range(len(left)) if len(left) <= CANDIDATES else source.sample(range(len(left)), CANDIDATES)
+        chosen = min(places, key=lambda at: sum(seen[one] - done * shares[one] for one in levels[id(left[at])]))
+        left[chosen], left[-1] = left[-1], left[chosen]
+        group = left.pop()
+        for one in levels[id(group)]:
+            seen[one] += 1
+        order.append(group)
+    return order

@@ -1,0 +1,102 @@
+"""The reference of the experiment file: a text with a table of keys for each part of the schema."""
+
+import json
+import re
+from importlib.resources import files
+
+from assay.plan.schema import Schema
+
+_TABLE = re.compile(r"^<!-- keys of (\w+) -->$", re.MULTILINE)
+_NAMES = {
+    "WorkloadEntry": "[workload](#workloads)",
+    "DatasetEntry": "[dataset](#datasets)",
+    "MediumEntry": "[medium](#media)",
+    "PlacementEntry": "[placement](#placement)",
+    "Profile": "[profile](#profiles)",
+    "ClusterSpec": "[cluster](#cluster)",
+}
+_TEXT = {"string", "boolean", "integer", "number"}
+WHOLE = "ExperimentFile"
+
+
+def reference(schema: Schema) -> str:
+    """The page: each mark in its text stands for the table of one part. Raises KeyError for an unknown part."""
+    text = files("assay.plan").joinpath("reference.md").read_text()
+    parts = {**schema["$defs"], WHOLE: schema}
+    return _TABLE.sub(lambda mark: _table(parts[mark[1]]), text)
+
+
+def _table(part: Schema) -> str:
+    required = part.get("required", [])
+    rows = [
+        f"| `{key}` | {_kind(one)} | {'required' if key in required else _default(one)} | {one['description']} |"
+        for key, one in part["properties"].items()
+    ]
+    return "\n".join(["| key | type | default | meaning |", "| --- | --- | --- | --- |", *rows])
+
+
+def _default(one: Schema) -> str:
+    value = one.get("default")
+    if value in (None, "", [], {}):
+        return ""
+    if isinstance(value, dict):
+        return f"`{value['kind']}`"
+    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value).replace(chr(34), '')}`"
+
+
+def _kind(one: Schema) -> str:
+    """What may stand there, in a few words."""
+    choices = [choice for choice in one.get("anyOf", []) if choice.get("type") != "null"]
+    lists = [choice for choice in choices if choice.get("type") == "array"]
+    named = [choice for choice in choices if "$ref" in choice]
+    if lists:
+        items = lists[-1]["items"]
+        if items.get("type") == "array":
+            return "list of names, or a list of such lists"
+        inner = "map of factor to level" if items.get("type") == "object" else _kind(items)
+        return f"{inner}, or a list of them"
+    if named:
+        return _NAMES[named[0]["$ref"].rpartition("/")[2]]
+    if choices:
+        return _of_several(choices)
+    if "$ref" in one:
+        return _NAMES[one["$ref"].rpartition("/")[2]]
+    return _plain(one)
+
+
+def _of_several(choices: list[Schema]) -> str:
+    types = {choice.get("type") for choice in choices}
+    if types == {"integer", "string"}:
+        return "size"
+    if types >= _TEXT:
+        return "text"
+    if "object" in types:
+        return "medium or map of fractions"
+    names = next((choice for choice in choices if "enum" in choice), None)
+    if names is not None:
+        return "name" if len(choices) == 1 else "name or text"
+    return _plain(choices[0])
+
+
+def _plain(one: Schema) -> str:
+    if "enum" in one:
+        words = [word for word in one["enum"] if word is not None]
+        return "name" if len(words) > 8 else ", ".join(f"`{word}`" for word in words)
+    kind = one.get("type")
+    if kind == "object":
+        (values,) = one["patternProperties"].values() if "patternProperties" in one else [one["additionalProperties"]]
+        return f"map of name to {_kind(values).replace(', or a list of them', ' or list of texts')}"
+    if kind in {"integer", "number"}:
+        return _numbers(one)
+    return "path" if one.get("format") == "path" else "name" if "pattern" in one else "text"
+
+
+def _numbers(one: Schema) -> str:
+    least, most = one.get("minimum"), one.get("maximum")
+    if least is not None and most is not None:
+        return f"{least} to {most}"
+    if least is not None:
+        return f"{least} or more"
+    if "exclusiveMinimum" in one:
+        return f"above {one['exclusiveMinimum']:g}"
+    return "whole number" if one["type"] == "integer" else "number"

@@ -1,0 +1,85 @@
+"""The short forms that people like to write in an experiment, each turned into its long one."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from assay.model.placement import ROLES
+from assay.plan.settings import Text
+
+
+def name_alone(value: Any) -> Any:
+    """A workload's name alone."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+def medium_short(value: Any) -> Any:
+    """`memory` and `directory` alone name a kind, any other word a profile; a profile means an emulated drive."""
+    if isinstance(value, str):
+        value = {"kind": value} if value in {"directory", "memory"} else {"profile": value}
+    if isinstance(value, dict) and "profile" in value and "kind" not in value:
+        value = {"kind": "emulated", **value}
+    return value
+
+
+def placement_short(value: Any) -> Any:
+    """A medium's name alone, fractions for all roles, or a mapping of roles; a role's medium alone is all of it."""
+    if isinstance(value, str):
+        value = {value: 1.0}
+    if not isinstance(value, dict):
+        return value
+    if not set(value) & {*ROLES, "name"}:
+        value = dict.fromkeys(ROLES, value)
+    return {key: {part: 1.0} if key in ROLES and isinstance(part, str) else part for key, part in value.items()}
+
+
+def cluster_short(value: Any) -> Any:
+    """`embedded` alone names a kind; `conf_dir` alone means an existing cluster."""
+    if isinstance(value, str):
+        return {"kind": value}
+    if isinstance(value, dict) and (wrong := {"limit_memory_bytes", "limit_cpus"} & set(value)):
+        raise ValueError(f"cluster has no {min(wrong)}; bounds are the experiment's own `memory` and `cpus`")
+    if isinstance(value, dict) and "conf_dir" in value and "kind" not in value:
+        return {"kind": "existing", **value}
+    return value
+
+
+def file_alone(value: Any) -> Any:
+    """A dataset's file name alone."""
+    return {"file": value} if isinstance(value, str) else value
+
+
+def one_or_many(value: Any) -> Any:
+    """A single item where a list is expected."""
+    return value if isinstance(value, list) else [value]
+
+
+def one_list_or_many(value: Any) -> Any:
+    """A single list of names where lists are expected."""
+    return [value] if isinstance(value, list) and value and all(isinstance(one, str) for one in value) else value
+
+
+def _bytes(value: Any) -> Any:
+    """`8GiB`, `800MB` or a number of bytes."""
+    if isinstance(value, bool) or value is None:
+        return value
+    try:
+        size = int(TypeAdapter(ByteSize).validate_python(value))
+    except ValidationError:
+        size = 0
+    if size < 1:
+        raise PydanticCustomError("size", "Must be a size above 0, such as 4GiB (1024s) or 500GB (1000s)")
+    return size
+
+
+# A size in bytes, at least one.
+Bytes = Annotated[int, BeforeValidator(_bytes, json_schema_input_type=int | str)]
+
+# A name becomes part of a folder's name.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+# A Hadoop property's levels: a single one is no factor.
+Levels = Annotated[
+    list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text]), Field(min_length=1)
+]

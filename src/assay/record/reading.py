@@ -1,0 +1,100 @@
+"""What a record's or a plan's text must be to be read: complete, of this schema, unaltered in its form.
+
+Anything else is refused with the reason, a record whose totals are not those of its jobs too. A record of an older
+schema is not carried over: what it lacks would have to be guessed.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from assay.model.record import SCHEMA_VERSION, Record, totals
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": (), "devices": {}, "amounts": ()}
+"""What makes most of a record, and nothing that is worked out over all trials of a run needs."""
+
+
+class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those who handle it
+    """A text that can't be used; its only argument says why."""
+
+
+def whole_record(text: str | bytes) -> Record:
+    """All of a record. Raises Unreadable."""
+    return _agreeing(_checked(Record, _content(text)))
+
+
+def record_outline(text: str | bytes) -> Record:
+    """A record without its settings, landed bytes, devices, amounts and counters, which stay unread.
+
+    It takes a twentieth of the whole record's memory. Raises Unreadable.
+    """
+    content = _content(text)
+    content.update(NOT_IN_OUTLINE)
+    for job in (*_list(content.get("jobs")), *_list(content.get("staging_jobs"))):
+        if isinstance(job, dict) and "counters" in job:
+            job["counters"] = {}
+    added_up = content.get("totals")
+    if isinstance(added_up, dict) and "counters" in added_up:
+        added_up["counters"] = {}
+    return _agreeing(_checked(Record, content))
+
+
+def read_as(kind: type[Kind], text: str | bytes) -> Kind:
+    """A text of this schema as one of our types. Raises Unreadable."""
+    return _checked(kind, _content(text))
+
+
+def first_of(error: ValidationError) -> str:
+    """The first thing that is wrong, and where."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else str(first["msg"])
+
+
+def _content(text: str | bytes) -> dict[str, Any]:
+    """The JSON object, of this schema."""
+    try:
+        content = from_json(text)
+    except ValueError as error:
+        raise Unreadable(f"Invalid JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise Unreadable("it is not a JSON object")
+    version = content.get("schema_version")
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise Unreadable(_other_schema(version, content))
+    return content
+
+
+def _other_schema(version: object, content: Mapping[str, Any]) -> str:
+    """Why it can't be read, and by what it can."""
+    facts = content.get("facts")
+    writer = facts.get("assay") if isinstance(facts, dict) else None
+    by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
+    age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
+    return (
+        f"schema_version is {version}, this Assay reads {SCHEMA_VERSION}: {age} records are not carried over, as what "
+        f"they lack would be guessed; read them with {by}, or run the trials again"
+    )
+
+
+def _checked(kind: type[Kind], content: dict[str, Any]) -> Kind:
+    """Tuples come from JSON as lists, so it is taken for JSON's."""
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        raise Unreadable(first_of(error)) from None
+
+
+def _agreeing(record: Record) -> Record:
+    """A record whose parts agree; one of which a figure was changed does not. Raises Unreadable."""
+    if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs):
+        raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
+    return record
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

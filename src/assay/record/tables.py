@@ -1,0 +1,192 @@
+"""A run as tables for notebooks: nothing is read before it is asked for, and each table once.
+
+Tables are PyArrow's. `table.to_pandas()` and `polars.from_arrow(table)` make them what you are used to, where those are
+installed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from assay.model.errors import BadInputError
+from assay.model.record import Phases, Record, Sample, TaskAttempt
+from assay.model.signature import Signature
+from assay.model.task import TaskPhases
+from assay.model.trial import Plan
+from assay.record.folder import Damaged, RunFolder
+from assay.record.parquet import column_type
+
+MOST_WHOLE = 200
+"""Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""
+
+Rows = Iterator[Mapping[str, Any]]
+
+
+class Run:
+    """One run's results. Times are in the unit that the column's name ends in; `trial` is in every table.
+
+    Raises BadInputError, at once, when the folder is no run. A record that can't be read is in `left_out` and nowhere
+    else; a trial's table that can't be read raises BadInputError when it is asked for.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.folder = RunFolder(path)
+        self.plan: Plan = self.folder.plan()
+
+    @cached_property
+    def _read(self) -> tuple[list[Record], list[Damaged]]:
+        return self.folder.records(self.plan, outlines=len(self.folder.trials()) > MOST_WHOLE)
+
+    @property
+    def records(self) -> list[Record]:
+        """All readable records; of more than 200 trials without settings, devices, amounts and counters."""
+        return self._read[0]
+
+    @property
+    def left_out(self) -> list[Damaged]:
+        """Record folders that can't be read, and why."""
+        return self._read[1]
+
+    def record(self, trial: str) -> Record:
+        """All of one trial's record. Raises BadInputError when it can't be read."""
+        return self.folder.record(trial)
+
+    @cached_property
+    def trials(self) -> Any:
+        """One row per trial: factors, outcome, the jobs' seconds, the phases' averages."""
+        return _table(map(_trial_row, self.records))
+
+    @cached_property
+    def jobs(self) -> Any:
+        """One row per job, staging jobs too: its times in milliseconds since the epoch, tasks, phases."""
+        return _table(_each(self.records, _job_rows))
+
+    @cached_property
+    def steps(self) -> Any:
+        """One row per step of a trial's life."""
+        return _table(_each(self.records, lambda record: (step.model_dump() for step in record.steps)))
+
+    @cached_property
+    def verdicts(self) -> Any:
+        """One row per check of an output."""
+        return _table(_each(self.records, lambda record: (one.model_dump(mode="json") for one in record.verdicts)))
+
+    @cached_property
+    def doubts(self) -> Any:
+        """One row per doubt of a trial."""
+        return _table(_each(self.records, lambda record: (doubt.model_dump() for doubt in record.doubts)))
+
+    @cached_property
+    def amounts(self) -> Any:
+        """One row per probe's total over a part of a trial, with its basis."""
+        return _table(_each(self._whole(), lambda record: (amount.model_dump() for amount in record.amounts)))
+
+    @cached_property
+    def counters(self) -> Any:
+        """One row per Hadoop counter of a job."""
+        return _table(_each(self._whole(), _counter_rows))
+
+    @cached_property
+    def accesses(self) -> Any:
+        """One row per line of the trials' I/O signatures; `probes.md` and `signature.md` tell of the columns."""
+        found = ((record, self.folder.signature(record.trial.id)) for record in self.records)
+        return _table(
+            {"trial": record.trial.id, **access.model_dump(mode="json")}
+            for record, signature in found
+            if isinstance(signature, Signature)
+            for access in signature.accesses
+        )
+
+    def tasks(self, trials: Sequence[str] | None = None) -> Any:
+        """One row per task attempt of some trials, or of all."""
+        return self._tables("tasks.parquet", TaskAttempt, trials)
+
+    def phases(self, trials: Sequence[str] | None = None) -> Any:
+        """One row per task attempt whose log could be read: its finer phases."""
+        return self._tables("phases.parquet", TaskPhases, trials)
+
+    def samples(self, trials: Sequence[str] | None = None, probe: str | None = None) -> Any:
+        """One row per reading of some trials' probes, or of one probe: of long runs there are millions."""
+        import pyarrow.compute as pc
+
+        wanted = None if probe is None else pc.field("probe") == probe
+        return self._tables("samples.parquet", Sample, trials, wanted)
+
+    def _whole(self) -> Iterator[Record]:
+        """Records with all that they hold."""
+        if len(self.records) <= MOST_WHOLE:
+            yield from self.records
+            return
+        for record in self.records:
+            yield self.folder.record(record.trial.id)
+
+    def _tables(self, name: str, kind: type[BaseModel], trials: Sequence[str] | None, wanted: Any = None) -> Any:
+        """One file of some trials, put together; those that have none are left out."""
+        import pyarrow
+        from pyarrow import parquet
+
+        found = []
+        for trial in self.folder.trials() if trials is None else trials:
+            file = self.folder.file(trial, name)
+            if not file.exists():
+                continue
+            try:
+                table = parquet.read_table(file, filters=wanted)
+            except (pyarrow.ArrowException, OSError) as error:
+                raise BadInputError(f"{file} can't be read: {error}") from None
+            found.append(table.add_column(0, "trial", pyarrow.array([trial] * len(table), pyarrow.string())))
+        columns = {field: column_type(one.annotation) for field, one in kind.model_fields.items()}
+        empty = pyarrow.schema([("trial", pyarrow.string()), *columns.items()]).empty_table()
+        return pyarrow.concat_tables([*found, empty], promote_options="default")
+
+    def __repr__(self) -> str:
+        return f"<Run {self.plan.experiment}: {len(self.plan.trials)} trials, {self.folder.path}>"
+
+
+def _table(rows: Rows) -> Any:
+    """With the columns of all rows; without any row there is the trial's column alone."""
+    import pyarrow
+
+    found = list(rows)
+    names = list(dict.fromkeys(("trial", *(name for row in found for name in row))))
+    return pyarrow.table({name: [row.get(name) for row in found] for name in names})
+
+
+def _each(records: "Iterator[Record] | Sequence[Record]", rows: Callable[[Record], Rows]) -> Rows:
+    """Rows of each record, with its trial first."""
+    return ({"trial": record.trial.id, **row} for record in records for row in rows(record))
+
+
+def _trial_row(record: Record) -> Mapping[str, Any]:
+    totals = record.totals
+    return {
+        "trial": record.trial.id,
+        **record.trial.factors,
+        "repetition": record.trial.repetition,
+        "warm_up": bool(getattr(record.trial, "warm_up", False)),
+        "status": str(record.status),
+        "outcome": str(record.outcome),
+        "error": record.error,
+        "elapsed_s": totals.elapsed_s if totals else None,
+        "submitted_s": totals.submitted_s if totals else None,
+        "staging_submitted_s": totals.staging_submitted_s if totals else None,
+        "overhead_s": record.overhead_s,
+        **{name: getattr(totals.phases, name) if totals else None for name in Phases.model_fields},
+    }
+
+
+def _job_rows(record: Record) -> Rows:
+    for staging, jobs in ((True, record.staging_jobs), (False, record.jobs)):
+        for job in jobs:
+            row = job.model_dump(exclude={"phases", "counters"})
+            yield {"staging": staging, **row, "elapsed_s": job.elapsed_s, **job.phases.model_dump()}
+
+
+def _counter_rows(record: Record) -> Rows:
+    for job in (*record.staging_jobs, *record.jobs):
+        for group, values in job.counters.items():
+            for counter, value in values.items():
+                yield {"job": job.id, "name": job.name, "group": group, "counter": counter, "value": value}

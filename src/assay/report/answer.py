@@ -1,0 +1,133 @@
+"""The answer in a sentence per workload: which level wins, by how much, and how sure that is.
+
+It claims what `stats.comparison` tells and nothing else: a level wins where its difference is told after correction.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.model.record import Record
+from assay.report.standing import Belief, verdict_on, verdict_over
+from assay.report.text import seconds_text
+from assay.stats.comparison import Comparison, compare
+from assay.stats.sample import MACHINE, Sample, samples, varying_factors
+from assay.stats.summary import PLACEMENT, Row, varying
+from assay.stats.wording import in_words
+
+WORK = ("workload", "dataset", "options")
+"""What is computed: more of it takes longer, so no level of these wins."""
+
+MOST_PAIRED = 4
+"""Of so many levels each is compared with each other: more would leave little that can be told."""
+
+
+MOST_BESIDE = 300
+"""Of more comparisons beside the question hardly one is told after correction; effects are shown all the same."""
+
+
+class Answer(NamedTuple):
+    """What is said of one workload, data set and factor.
+
+    `times` are the medians where one combination of all else was compared. `details` are sentences, one for each
+    comparison, and what they are of where there are several.
+    """
+
+    subject: str
+    factor: str
+    headline: str
+    belief: Belief
+    why: str
+    times: str
+    details: tuple[tuple[str, str], ...]
+    levels: Mapping[str, str]
+
+
+def answers(rows: Sequence[Row], records: Sequence[Record]) -> tuple[list[Answer], list[Answer]]:
+    """Those of the question that the run asks, and those of the factors beside it.
+
+    The question is the placement where that varies, else all other factors. Both are corrected each for itself. Beside
+    the question there is nothing where it would take too many comparisons.
+    """
+    found = samples(records)
+    varies = [name for name in varying_factors(found) if name not in (*WORK, MACHINE)]
+    placements = _answers(_compared(found, [PLACEMENT] if PLACEMENT in varies else []), rows)
+    factors = [name for name in varies if name != PLACEMENT]
+    if not placements:
+        return _answers(_compared(found, factors), rows), []
+    few = sum(_comparisons(found, name) for name in factors) <= MOST_BESIDE
+    return placements, _answers(_compared(found, factors if few else []), rows)
+
+
+def _comparisons(found: Sequence[Sample], factor: str) -> int:
+    """How many there are of each level with the first, all else equal."""
+    every = {one.factors for one in found}
+    return len(every) - len({tuple(item for item in levels if item[0] != factor) for levels in every})
+
+
+def _compared(found: Sequence[Sample], factors: Sequence[str]) -> list[Comparison]:
+    """Each level with each other where they are few, else with the first."""
+    levels = [len({one.level(name) for one in found}) for name in factors]
+    return compare(found, factors, every=max(levels) <= MOST_PAIRED) if factors else []
+
+
+def told_apart(rows: Sequence[Row]) -> list[str]:
+    """The factors that tell rows of one workload and data set apart, the placement last."""
+    several = len({row.placement for row in rows}) > 1
+    return [*(name for name in varying(rows) if name != "dataset"), *([PLACEMENT] if several else [])]
+
+
+def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row]) -> list[Answer]:
+    """One for each workload, data set and factor, in the order of the rows."""
+    grouped: dict[tuple[str, str, str], list[Comparison]] = {}
+    for one in comparisons:
+        others = dict(one.others)
+        grouped.setdefault((others["workload"], others["dataset"], one.factor), []).append(one)
+    names = told_apart(rows)
+    places = {(row.group.workload, row.group.dataset): place for place, row in reversed(list(enumerate(rows)))}
+    several: dict[str, set[str]] = {}
+    for workload, dataset, _ in grouped:
+        several.setdefault(workload, set()).add(dataset)
+    return [
+        _answer(f"{workload} on {dataset}" if len(several[workload]) > 1 else workload, own, names, rows)
+        for (workload, dataset, _), own in sorted(grouped.items(), key=lambda one: places[one[0][:2]])
+    ]
+
+
+def _answer(subject: str, own: Sequence[Comparison], names: Sequence[str], rows: Sequence[Row]) -> Answer:
+    within: dict[tuple[tuple[str, str], ...], list[Comparison]] = {}
+    for one in own:
+        within.setdefault(one.others, []).append(one)
+    headline, belief, why = verdict_on(own) if len(within) == 1 else verdict_over(list(within.values()))
+    factor, others = own[0].factor, dict(own[0].others)
+    return Answer(
+        subject=subject,
+        factor=factor,
+        headline=headline if factor == PLACEMENT else f"{factor}: {headline}",
+        belief=belief,
+        why=why,
+        times=_medians(own, rows) if len(within) == 1 else "",
+        details=tuple((_of(one, names), f"{in_words(one)}.") for one in own),
+        levels={"workload": others["workload"], "dataset": others["dataset"]},
+    )
+
+
+def _of(one: Comparison, names: Sequence[str]) -> str:
+    """What was equal in it, of what varies otherwise."""
+    others = dict(one.others)
+    return ", ".join(f"{name} {others[name]}" for name in names if others.get(name))
+
+
+def _medians(own: Sequence[Comparison], rows: Sequence[Row]) -> str:
+    """`hdd 77.9 s, ssd 37.4 s`, of what was compared with everything else equal."""
+    factor = own[0].factor
+    wanted = {
+        tuple(sorted({**dict(one.others), factor: level}.items())) for one in own for level in (one.base, one.level)
+    }
+    found = [
+        (levels[factor], row.elapsed_s)
+        for row in rows
+        if row.elapsed_s is not None
+        for levels in [{name: str(level) for name, level in {**dict(row.group), PLACEMENT: row.placement}.items()}]
+        if tuple(sorted(levels.items())) in wanted
+    ]
+    return ", ".join(f"{level} {seconds_text(seconds)} s" for level, seconds in found)

@@ -1,0 +1,163 @@
+"""Several runs beside one another: each judged by itself, those of one machine against one another, never pooled."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.record import Record
+from assay.report.figures import Value, combination_values
+from assay.report.gathered import Gathered
+from assay.report.selection import rows_shown
+from assay.stats.comparison import Comparison, compare
+from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.sample import MACHINE, RUN, samples
+from assay.stats.summary import PLACEMENT, Row, different_machines, doubts_of, summarise
+
+Key = tuple[tuple[str, str], ...]
+
+
+class Side(NamedTuple):
+    """One combination in one run and on one machine; `against` is with the first run on the same machine."""
+
+    run: str
+    machine: str
+    key: Key
+    row: Row
+    against: Comparison | None
+
+
+class Beside(NamedTuple):
+    """Runs by name, in the order in which they were given; `sides` with the runs of one combination together.
+
+    `machines` are each run's kinds of machines, `apart` the records of each run on each of them.
+    """
+
+    runs: Mapping[str, Gathered]
+    machines: Mapping[str, tuple[str, ...]]
+    apart: Mapping[tuple[str, str], Sequence[Record]]
+    sides: Sequence[Side]
+    doubts: Sequence[Doubt]
+
+
+class Agreement(NamedTuple):
+    """One level against another with all else equal, in several runs: what each run tells of it by itself."""
+
+    title: str
+    headline: str
+    belief: str
+    details: tuple[tuple[str, Comparison], ...]
+
+
+def put_beside(runs: Mapping[str, Gathered]) -> Beside:
+    """Judge each run's trials of each machine by themselves, and runs on one machine against one another."""
+    every = [record for run in runs.values() for record in run.records]
+    names = machine_names(every)
+    apart: dict[tuple[str, str], list[Record]] = {}
+    for name, run in runs.items():
+        for record in run.records:
+            apart.setdefault((name, names[machine_of(record)]), []).append(record)
+    found = samples(every, [name for name, run in runs.items() for _ in run.records])
+    between = {(one.level, _key(dict(one.others))): one for one in compare(found, [RUN], {RUN: next(iter(runs))})}
+    by_key: dict[Key, list[Side]] = {}
+    for (name, machine), records in apart.items():
+        for row in summarise(records):
+            levels = {**{factor: str(level) for factor, level in dict(row.group).items()}, PLACEMENT: row.placement}
+            against = between.get((name, _key({**levels, MACHINE: machine})))
+            key = _key({factor: level for factor, level in levels.items() if factor != MACHINE})
+            by_key.setdefault(key, []).append(Side(name, machine, key, row, against))
+    return Beside(
+        runs=runs,
+        machines={name: tuple(machine for run, machine in apart if run == name) for name in runs},
+        apart=apart,
+        sides=[side for sides in by_key.values() for side in sides],
+        doubts=_doubts(runs, apart, every),
+    )
+
+
+def _key(levels: Mapping[str, str]) -> Key:
+    return tuple(sorted(levels.items()))
+
+
+def _doubts(
+    runs: Mapping[str, Gathered], apart: Mapping[tuple[str, str], Sequence[Record]], every: Sequence[Record]
+) -> list[Doubt]:
+    """Each run's own, and that machines differ; each once."""
+    found = [doubt for run in runs.values() for doubt in run.plan.doubts]
+    found += [doubt for records in apart.values() for doubt in doubts_of(records)]
+    found += different_machines(every)
+    return list({doubt.model_dump_json(): doubt for doubt in found}.values())
+
+
+def sides_shown(beside: Beside) -> list[Side]:
+    """Those that tell most, where there are many; each combination in all its runs."""
+    kept = {(row.group, row.placement) for row in rows_shown([side.row for side in beside.sides])}
+    return [side for side in beside.sides if (side.row.group, side.row.placement) in kept]
+
+
+def agreements(beside: Beside, names: Sequence[str]) -> list[Agreement]:
+    """One for each comparison of placements that at least two runs make."""
+    grouped: dict[tuple[Key, str], list[tuple[str, Comparison]]] = {}
+    for side in beside.sides:
+        one = side.row.comparison
+        if one is not None:
+            where = side.run if len(beside.machines[side.run]) == 1 else f"{side.run} on {side.machine}"
+            grouped.setdefault((side.key, one.base), []).append((where, one))
+    return [_agreement(dict(key), base, own, names) for (key, base), own in grouped.items() if len(own) > 1]
+
+
+def _agreement(
+    levels: Mapping[str, str], base: str, own: Sequence[tuple[str, Comparison]], names: Sequence[str]
+) -> Agreement:
+    faster = [where for where, one in own if one.told and one.ratio < 1]
+    slower = [where for where, one in own if one.told and one.ratio > 1]
+    level = levels[PLACEMENT]
+    low, high = (f"{chosen(one.ratio for _, one in own):.2f}" for chosen in (min, max))
+    ratios = f"{low} to {high}" if low != high else low
+    if faster and slower:
+        headline, belief = (
+            f"the runs disagree: {level} is faster in {', '.join(faster)} and slower in {', '.join(slower)}",
+            "sure",
+        )
+    elif faster or slower:
+        told = faster or slower
+        headline = f"{level} is {'faster' if faster else 'slower'} than {base} in {len(told)} of {len(own)} comparisons"
+        belief = "sure" if len(told) == len(own) else "partly sure"
+    else:
+        headline, belief = (
+            f"no difference of {level} from {base} can be told in any of {len(own)} comparisons",
+            "not proven",
+        )
+    of = [levels["workload"], *(levels[name] for name in names if levels.get(name))]
+    return Agreement(", ".join(of), f"{headline} ({ratios} times as long)", belief, tuple(own))
+
+
+def side_values(side: Side) -> dict[str, Value]:
+    """One line of CSV: the run, its machine, the combination, and how it lies to the first run."""
+    against = side.against
+    interval = against.interval if against else None
+    return {
+        "run": side.run,
+        **combination_values(side.row),
+        "machine": side.machine,
+        "first_run": against.base if against else None,
+        "run_ratio": against.ratio if against else None,
+        "run_ratio_low": interval.low if interval else None,
+        "run_ratio_high": interval.high if interval else None,
+        "run_told": against.told if against else None,
+    }
+
+
+def differing_facts(runs: Mapping[str, Gathered]) -> dict[str, list[str]]:
+    """Facts of which runs have different values: those of each run, in their order."""
+    values: dict[str, dict[str, dict[str, None]]] = {}
+    for name, run in runs.items():
+        for record in run.records:
+            for fact, value in record.facts.items():
+                values.setdefault(fact, {}).setdefault(name, {})[value] = None
+    found = {fact: [_few(list(own.get(name, {}))) for name in runs] for fact, own in values.items()}
+    return {fact: told for fact, told in found.items() if len(set(told)) > 1}
+
+
+def _few(values: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(values) - most} more" if len(values) > most else ""
+    return "; ".join(values[:most]) + more if values else "-"

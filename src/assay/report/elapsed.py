@@ -1,0 +1,78 @@
+"""Elapsed times of every combination with their intervals: a figure per workload, above an axis that begins at 0."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from assay.report.axis import SecondsPanel, room_for
+from assay.report.drawing import INK, figure, round_up
+from assay.report.text import seconds_text
+from assay.stats.summary import Row
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#56646f")
+"""Okabe and Ito's colours, which people with any colour vision can tell apart; names beside them tell the same."""
+CAP_PX = 5
+MOST_DOTS = 60
+
+
+class Line(NamedTuple):
+    """One combination: its label, its colour's level, its trials' seconds, and how filters know it."""
+
+    row: Row
+    label: str
+    level: str
+    times: Sequence[float]
+    marks: str
+
+
+def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
+    """A figure as SVG for each title, all of the same width and colours; none without any time."""
+    known = {title: [one for one in lines if one.row.elapsed] for title, lines in panels.items()}
+    known = {title: lines for title, lines in known.items() if lines}
+    if not known:
+        return []
+    every = [one for lines in known.values() for one in lines]
+    levels = dict.fromkeys(one.level for one in every)
+    colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
+    left = room_for(max(len(one.label) for one in every))
+    charts = []
+    for title, lines in known.items():
+        panel = SecondsPanel(0, left, round_up(max(map(_greatest, lines))), len(lines))
+        parts = [panel.frame(title, "elapsed, seconds")]
+        parts += [_line(panel, panel.middle(place), one, colours[one.level]) for place, one in enumerate(lines)]
+        words = f"elapsed time of each combination of {title}, in seconds, with intervals"
+        charts.append(figure(panel.end, parts, words, "chart", panel.width))
+    return charts
+
+
+def _greatest(one: Line) -> float:
+    high = one.row.elapsed.interval.high if one.row.elapsed and one.row.elapsed.interval else 0.0
+    return max([high, *one.times])
+
+
+def _line(panel: SecondsPanel, at: float, one: Line, colour: str) -> str:
+    """Each trial as a ring, the interval as a line with ends, the median as a stroke across it."""
+    if one.row.elapsed is None:
+        return ""
+    middle, interval = one.row.elapsed.value, one.row.elapsed.interval
+    parts = [panel.label(at, one.label)]
+    parts += [
+        f'<circle cx="{panel.x(time):.1f}" cy="{at:g}" r="3.2" fill="none" stroke="{colour}" stroke-opacity=".6"/>'
+        for time in one.times[:MOST_DOTS]
+    ]
+    if interval:
+        begin, end = f"{panel.x(interval.low):.1f}", f"{panel.x(interval.high):.1f}"
+        caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
+        parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{INK}" stroke-width="1.5"/>')
+    parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
+    told = f"{seconds_text(middle)} s" + (f" ({between(interval.low, interval.high)})" if interval else "")
+    parts.append(panel.told(at, told))
+    runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
+    words = f"{one.label}: {told}, {runs}" + (f". {one.row.words}." if one.row.words else "")
+    hover = f"<title>{escape(words)}</title>{panel.hover(at)}"
+    return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'
+
+
+def between(low: float, high: float) -> str:
+    """`60.1 to 63.0`."""
+    return f"{seconds_text(low)} to {seconds_text(high)}"

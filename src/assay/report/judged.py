@@ -1,0 +1,31 @@
+"""What a run's trials come to, worked out once for all forms of its report."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.record import Record
+from assay.model.trial import Plan
+from assay.report.answer import Answer, answers
+from assay.report.study import StudyView, study_view
+from assay.stats.summary import Row, doubts_of, summarise
+
+
+class Judged(NamedTuple):
+    """Rows of the table; answers to the run's question and beside it; doubts, the plan's own before the trials'.
+
+    `study` is what the run says of the study whose experiment it is; None for any other experiment.
+    """
+
+    rows: Sequence[Row]
+    answers: Sequence[Answer]
+    beside: Sequence[Answer]
+    doubts: Sequence[Doubt]
+    study: StudyView | None
+
+
+def judge(plan: Plan, records: Sequence[Record]) -> Judged:
+    """From all records of a plan that could be read."""
+    rows = summarise(records)
+    main, beside = answers(rows, records)
+    return Judged(rows, main, beside, [*plan.doubts, *doubts_of(records)], study_view(plan, records))

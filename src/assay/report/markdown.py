@@ -1,0 +1,119 @@
+"""A run's report as Markdown, for a message or a repository: the answers, the table, what to doubt."""
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from assay.model.doubt import Doubt
+from assay.report.answer import Answer
+from assay.report.closeup import Closeup
+from assay.report.cost import MIB, cost_of, middle
+from assay.report.gathered import Gathered
+from assay.report.joules import energy_of
+from assay.report.judged import Judged
+from assay.report.overview import overview
+from assay.report.selection import by_kind, rows_shown
+from assay.report.study import study_markdown
+from assay.report.text import number_text, ratio_text, seconds_text
+from assay.stats.interval import Interval
+from assay.stats.summary import Row, varying
+
+PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
+
+
+def markdown(run: Gathered, judged: Judged) -> str:
+    """All of it."""
+    rows, main, others, doubts, study = judged
+    told = overview(run.plan, run.records, run.damaged, doubts)
+    parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
+    parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
+    parts.append("; ".join(part for part in (told.checked, told.missing, told.doubted) if part) + ".")
+    parts.append("\n".join(map(_answer, [*main, *others])))
+    parts.append(rows_table(rows))
+    parts.append(study_markdown(study) if study else "")
+    parts.append(_costs(run.closeups))
+    parts.append("\n".join(_doubt(*one) for one in by_kind(doubts)))
+    parts.append("\n".join(f"- left out: {one.folder.name}: {escaped(one.reason)}" for one in run.damaged))
+    return "\n\n".join(part for part in parts if part)
+
+
+def rows_table(rows: Sequence[Row]) -> str:
+    """One line for each combination; of very many those that tell most, and how many there are."""
+    shown = rows_shown(rows)
+    factors = varying(rows)
+    head = ["workload", *factors, "placement", "runs", "elapsed (s)"]
+    head += [*(f"{name[:-2]} (s)" for name in PHASES), "ratio", "sure", "verdict"]
+    lines = [
+        [
+            row.group.workload, *(str(getattr(row.group, name)) for name in factors), row.placement,
+            str(row.finished) if row.finished == row.trials else f"{row.finished} of {row.trials}",
+            elapsed_told(row),
+            *(seconds_text(getattr(row.phases, name) if row.phases else None) for name in PHASES),
+            ratio_told(row),
+            "" if row.comparison is None else "yes" if row.comparison.told else "no", str(row.outcome),
+        ]
+        for row in shown
+    ]  # fmt: skip
+    if len(shown) == len(rows):
+        return grid(head, lines, len(factors) + 2)
+    return grid(head, lines, len(factors) + 2) + f"\n\n{len(shown)} of {len(rows)} combinations: what tells most."
+
+
+def grid(head: Sequence[str], lines: Sequence[Sequence[str]], names: int) -> str:
+    """A table whose first columns are names and whose others are figures."""
+    rule = ["---"] * names + ["--:"] * (len(head) - names)
+    return "\n".join(
+        "| " + " | ".join(cells) + " |" for cells in (head, rule, *([escaped(one) for one in line] for line in lines))
+    )
+
+
+def escaped(words: str) -> str:
+    """Within one cell and one line."""
+    return words.replace("|", "\\|").replace("\n", " ")
+
+
+def elapsed_told(row: Row) -> str:
+    """The median in seconds with its interval."""
+    return seconds_text(row.elapsed_s) + spread(row.elapsed.interval if row.elapsed else None, seconds_text)
+
+
+def ratio_told(row: Row) -> str:
+    """The ratio to the group's first placement with its interval."""
+    return ratio_text(row) + spread(row.comparison.interval if row.comparison else None, "{:.2f}".format)
+
+
+def spread(interval: Interval | None, as_text: Callable[[float], str]) -> str:
+    """` (60.1 to 63.0)`, or nothing."""
+    return f" ({as_text(interval.low)} to {as_text(interval.high)})" if interval else ""
+
+
+def _answer(one: Answer) -> str:
+    times = f" Median: {one.times}." if one.times else ""
+    return f"- {escaped(one.subject)}: **{escaped(one.headline)}** ({one.belief}: {escaped(one.why)}).{escaped(times)}"
+
+
+def _doubt(one: Doubt, others: Sequence[Doubt], rest: int) -> str:
+    more = f" and {len(others) + rest} more of this kind" if others else ""
+    return f"- **{escaped(one.what)}** (`{one.kind}`){more}: {escaped(one.why)}. Cure: {escaped(one.cure)}."
+
+
+def _costs(closeups: Sequence[Closeup]) -> str:
+    """Energy and the probes' own cost of the trials that were looked at, by workload and placement."""
+    grouped: dict[tuple[str, str], list[Closeup]] = {}
+    for one in closeups:
+        if one.record.amounts:
+            grouped.setdefault((one.record.trial.workload.name, one.placement), []).append(one)
+    if not grouped:
+        return ""
+    lines = []
+    for key, own in sorted(grouped.items()):
+        known = [whole for one in own if (whole := energy_of(one).whole)]
+        cost = middle([cost_of(one.record, one.samples_bytes) for one in own])
+        lines.append(
+            [
+                *key, number_text(median(one.energy_j for one in known) if known else None),
+                ", ".join(sorted({one.basis for one in known})) or "missing", number_text(cost.core_percent),
+                number_text(None if cost.growth_bytes is None else cost.growth_bytes / MIB),
+            ]
+        )  # fmt: skip
+    head = ["workload", "placement", "energy (J)", "basis", "the probes' own cost (% of one core)", "(MiB)"]
+    return grid(head, lines, 2)

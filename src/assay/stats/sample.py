@@ -1,0 +1,93 @@
+"""What statistics see of a trial: its factors' levels and its elapsed time."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from assay.model.record import Record, Status
+from assay.model.trial import Trial
+from assay.stats.machine_kind import machine_names, machine_of
+
+RUN, MACHINE = "run", "machine"
+APART = (RUN, MACHINE)
+"""Levels of these never take turns: their trials have no pairs."""
+
+Levels = tuple[tuple[str, str], ...]
+
+
+class Sample(NamedTuple):
+    """One finished trial. `factors` are all that tells it from others: the plan's, its run and its machine's kind.
+
+    `repetition` numbers the blocks in which all combinations of a run take turns; `elapsed_s` is above 0.
+    """
+
+    trial: str
+    factors: Levels
+    repetition: int
+    elapsed_s: float
+
+    def level(self, factor: str) -> str:
+        """Raises KeyError where the trial has no such factor."""
+        return dict(self.factors)[factor]
+
+
+def is_warm_up(trial: Trial) -> bool:
+    """Whether a trial only warms the machine up: it is shown and never counted."""
+    return trial.warm_up
+
+
+def counts(record: Record) -> bool:
+    """Whether a trial's time is one to reckon with: it is no warm-up, its jobs ran, and they took time."""
+    return (
+        not is_warm_up(record.trial)
+        and record.status is Status.FINISHED
+        and record.totals is not None
+        and record.totals.elapsed_s > 0
+    )
+
+
+def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]:
+    """The trials that count, in their order, each with its machine's kind.
+
+    `runs` names each record's run where there are several: it is a factor then. Raises ValueError where their numbers
+    differ.
+    """
+    names = machine_names(records)
+    apart: Sequence[Levels] = [((RUN, run),) for run in runs] or [()] * len(records)
+    return [
+        Sample(
+            trial=record.trial.id,
+            factors=(*record.trial.factors.items(), *run, (MACHINE, names[machine_of(record)])),
+            repetition=record.trial.repetition,
+            elapsed_s=record.totals.elapsed_s,
+        )
+        for record, run in zip(records, apart, strict=True)
+        if counts(record) and record.totals is not None
+    ]
+
+
+def combinations(found: Sequence[Sample]) -> dict[Levels, list[Sample]]:
+    """Samples by all their factors: the repetitions of each combination, on one kind of machine."""
+    by_levels: dict[Levels, list[Sample]] = {}
+    for one in found:
+        by_levels.setdefault(one.factors, []).append(one)
+    return by_levels
+
+
+def varying_factors(found: Sequence[Sample]) -> list[str]:
+    """Those with more than one level, in the order in which the trials name them."""
+    seen: dict[str, set[str]] = {}
+    for one in found:
+        for name, level in one.factors:
+            seen.setdefault(name, set()).add(level)
+    return [name for name, levels in seen.items() if len(levels) > 1]
+
+
+def in_order(levels: Iterable[str]) -> list[str]:
+    """Each once, sorted as people do: `2` before `10`, `ssd25` before `ssd100`."""
+    return sorted(set(levels), key=lambda one: [(int(part) if part.isdigit() else -1, part) for part in _split(one)])
+
+
+def _split(level: str) -> list[str]:
+    """Digits and what lies between them, in turn."""
+    return re.split(r"(\d+)", level)

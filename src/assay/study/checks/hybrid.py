@@ -1,0 +1,69 @@
+"""The hybrid study: sections III and IV.
+
+Time is the job's; shares are of SSD, in percent. Blocks of 64 MB, a sort buffer of 100 MB and 10 streams where nothing
+else is said, as the study has them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.study.check import Check, every, mostly
+from assay.study.claim import LARGEST, SMALLEST, Compare, Conditions, Effect, Flat, Spread, Steps, where
+from assay.study.shape import Growth, Line, Near
+
+PURE = ("0", "100")
+
+
+def curve(varied: str, **more: Any) -> Conditions:
+    """The job's time over one of block, buffer, streams, size or medium, the others as in the study."""
+    fixed = {"block": 64, "buffer": 100, "streams": 10, "size": 50}
+    return where(**{"metric": "elapsed", **{name: at for name, at in fixed.items() if name != varied}, **more})
+
+
+SIZES, SHARES = curve("size"), curve("medium")
+TASKS = curve("medium", metric=("map task", "reduce task"))
+
+CHECKS: Mapping[str, Check] = {
+    "Y-C01": (every(Effect("medium", "0", "100", "size", LARGEST, SMALLEST, SIZES)),),
+    "Y-C02": (mostly(Compare("medium", "100", "same", "0", curve("size", size=(10, 20, 30)))),),
+    "Y-C03": (
+        every(Compare("medium", "100", "less", "0", curve("size", size=70))),
+        every(Near("medium", "100", "0", 0.7, curve("size", size=70))),
+    ),
+    "Y-C04": (
+        every(Growth("size", "linear", curve("size", medium="100"))),
+        every(Growth("size", "faster", curve("size", medium="0"))),
+    ),
+    "Y-C05": (every(Compare("block", 64, "less", SMALLEST, curve("block", medium=PURE))),),
+    "Y-C06": (every(Compare("block", 64, "less", 128, curve("block", medium="0"))),),
+    "Y-C07": (every(Flat("block", curve("block", medium="100", block=(128, 256, 512)))),),
+    "Y-C08": (every(Spread("buffer", "medium", "100", "0", curve("buffer"))),),
+    "Y-C09": (every(Compare("buffer", 20, "at most", 60, curve("buffer", medium=PURE))),),
+    "Y-C10": (every(Compare("buffer", 120, "less", 80, curve("buffer", medium=PURE))),),
+    "Y-C11": (every(Compare("streams", 12, "less", 2, curve("streams", medium=PURE))),),
+    "Y-C12": (every(Flat("streams", curve("streams", medium="100"))),),
+    "Y-C13": (every(Line("medium", SHARES)),),
+    "Y-C14": (every(Effect("medium", "0", "100", "metric", "reduce task", "map task", TASKS)),),
+    "Y-C15": (every(Compare("block", 64, "less", SMALLEST, curve("block"))),),
+    "Y-C16": (every(Flat("block", curve("block", medium=("50", "75", "100"), block=(128, 256, 512)))),),
+    "Y-C17": (every(Steps("medium", curve("block", block=512))),),
+    "Y-C18": (
+        every(*(Compare("medium", share, "same", "0", curve("block")) for share in ("25", "50"))),
+        every(Compare("medium", "75", "same", "100", curve("block"))),
+    ),
+    "Y-C19": (
+        every(Compare("medium", "25", "same", "0", curve("buffer"))),
+        every(Compare("medium", "75", "same", "100", curve("buffer"))),
+    ),
+    "Y-C20": (every(Steps("medium", curve("buffer", buffer=100))),),
+    "Y-C21": (
+        every(Compare("streams", 12, "less", 2, curve("streams"))),
+        every(Compare("medium", "100", "less", "0", curve("streams"))),
+    ),
+    "Y-C22": (
+        every(*(Compare("block", 64, "less", other, curve("block", medium=("0", "25"))) for other in (SMALLEST, 512))),
+    ),
+    "Y-C23": (every(Flat("buffer", curve("buffer", medium=("75", "100")))),),
+}  # fmt: skip
+
+NEVER: Mapping[str, str] = {"Y-C24": "it is a recommendation; Y-C13 is what it rests on"}

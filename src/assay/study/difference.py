@@ -1,0 +1,133 @@
+"""How two sets of values differ: their ratio, its interval where there are enough, and whether that is a direction.
+
+Source of the interval: Student, The probable error of a mean, Biometrika 6 (1908), on the logarithms of the ratios
+within repetitions. It takes these to be about normal, in exchange for which three pairs can tell something: by ranks
+alone three tell nothing at this level.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import exp, inf, log, sqrt
+from statistics import mean, median, stdev
+from typing import Literal
+
+from assay.model.base import Frozen
+from assay.study.point import Repeated
+
+LEVEL = 0.95
+LEAST_PAIRS = 3
+"""Fewer say nothing: no direction, and no verdict."""
+SAME_SHARE = 0.1
+"""What is called the same may differ by so much."""
+LEAST_S = 0.5
+"""Seconds that differ by less say nothing: a task's start alone varies by as much."""
+PUBLISHED_S, PUBLISHED_SHARE = 1.0, 0.05
+"""Published seconds are whole, and nobody knows how often they were measured: a smaller difference can be none."""
+
+Direction = Literal[-1, 0, 1]
+Truth = Literal["yes", "no", "unclear"]
+
+
+class Difference(Frozen):
+    """The second of two sets of values relative to the first.
+
+    `ratio` is the geometric mean of the ratios within repetitions (None where a value is not above 0); `low`, `high`
+    its interval, None for fewer than 3 pairs. `direction` is -1 where the second is less, 1 where it is more, 0 where
+    no difference can be told. `least` is the smallest change of the medians that counts, in the values' unit.
+    """
+
+    first: float
+    second: float
+    ratio: float | None
+    low: float | None = None
+    high: float | None = None
+    pairs: int
+    direction: Direction = 0
+    least: float = 0.0
+
+    @property
+    def change(self) -> float:
+        """Of the medians."""
+        return self.second - self.first
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The ratio's interval; everything where there is none."""
+        return (0.0, inf) if self.low is None or self.high is None else (self.low, self.high)
+
+    def within(self, share: float) -> Truth:
+        """Whether the two are the same but for a share."""
+        if self.pairs < LEAST_PAIRS:
+            return "unclear"
+        if self.ratio is None:
+            return "yes" if self.first == self.second == 0 else "no" if self.direction else "unclear"
+        low, high = self.bounds
+        if 1 - share <= low and high <= 1 + share:
+            return "yes"
+        return "no" if (high < 1 - share or low > 1 + share) and abs(self.change) >= self.least else "unclear"
+
+    @property
+    def words(self) -> str:
+        """`0.52 (0.48 to 0.55, 3 pairs)`, or the values where they have no ratio."""
+        count = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
+        if self.pairs < LEAST_PAIRS:
+            count += ", too few to tell"
+        if self.ratio is None:
+            return f"{self.second:.4g} against {self.first:.4g} ({count})"
+        if self.low is None or self.high is None:
+            return f"{self.ratio:.2f} ({count})"
+        return f"{self.ratio:.2f} ({self.low:.2f} to {self.high:.2f}, {count})"
+
+
+def difference(first: Repeated, second: Repeated, least: float = 0.0, tests: int = 1) -> Difference | None:
+    """By the repetitions that both have; None where there is none.
+
+    `tests`: how many such differences this one was picked from; its interval is the wider for it (Bonferroni).
+    """
+    shared = sorted(first.keys() & second.keys())
+    if not shared:
+        return None
+    pairs = [(first[one], second[one]) for one in shared]
+    found = Difference(
+        first=median(one for one, _ in pairs), second=median(other for _, other in pairs), ratio=None,
+        pairs=len(pairs), least=least,
+    )  # fmt: skip
+    if any(one <= 0 or other <= 0 for one, other in pairs):
+        low, high = interval([other - one for one, other in pairs], tests)
+        return found.model_copy(update={"direction": _direction(found, low, high)})
+    logs = [log(other / one) for one, other in pairs]
+    low, high = interval(logs, tests)
+    known = {"low": exp(low), "high": exp(high)} if len(pairs) >= LEAST_PAIRS else {}
+    return found.model_copy(
+        update={"ratio": exp(mean(logs)), "direction": _direction(found, low, high), **known},
+    )
+
+
+def interval(values: Sequence[float], tests: int = 1) -> tuple[float, float]:
+    """What the mean of such values lies between, in 95 % of cases; everything for fewer than 3 values."""
+    if len(values) < LEAST_PAIRS:
+        return -inf, inf
+    middle, off = mean(values), _student(len(values) - 1, tests) * stdev(values) / sqrt(len(values))
+    return middle - off, middle + off
+
+
+def published_direction(first: float, second: float) -> Direction:
+    """Of two published values of whole seconds."""
+    change = second - first
+    if abs(change) <= max(PUBLISHED_S, PUBLISHED_SHARE * abs(first)):
+        return 0
+    return -1 if change < 0 else 1
+
+
+@lru_cache
+def _student(freedom: int, tests: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1 - (1 - LEVEL) / (2 * tests)))
+
+
+def _direction(found: Difference, low: float, high: float) -> Direction:
+    """By an interval of differences, or of logarithms of ratios."""
+    if abs(found.change) < found.least:
+        return 0
+    return -1 if high < 0 else 1 if low > 0 else 0

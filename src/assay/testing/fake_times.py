@@ -1,0 +1,55 @@
+"""Elapsed times of a machine that is noisy, drifts and is disturbed now and then, with known effects.
+
+Trials take turns as in a real plan: each repetition runs all combinations in a new random order, the levels of the last
+factor side by side.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+
+from assay.model.base import Frozen
+from assay.stats.sample import MACHINE, Sample
+
+
+class FakeTimes(Frozen):
+    """`factors` are how many times as long a trial takes at each of their levels; `together` at some levels at once.
+
+    `noise` is the standard deviation of each time's logarithm; `drift` what is added to the logarithm with each trial;
+    of all trials a share of `disturbed` takes `disturbed_times` as long.
+    """
+
+    factors: Mapping[str, Mapping[str, float]]
+    together: Mapping[tuple[str, ...], float] = {}
+    noise: float = 0.04
+    drift: float = 0.001
+    disturbed: float = 0.02
+    disturbed_times: float = 1.4
+    base_s: float = 60.0
+    machine: str = "A"
+
+    def samples(self, repetitions: int, seed: int) -> list[Sample]:
+        """The trials in the order in which they ran; the same seed gives the same ones, whatever their number."""
+        import numpy as np
+
+        source = np.random.default_rng(seed)
+        *outer, last = (list(levels) for levels in self.factors.values())
+        groups = list(product(*outer))
+        found: list[Sample] = []
+        for repetition in range(1, repetitions + 1):
+            for group in source.permutation(len(groups)):
+                for turn in source.permutation(len(last)):
+                    levels = (*groups[group], last[turn])
+                    log = self.noise * source.standard_normal() + self.drift * len(found)
+                    times = self.disturbed_times if source.random() < self.disturbed else 1.0
+                    factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
+                    elapsed_s = self.base_s * self._effect(levels) * times * float(np.exp(log))
+                    found.append(Sample(f"{len(found) + 1:04d}", factors, repetition, elapsed_s))
+        return found
+
+    def _effect(self, levels: tuple[str, ...]) -> float:
+        effect = 1.0
+        for own, level in zip(self.factors.values(), levels, strict=True):
+            effect *= own[level]
+        for some, times in self.together.items():
+            effect *= times if set(some) <= set(levels) else 1.0
+        return effect

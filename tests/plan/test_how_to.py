@@ -1,0 +1,44 @@
+"""Proves that the experiments in the how-to are ones, and as large as it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay.model.installation import Installation
+from assay.parts import vocabulary
+from assay.plan.make import make_plan
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "how-to" / "design-an-experiment.md").read_text()
+EXPERIMENTS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+
+
+@pytest.mark.parametrize(("text", "trials"), list(zip(EXPERIMENTS, [3 * 2 * 5, 10 * 3], strict=True)))
+def test_an_experiment_of_the_how_to_makes_a_plan(tmp_path, text, trials):
+    file = tmp_path / "shown.yaml"
+    file.write_text(text)
+    installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
+    plan = make_plan(file, vocabulary(installation))
+    assert len(plan.trials) == trials
+    assert not plan.doubts
+
+
+@pytest.mark.parametrize(
+    ("more", "trials"),
+    [
+        ("", 36),
+        ("zip: [[datasets, memory]]\n", 12),
+        ("design: one-at-a-time\nbase: {settings: defaults, memory: 2GiB, dataset: a}\n", 12),
+        ("exclude: [{settings: customs, placement: hdd}]\n", 27),
+    ],
+)
+def test_the_numbers_of_trials_are_as_shown(tmp_path, more, trials):
+    file = tmp_path / "shown.yaml"
+    file.write_text(
+        "experiment: a\nworkloads: triangles\n"
+        "datasets: [{make: brightkite, name: a}, {make: brightkite, name: b}, {make: brightkite, name: c}]\n"
+        "memory: [2GiB, 3GiB, 4GiB]\nsettings: [defaults, customs]\nmedia: {hdd: directory, ssd: memory}\n" + more
+    )
+    nowhere = Installation(root=ROOT, parts=tmp_path, jobs_jar=ROOT, cache=ROOT, state=ROOT)
+    assert len(make_plan(file, vocabulary(nowhere)).trials) == trials

@@ -1,0 +1,71 @@
+"""Proves that deprecated Hadoop properties are refused with their new names, and unknown ones doubted."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.cluster.known import known_properties
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.plan.make import make_plan
+from assay.plan.properties import renamed
+from assay.plan.settings import resolve, shipped_profiles
+from tests.plan.test_make import GOOD, WORDS, plan_of
+
+ROOT = Path(__file__).parents[2]
+KNOWN = WORDS._replace(properties=frozenset({"mapreduce.task.io.sort.mb", "mapreduce.job.reduces", "dfs.blocksize"}))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("hadoop: {dfs.block.size: 8m}", "line 10: dfs.block.size is deprecated; Hadoop calls it dfs.blocksize now"),
+        (
+            "hadoop: {io.sort.mb: [5, 10]}",
+            "line 10: io.sort.mb is deprecated; Hadoop calls it mapreduce.task.io.sort.mb",
+        ),
+        ("profiles: {mine: {properties: {mapred.reduce.tasks: 2}}}", "line 10: mapred.reduce.tasks is deprecated"),
+        ("hadoop: {mapred.child.java.opts: -Xmx1g}", None),
+    ],
+)
+def test_a_deprecated_name_is_refused_with_the_new_one(tmp_path, line, words):
+    if words is None:
+        plan_of(tmp_path, GOOD + line + "\n")
+        return
+    with pytest.raises(BadInputError, match=words):
+        plan_of(tmp_path, GOOD + line + "\n")
+
+
+def test_hadoops_own_list_is_whole():
+    assert len(renamed()) > 200
+    assert all(name not in now.split(",") for name, now in renamed().items())
+    assert not {
+        name for profile in shipped_profiles() for name in resolve(profile, shipped_profiles()).properties
+    } & set(renamed())
+
+
+def test_an_unknown_property_is_doubted_with_the_nearest(tmp_path):
+    file = tmp_path / "demo.yaml"
+    file.write_text(GOOD + "hadoop:\n  mapreduce.task.io.sort.mbs: [5, 6]\n  dfs.blocksize: 8m\n  my.jobs.own: 3\n")
+    (doubt,) = make_plan(file, KNOWN).doubts
+    assert doubt.kind == "unknown-property"
+    assert doubt.what == (
+        "Hadoop has no property mapreduce.task.io.sort.mbs (line 11); did you mean 'mapreduce.task.io.sort.mb'?"
+    )
+    assert not make_plan(file, WORDS).doubts
+
+
+def test_known_names_are_those_of_hadoops_jars():
+    parts = ROOT / ".assay"
+    known = known_properties(Installation(root=ROOT, parts=parts, jobs_jar=parts, cache=parts, state=parts))
+    if not known:
+        pytest.skip("Hadoop's jars are not here")
+    profiles = [resolve(name, shipped_profiles()).properties for name in shipped_profiles()]
+    assert {name for properties in profiles for name in properties} <= known
+    assert {"dfs.replication", "mapreduce.job.jvm.numtasks", "yarn.nodemanager.resource.memory-mb"} <= known
+    assert "mapreduce.task.io.sort.mbs" not in known
+
+
+def test_nothing_is_known_without_jars(tmp_path):
+    nowhere = Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
+    assert known_properties(nowhere) == frozenset()

@@ -1,0 +1,98 @@
+"""Proves that only whole records of this schema are read, that outlines say the same, and that runs are read lazily."""
+
+import json
+
+import pytest
+
+from assay.model.errors import BadInputError
+from assay.model.placement import Landed
+from assay.model.record import Amount
+from assay.model.result import TrialResult
+from assay.record.folder import Damaged, RunFolder
+from assay.record.reading import Unreadable, record_outline, whole_record
+from tests.builders import a_plan, a_record, a_trial
+
+AMOUNT = Amount(probe="energy", subject="cpu", series="energy_j", part="run", value=3.5)
+
+
+def full_record(trial=None):
+    landed = Landed(role="input", when="staged", bytes=5, shares={"disk": 1.0}, of_bytes=5)
+    return a_record(trial, amounts=(AMOUNT,), settings={"a": "b"}, landed=(landed,), devices={"hdd": {"run": {"x": 1}}})
+
+
+def test_an_outline_is_the_record_without_what_makes_it_large():
+    record = full_record()
+    outline = record_outline(record.model_dump_json())
+    left = (outline.amounts, outline.settings, outline.landed, outline.devices, outline.totals.counters)
+    assert not any((*left, outline.jobs[0].counters))
+    kept = {"trial", "status", "error", "facts", "steps", "outputs", "verdicts", "doubts"}
+    assert outline.model_dump(include=kept) == record.model_dump(include=kept)
+    assert outline.totals.elapsed_s == record.totals.elapsed_s
+    assert outline.totals.phases == record.totals.phases
+    assert whole_record(record.model_dump_json()) == record
+
+
+@pytest.mark.parametrize("read", [whole_record, record_outline])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[]", "not a JSON object"),
+        ("", "Invalid JSON"),
+        ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', "schema_version is 1, this Assay reads 2: older"),
+        ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', r"the Assay that wrote it \(0.0.9\)"),
+        ('{"schema_version": 3}', "newer"),
+        ("{}", "schema_version is None"),
+        ('{"schema_version": true}', "schema_version is True"),
+        ('{"schema_version": 2, "jobs": 5, "totals": 3}', "trial"),
+    ],
+)
+def test_what_is_no_record_is_refused_with_the_reason(read, text, reason):
+    with pytest.raises(Unreadable, match=reason):
+        read(text)
+
+
+def test_a_plan_of_an_older_schema_is_refused_with_the_reason(tmp_path):
+    run = RunFolder(tmp_path)
+    run.create(a_plan())
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "schema_version": 1}))
+    with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 2"):
+        run.plan()
+
+
+def test_records_come_one_after_the_other_and_damage_does_not_stop_them(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    trials = [a_trial(number) for number in (1, 2, 3)]
+    run.create(a_plan(*trials))
+    for trial in trials:
+        run.write(TrialResult(full_record(trial), [], []))
+    run.file(trials[1].id, "record.json").write_text('{"schema_version": 2, "tri')
+    found = list(run.each())
+    assert [type(one) is Damaged for one in found] == [False, True, False]
+    assert run.finished() == {trials[0].id, trials[2].id}
+    assert run.record(trials[0].id).amounts == (AMOUNT,)
+    with pytest.raises(BadInputError, match="Invalid JSON"):
+        run.record(trials[1].id)
+
+
+@pytest.mark.parametrize("read", [whole_record, record_outline])
+def test_a_figure_that_was_changed_by_hand_is_noticed(read):
+    content = json.loads(full_record().model_dump_json())
+    content["totals"]["elapsed_s"] *= 0.9
+    with pytest.raises(Unreadable, match="its totals are not those of its jobs: it was altered"):
+        read(json.dumps(content))
+
+
+def test_a_record_that_is_not_the_plans_is_left_out_with_the_reason(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    first, second = a_trial(1), a_trial(2)
+    run.create(a_plan(first, second))
+    run.write(TrialResult(full_record(first.model_copy(update={"cache": "warm"})), [], []))
+    run.write(TrialResult(full_record(second), [], []))
+    run.write(TrialResult(full_record(a_trial(3)), [], []))
+    records, damaged = run.records()
+    assert [one.trial.id for one in records] == [second.id]
+    assert [one.reason for one in damaged] == [
+        "its trial is not what the run's plan says: one of them was altered", "the run's plan has no such trial",
+    ]  # fmt: skip
+    assert run.finished() == {second.id}

@@ -1,0 +1,94 @@
+"""Proves that assay.load gives what the records hold, reads nothing before it is asked, and names what is damaged."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.model.errors import BadInputError
+from assay.model.record import Sample
+from assay.model.result import TrialResult
+from assay.record.folder import RunFolder
+from assay.testing.fakes import FakeEngine
+from tests.builders import a_plan, a_record, a_trial
+
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "how-to" / "read-a-run.ipynb"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    trials = [a_trial(1), a_trial(2, medium="memory")]
+    run = RunFolder(tmp_path / "run")
+    run.create(a_plan(*trials))
+    for place, trial in enumerate(trials):
+        samples = [
+            Sample(probe="cpu", series="user_percent", time_ms=500 * at, value=10.0 * at + place) for at in range(3)
+        ]
+        samples.append(Sample(probe="disk", series="disk/read_mb_s", time_ms=3, value=2.5))
+        attempts = [FakeEngine._attempt("job_1_0001", 5)]
+        run.write(TrialResult(a_record(trial, elapsed_s=12.5 - 6 * place), attempts, samples))
+    return run
+
+
+def test_the_tables_have_the_records_values(folder):
+    run = assay.load(str(folder.path))
+    trials = run.trials.to_pylist()
+    assert [(one["trial"], one["placement"], one["elapsed_s"], one["map_s"]) for one in trials] == [
+        ("0001-triangles-disk", "disk", 12.5, 6.25), ("0002-triangles-memory", "memory", 6.5, 3.25),
+    ]  # fmt: skip
+    assert run.jobs["elapsed_s"].to_pylist() == [12.5, 6.5]
+    assert run.counters.to_pylist()[0] == {
+        "trial": "0001-triangles-disk", "job": "job_1_0001", "name": "closing", "group": "group", "counter": "RECORDS",
+        "value": 5,
+    }  # fmt: skip
+    assert run.verdicts["outcome"].to_pylist() == ["pass", "pass"]
+    assert run.steps["seconds"].to_pylist() == [12.5, 12.5]
+    assert run.tasks().num_rows == 2
+    assert run.samples(["0002-triangles-memory"], probe="cpu")["value"].to_pylist() == [1.0, 11.0, 21.0]
+    assert run.samples().num_rows == 8
+    assert run.record("0001-triangles-disk").totals.elapsed_s == 12.5
+
+
+def test_what_there_is_none_of_makes_an_empty_table(folder):
+    run = assay.load(folder.path)
+    assert (run.doubts.num_rows, run.doubts.column_names) == (0, ["trial"])
+    assert run.accesses.num_rows == 0
+    assert run.phases().num_rows == 0
+    assert "merge_passes" in run.phases().column_names
+
+
+def test_nothing_is_read_before_it_is_asked_for(folder, monkeypatch):
+    monkeypatch.setattr(RunFolder, "each", lambda *_, **__: pytest.fail("a record was read"))
+    monkeypatch.setattr("pyarrow.parquet.read_table", lambda *_, **__: pytest.fail("a table was read"))
+    assert repr(assay.load(folder.path)).startswith("<Run test: 2 trials")
+
+
+def test_a_damaged_record_is_named_and_a_damaged_table_is_refused(folder):
+    folder.file("0001-triangles-disk", "record.json").write_text("{")
+    folder.file("0002-triangles-memory", "samples.parquet").write_bytes(b"PAR1")
+    run = assay.load(folder.path)
+    assert run.trials.num_rows == 1
+    assert [one.folder.name for one in run.left_out] == ["0001-triangles-disk"]
+    with pytest.raises(BadInputError, match=r"samples\.parquet can't be read"):
+        run.samples()
+
+
+def test_a_folder_that_is_no_run_is_refused_at_once(tmp_path):
+    with pytest.raises(BadInputError, match="is not a run folder"):
+        assay.load(tmp_path)
+
+
+def test_the_notebook_runs(folder, monkeypatch, capsys):
+    content = json.loads(NOTEBOOK.read_text())
+    assert (content["nbformat"], content["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in content["cells"]}) == len(content["cells"])
+    monkeypatch.setenv("RUN", str(folder.path))
+    names = {}
+    for cell in content["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+    told = capsys.readouterr().out
+    assert "12.5" in told
+    assert "memory" in told
+    assert "took 0.52 times as long" in told or "can't tell a difference of memory from disk" in told

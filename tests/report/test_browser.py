@@ -1,0 +1,236 @@
+"""Proves in a real browser that the page opens without errors, filters hide what they say, and its numbers are the records'."""
+
+import base64
+import csv
+import io
+import json
+import re
+import subprocess
+
+import pytest
+
+from assay.commands.printing import browser_command, find_browser, print_page
+from assay.model.errors import BadInputError
+from assay.report.beside import put_beside
+from assay.report.beside_page import beside_page
+from assay.report.gathered import Gathered
+from assay.report.page import page
+from assay.report.selection import MOST_TRIALS_TOLD
+from assay.stats.summary import summarise
+from tests.report.closeups import a_closeup
+from tests.report.made_runs import made_run, made_trials
+from tests.report.test_study import the_run
+
+pytestmark = pytest.mark.it  # a browser takes seconds of both cores to start
+
+WATCH = """<script>
+window.problems = [];
+addEventListener("error", (event) => problems.push(String(event.message)));
+addEventListener("unhandledrejection", (event) => problems.push(String(event.reason)));
+addEventListener("message", (event) => {
+  document.body.append(Object.assign(document.createElement("pre"), { id: "told", textContent: event.data }));
+});
+console.error = console.warn = (...words) => problems.push(words.join(" "));
+</script>"""
+
+ASK = """<script>
+const seen = (selector) => [...document.querySelectorAll(selector)].filter((one) => !one.closest("[hidden]"));
+const texts = (selector) => seen(selector).map((one) => one.textContent.replace(/\\s+/g, " ").trim());
+const taken = [];
+window.Blob = class { constructor(parts) { taken.push(parts.join("")); } };
+URL.createObjectURL = () => "#";
+const tick = (label, on) => {
+  const box = [...document.querySelectorAll(".filters label")].find((one) => one.textContent.trim() === label);
+  if (!box) return;
+  box.querySelector("input").checked = on;
+  box.querySelector("input").dispatchEvent(new Event("change", { bubbles: true }));
+};
+const state = () => ({
+  rows: seen("#combinations tr[data-levels]").map((row) => [...row.cells].map((one) => one.textContent.trim()).join("|")),
+  lines: seen("svg g[data-levels]").map((one) => one.dataset.tip),
+  cards: texts(".answer .headline"),
+  shown: document.querySelector(".filters output")?.textContent,
+});
+const told = { before: state() };
+tick(LABEL, false);
+told.after = state();
+document.querySelector(".filters button")?.click();
+setTimeout(() => {
+  told.again = state();
+  told.values = seen("#combinations td[data-v]").map((one) => one.dataset.v);
+  const part = document.querySelector("svg g[data-levels]");
+  part.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: 9, clientY: 9 }));
+  told.trials = texts("details[id^=trial] > summary");
+  told.tip = texts(".tip");
+  const links = [...document.querySelectorAll(".take a")];
+  links.forEach((link) => link.addEventListener("click", (event) => event.preventDefault()));
+  links.forEach((link) => link.click());
+  told.links = links.map((link) => [link.textContent, link.download]);
+  told.taken = taken;
+  told.problems = problems;
+  told.wide = document.documentElement.scrollWidth - innerWidth;
+  parent.postMessage(btoa(unescape(encodeURIComponent(JSON.stringify(told)))), "*");
+}, 50);
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        found = find_browser()
+    except BadInputError as error:
+        pytest.skip(str(error))
+    if subprocess.run([found, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip(f"{found} does not start: it may only stand for a package that is not installed")
+    return found
+
+
+def ask(browser, place, html, label, width=None):
+    """What the page says after its script ran, with one box unticked and ticked again, and all links followed.
+
+    A browser's window has a least width, so a page of a certain `width` is asked within a frame of another.
+    """
+    file = place / "page.html"
+    asked = html.replace("<head>", f"<head>{WATCH}", 1).replace(
+        "</body>", ASK.replace("LABEL", json.dumps(label)) + "</body>"
+    )
+    file.write_text(asked)
+    if width:
+        file = place / "frame.html"
+        file.write_text(
+            f'<head>{WATCH}</head><body><iframe src="page.html" width="{width}" height="800"></iframe></body>'
+        )
+    options = ["--dump-dom", "--virtual-time-budget=5000", "--window-size=1280,900", "--enable-logging=stderr"]
+    command = [*browser_command(browser, place / "profile"), *options, file.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert "CONSOLE" not in done.stderr, done.stderr
+    return json.loads(base64.b64decode(re.search(r'<pre id="told">([^<]+)</pre>', done.stdout)[1]))
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture(scope="module")
+def run():
+    plan, records = made_run(made_trials(("triangles", "components"), ("hdd", "ssd"), ("defaults", "customs"), 6))
+    closeups = [a_closeup(901, "hdd", 20.0), a_closeup(902, "ssd", 20.0)]
+    return plan, [*records, *(one.record for one in closeups)], closeups
+
+
+@pytest.fixture(scope="module")
+def told(browser, run, tmp_path_factory):
+    plan, records, closeups = run
+    return ask(browser, tmp_path_factory.mktemp("page"), page(plan, records, [], closeups), "customs")
+
+
+def test_the_page_opens_without_errors_and_fits_its_window(told):
+    assert told["problems"] == []
+    assert told["wide"] <= 0
+
+
+def test_filters_hide_rows_lines_and_nothing_else(told):
+    before, after = told["before"], told["after"]
+    assert len(before["rows"]) == 10
+    assert [row for row in before["rows"] if "|customs|" not in row] == after["rows"]
+    assert len(after["rows"]) == 6
+    assert len(after["lines"]) == 12  # of elapsed times and of phases
+    assert after["cards"] == before["cards"]
+    assert (before["shown"], after["shown"]) == ("", "6 of 10 rows shown")
+    assert told["again"] == before
+
+
+def test_the_numbers_are_the_records(told, run):
+    rows = summarise(run[1])
+    wanted = [value for row in rows for value in (row.elapsed_s, row.ratio)]
+    assert told["values"] == ["" if value is None else repr(value) for value in wanted]
+    for row, line in zip(rows, told["before"]["rows"], strict=True):
+        assert line.startswith(f"{row.group.workload}|{row.group.settings}|{row.placement}|")
+        assert f"|{row.elapsed_s:.1f}" in line or f"|{row.elapsed_s:.0f}" in line
+    assert told["tip"][0] == told["before"]["lines"][0]
+
+
+def test_every_cell_of_the_table_and_each_trial_says_what_its_records_say(told, run):
+    shown = [[re.sub(r"\s+", " ", cell) for cell in line.split("|")] for line in told["before"]["rows"]]
+    assert shown == [cells_of(row) for row in summarise(run[1])]
+    said = {
+        one.trial.id: f"{one.trial.id} repetition {one.trial.repetition}: {seconds(one.totals.elapsed_s)} s, {one.outcome}"
+        for one in run[1]
+    }
+    assert len(told["trials"]) == MOST_TRIALS_TOLD
+    assert told["trials"] == [said[words.partition(" ")[0]] for words in told["trials"]]
+
+
+def cells_of(row):
+    ratio = f"{row.ratio:.2f}" if row.ratio else "-"
+    if row.comparison and row.comparison.interval:
+        ratio += spread(row.comparison.interval, "{:.2f}".format)
+    sure = "" if row.comparison is None else "yes" if row.comparison.told else "no"
+    elapsed = seconds(row.elapsed_s) + (spread(row.elapsed.interval, seconds) if row.elapsed.interval else "")
+    phases = [seconds(getattr(row.phases, f"{name}_s")) for name in ("map", "shuffle", "merge", "reduce")]
+    names = [row.group.workload, row.group.settings, row.placement, str(row.finished)]
+    return [*names, elapsed, ratio, sure, str(row.outcome), *phases]
+
+
+def seconds(value):
+    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def spread(interval, text):
+    level = "" if interval.level >= 0.95 else f", {100 * interval.level:.0f} %"
+    return f" {text(interval.low)} to {text(interval.high)}{level}"
+
+
+def test_figures_and_tables_can_be_taken_away(told, run):
+    taken = dict(zip([name for _, name in told["links"]], told["taken"], strict=True))
+    trials = table(taken["test-trials.csv"])
+    assert [(one["trial"], float(one["elapsed_s"])) for one in trials] == [
+        (record.trial.id, record.totals.elapsed_s) for record in run[1]
+    ]
+    combinations = table(taken["test-combinations.csv"])
+    assert [float(one["elapsed_s"]) for one in combinations] == [row.elapsed_s for row in summarise(run[1])]
+    assert taken["test-figure-1.svg"].startswith("<svg")
+    assert 'xmlns="http://www.w3.org/2000/svg"' in taken["test-figure-1.svg"]
+    assert taken["test-table-1.csv"].startswith("workload,")
+    assert len([name for name in taken if name.endswith(".svg")]) >= 5
+
+
+def test_the_comparison_of_runs_works_as_well_on_a_phone(browser, tmp_path):
+    runs = {
+        "here": Gathered(*made_run(made_trials(repetitions=6)), [], []),
+        "there": Gathered(*made_run(made_trials(repetitions=6), seed=2, facts={"cpu": "other"}), [], []),
+    }
+    told = ask(browser, tmp_path, beside_page(put_beside(runs)), "there", width=390)
+    assert told["problems"] == []
+    assert told["wide"] <= 0
+    assert (len(told["before"]["rows"]), len(told["after"]["rows"])) == (4, 2)
+    assert (
+        len(
+            table(
+                dict(zip([name for _, name in told["links"]], told["taken"], strict=True))[
+                    "comparison-combinations.csv"
+                ]
+            )
+        )
+        == 4
+    )
+
+
+def test_the_page_fits_a_phone(browser, run, tmp_path):
+    plan, records, closeups = run
+    told = ask(browser, tmp_path, page(plan, records, [], closeups), "customs", width=390)
+    assert told["problems"] == []
+    assert told["wide"] <= 0
+
+
+def test_a_studys_part_of_the_page_works_as_well(browser, tmp_path):
+    told = ask(browser, tmp_path, page(*the_run(), []), "", width=390)
+    assert told["problems"] == []
+    assert "shown" not in told["before"]  # of two rows nothing is to be picked
+    assert told["wide"] <= 0
+
+
+def test_the_page_is_printed_as_pdf(browser, tmp_path):
+    plan, records = made_run(made_trials(repetitions=2))
+    print_page(page(plan, records, []), tmp_path / "out.pdf", browser)
+    assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF")

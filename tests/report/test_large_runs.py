@@ -1,0 +1,85 @@
+"""Proves that the page of a large run stays small, shows what tells most, and says what it leaves out."""
+
+from assay.model.doubt import Doubt, Outcome
+from assay.record.folder import RunFolder
+from assay.report import gathered
+from assay.report.gathered import gather
+from assay.report.judged import judge
+from assay.report.page import page_of
+from assay.report.selection import MOST_ROWS, MOST_TRIALS_TOLD, by_kind, rows_shown, trials_shown
+from assay.stats.summary import summarise
+from tests.builders import a_plan, a_record, a_trial
+from tests.report.made_runs import made_run, made_trials, write_run
+
+
+def test_all_rows_are_shown_where_there_is_room():
+    _, records = made_run(made_trials(repetitions=2))
+    rows = summarise(records)
+    assert rows_shown(rows) == rows
+
+
+def test_of_many_rows_whole_groups_that_fail_or_differ_most_are_shown_of_every_workload():
+    settings = [f"s{number}" for number in range(60)]
+    trials = list(made_trials(("triangles", "components"), settings=settings, repetitions=1))
+    _, records = made_run(trials, noise=0.0)
+    odd = next(place for place, one in enumerate(trials) if one.settings.name == "s59" and one.placement.name == "ssd")
+    records[odd] = a_record(trials[odd], elapsed_s=1.0)
+    bad = next(place for place, one in enumerate(trials) if one.settings.name == "s40")
+    records[bad] = a_record(trials[bad], elapsed_s=100.0, outcome=Outcome.FAIL)
+    rows = summarise(records)
+    shown = rows_shown(rows, 8)
+    assert len(shown) == 8
+    assert {row.group.workload for row in shown} == {"triangles", "components"}
+    assert {"s59", "s40"} <= {row.group.settings for row in shown}
+    assert all(sum(one.group == row.group for one in shown) == 2 for row in shown)
+    assert [row for row in rows if row in shown] == shown
+
+
+def test_failed_and_odd_trials_are_told_before_others():
+    records = [a_record(a_trial(number)) for number in range(1, 101)]
+    records[70] = a_record(a_trial(71), outcome=Outcome.FAIL)
+    ids = trials_shown(records, {"0090-triangles-disk"}, {"0080-triangles-disk"}, most=10)
+    assert len(ids) == 10
+    assert {"0071-triangles-disk", "0080-triangles-disk", "0090-triangles-disk"} <= set(ids)
+    assert ids == sorted(ids)
+
+
+def test_doubts_of_one_kind_are_put_together():
+    doubts = [Doubt(kind=f"k{number % 2}", what=f"w{number}", why="y", cure="c") for number in range(40)]
+    found = by_kind(doubts)
+    assert [(one.what, len(others), more) for one, others, more in found] == [("w0", 10, 9), ("w1", 10, 9)]
+
+
+def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(gathered, "WHOLE_UP_TO", 50)
+    settings = [f"s{number}" for number in range(100)]
+    plan, records = made_run(made_trials(settings=settings, repetitions=2))
+    run = gather(write_run(tmp_path / "run", plan, records))
+    assert len(run.records) == 400
+    assert run.records[0].jobs[0].counters == {}
+    assert len(run.told) == MOST_TRIALS_TOLD
+    assert run.told[0].jobs[0].counters
+    html = page_of(run, judge(run.plan, run.records))
+    assert html.count("<tr data-levels") == MOST_ROWS
+    assert f"{MOST_ROWS} of 200 combinations are shown" in html
+    assert f"{MOST_TRIALS_TOLD} of 400 trials are shown" in html
+    assert len(html) < 1 << 20
+
+
+def test_a_trial_whose_whole_record_is_damaged_is_left_out_although_its_outline_reads(tmp_path, monkeypatch):
+    monkeypatch.setattr(gathered, "WHOLE_UP_TO", 1)
+    plan, records = made_run(made_trials(repetitions=2))
+    folder = write_run(tmp_path / "run", plan, records)
+    file = folder.file(records[0].trial.id, "record.json")
+    file.write_text(file.read_text().replace('"devices":{}', '"devices":7'))
+    run = gather(RunFolder(folder.path))
+    assert len(run.records) == 3
+    assert [one.folder.name for one in run.damaged] == [records[0].trial.id]
+    assert "devices" in run.damaged[0].reason
+    assert "was left out" in page_of(run, judge(run.plan, run.records))
+
+
+def test_a_plan_without_trials_read_is_no_error(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.create(a_plan())
+    assert "1 of 1 planned trials are not in this report" in page_of(gather(folder), judge(folder.plan(), []))

@@ -1,0 +1,107 @@
+"""Proves that known effects of factors, and of factors on each other's, are found, and untellable ones are refused."""
+
+import pytest
+
+from assay.stats.effect import effects
+from assay.stats.sample import MACHINE, Sample
+from assay.testing.fake_times import FakeTimes
+
+FACTORS = {"settings": {"a": 1.0, "b": 1.44}, "placement": {"hdd": 1.0, "ssd": 0.25}}
+EXACT = {"noise": 0.0, "disturbed": 0.0, "drift": 0.0}
+
+
+def effect_of(found, *factors):
+    return next(one for one in found.effects if one.factors == factors)
+
+
+def times(effect):
+    return {level.levels: level.times for level in effect.levels}
+
+
+def test_main_effects_are_distances_from_the_average_of_all_levels():
+    (found,) = effects(FakeTimes(factors=FACTORS, **EXACT).samples(3, 1))
+    assert times(effect_of(found, "settings")) == {("a",): pytest.approx(1 / 1.2), ("b",): pytest.approx(1.2)}
+    assert times(effect_of(found, "placement")) == {("hdd",): pytest.approx(2), ("ssd",): pytest.approx(0.5)}
+    assert effect_of(found, "settings", "placement").share == pytest.approx(0, abs=1e-9)
+    assert found.effects[0].factors == ("placement",)
+    assert (found.balanced, found.refused, found.rest_share) == (True, (), pytest.approx(0, abs=1e-9))
+
+
+def test_two_factors_that_change_each_others_effect():
+    fake = FakeTimes(factors=FACTORS, together={("b", "ssd"): 1.1**4}, **EXACT)
+    (found,) = effects(fake.samples(3, 1))
+    assert times(effect_of(found, "settings", "placement")) == {
+        ("a", "hdd"): pytest.approx(1.1), ("a", "ssd"): pytest.approx(1 / 1.1),
+        ("b", "hdd"): pytest.approx(1 / 1.1), ("b", "ssd"): pytest.approx(1.1),
+    }  # fmt: skip
+
+
+def test_shares_of_a_whole_plan_add_up():
+    (found,) = effects(FakeTimes(factors=FACTORS, together={("b", "ssd"): 1.2}, drift=0.01).samples(5, 2))
+    total = sum(one.share for one in found.effects) + found.drift_share + found.rest_share
+    assert (total, found.repetitions, found.combinations, found.trials) == (pytest.approx(1), 5, 4, 20)
+    assert found.drift_share > 0
+
+
+def test_drift_is_not_taken_for_an_effect():
+    (found,) = effects(FakeTimes(factors=FACTORS, noise=0.001, disturbed=0, drift=0.02).samples(12, 3))
+    assert effect_of(found, "settings").levels[1].times == pytest.approx(1.2, rel=0.02)
+
+
+def test_intervals_need_three_repetitions():
+    fake = FakeTimes(factors=FACTORS)
+    assert effects(fake.samples(2, 1))[0].effects[0].levels[0].interval is None
+    interval = effects(fake.samples(6, 1))[0].effects[0].levels[1].interval
+    assert 0.5 in interval
+    assert 1 not in interval
+
+
+def test_a_missing_trial_is_borne_and_said():
+    found = [one for one in FakeTimes(factors=FACTORS, **EXACT).samples(4, 1) if one.trial != "0007"]
+    (seen,) = effects(found)
+    assert not seen.balanced
+    assert times(effect_of(seen, "settings"))["b",] == pytest.approx(1.2)
+
+
+def test_one_factor_at_a_time_has_main_effects_and_refuses_pairs():
+    base = {("a", "hdd"), ("b", "hdd"), ("a", "ssd")}
+    every = FakeTimes(factors=FACTORS, **EXACT).samples(4, 1)
+    (found,) = effects([one for one in every if (one.level("settings"), one.level("placement")) in base])
+    assert [one.factors for one in found.effects] == [("placement",), ("settings",)]
+    assert times(effect_of(found, "placement"))["ssd",] == pytest.approx(0.5)
+    assert found.refused == (
+        "whether settings and placement change each other's effect can't be told: "  # noqa: ISC004 - one sentence
+        "1 of 4 combinations of their levels are missing",
+    )
+
+
+def test_factors_that_vary_together_are_not_told_apart():
+    found = [
+        Sample(str(n), (("memory", memory), ("cpus", cpus), (MACHINE, "A")), n, time)
+        for n in range(4)
+        for memory, cpus, time in (("1GiB", "1", 10), ("2GiB", "2", 6))
+    ]
+    (seen,) = effects(found)
+    assert [one.factors for one in seen.effects] == [("memory",)]
+    assert seen.refused == ("the effect of cpus can't be told: it varies only together with others",)
+
+
+def test_machines_are_fitted_apart_and_so_is_each_workload_where_asked_for():
+    one = FakeTimes(factors=FACTORS, **EXACT).samples(3, 1)
+    other = FakeTimes(factors={**FACTORS, "placement": {"hdd": 1, "ssd": 1}}, machine="B", **EXACT).samples(3, 1)
+    first, second = effects([*one, *other])
+    assert (first.within, second.within) == (((MACHINE, "A"),), ((MACHINE, "B"),))
+    assert times(effect_of(second, "placement"))["ssd",] == pytest.approx(1)
+    within = effects(one, within=("settings",))
+    assert sorted(found.within for found in within) == [((MACHINE, "A"), ("settings", level)) for level in ("a", "b")]
+
+
+def test_single_trials_leave_nothing_to_tell_chance_by():
+    (found,) = effects(FakeTimes(factors=FACTORS).samples(1, 1))
+    assert "there are as many effects as trials: chance can't be told from them" in found.refused
+
+
+def test_nothing_varies():
+    assert effects([]) == []
+    (found,) = effects([Sample("1", (("placement", "hdd"), (MACHINE, "A")), 1, 10.0)])
+    assert found.effects == ()

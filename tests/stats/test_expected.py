@@ -1,0 +1,43 @@
+"""Proves how long trials are expected to take, from earlier records: like with like."""
+
+from assay.model.record import Status
+from assay.model.result import TrialResult
+from assay.model.trial import SettingsSpec, WorkloadSpec
+from assay.record.earlier import earlier
+from assay.record.folder import RunFolder
+from assay.stats.expected import Expected
+from tests.builders import a_plan, a_record, a_trial
+
+
+def with_settings(trial, **properties):
+    return trial.model_copy(update={"settings": SettingsSpec(name="mine", properties=properties)})
+
+
+def test_trials_with_all_the_same_levels_count_before_others():
+    trial, other = a_trial(1), with_settings(a_trial(2), a="1")
+    expected = Expected([(trial, 10.0), (trial, 14.0), (other, 100.0)])
+    assert expected.of(a_trial(7, repetition=3)) == (12.0, 2)
+    assert expected.of(other) == (100.0, 1)
+    assert expected.of(with_settings(a_trial(3), a="2")) == (14.0, 3)
+
+
+def test_another_medium_dataset_or_option_is_no_likeness():
+    expected = Expected([(a_trial(1), 10.0)])
+    assert expected.of(a_trial(1, medium="ssd")) is None
+    assert expected.of(a_trial(1, workload="sort")) is None
+    larger = WorkloadSpec(name="triangles", options={"size": "32GB"})
+    assert expected.of(a_trial(1).model_copy(update={"workload": larger})) is None
+
+
+def test_times_are_read_from_the_records_of_a_folder_of_runs(tmp_path):
+    for name in ("one", "two"):
+        folder = RunFolder(tmp_path / name)
+        folder.create(a_plan())
+        folder.write(TrialResult(record=a_record()))
+        folder.write(TrialResult(record=a_record(a_trial(2, medium="ssd"))))
+    failed = a_record(a_trial(3)).model_copy(update={"status": Status.FAILED})
+    folder.write(TrialResult(record=failed))
+    (tmp_path / "one" / "trials" / "0001-triangles-disk" / "record.json").write_text("{")
+    (took,) = earlier(tmp_path, [a_trial(9)])
+    assert (took.trial.id, took.seconds) == ("0001-triangles-disk", 12.5)
+    assert earlier(tmp_path / "nowhere", [a_trial()]) == []

@@ -1,0 +1,79 @@
+"""Proves that every shipped experiment loads, and that the studies' are known by their names, in both sizes."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.cluster.sizing import check_containers
+from assay.model.installation import Installation
+from assay.parts import vocabulary
+from assay.plan.make import make_plan
+from assay.study.difference import LEAST_PAIRS
+from assay.study.experiment import study_experiment
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "experiments"
+PARTS = ROOT / ".assay"
+INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
+EXPERIMENTS = sorted(FOLDER.glob("*.yaml"))
+MIB = 1 << 20
+CONTAINERS = (
+    "mapreduce.map.memory.mb", "yarn.app.mapreduce.am.resource.mb", "yarn.scheduler.minimum-allocation-mb",
+)  # fmt: skip
+ONE_MAP = {
+    "containers-scaled", "customs-scaled", "single-sort-factor-scaled", "single-file-buffer-scaled",
+    "single-file-buffer-512k-scaled",
+}  # fmt: skip
+STUDIES = [file for file in EXPERIMENTS if file.stem.startswith(("thesis-", "hybrid-"))]
+SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
+
+
+@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
+def test_it_loads(file):
+    plan = make_plan(file, vocabulary(INSTALLATION))
+    assert plan.trials
+    for trial in plan.trials:
+        check_containers(trial.cluster, trial.settings.properties)
+
+
+@pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
+def test_a_studys_experiment_is_known_by_its_name(file):
+    text = file.read_text()
+    assert f"\nexperiment: {file.stem}\n" in text
+    found = study_experiment(file.stem)
+    assert found is not None
+    assert found.scaled == file.stem.endswith("-scaled") == ("# Scaled:" in text)
+
+
+def test_every_one_has_a_scaled_form():
+    names = {file.stem for file in STUDIES}
+    plain = {name for name in names if not name.endswith("-scaled")}
+    assert {f"{name}-scaled" for name in plain} <= names
+    assert len(plain) == 15
+
+
+@pytest.mark.parametrize("file", [file for file in STUDIES if file.stem.startswith("thesis-t")], ids=lambda f: f.stem)
+def test_settings_and_media_have_the_thesis_names(file):
+    plan = make_plan(file, vocabulary(INSTALLATION))
+    assert {trial.placement.name for trial in plan.trials} <= {"hdd", "ssd1", "ssd2"}
+    names = {trial.settings.name.removesuffix("-scaled") for trial in plan.trials}
+    known = {"defaults", "containers", "customs", "single-sort-factor", "single-file-buffer"}
+    assert names <= known | {"single-file-buffer-512k"}
+
+
+@pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
+def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
+    plan = make_plan(file, vocabulary(INSTALLATION))
+    assert max(trial.repetition for trial in plan.trials) >= LEAST_PAIRS
+    # Not more than 45 minutes, at 75 to 100 seconds each.
+    assert len(plan.trials) <= 36
+
+
+@pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
+def test_a_scaled_one_keeps_two_maps_at_once_and_one_with_containers(file):
+    for trial in make_plan(file, vocabulary(INSTALLATION)).trials:
+        properties = trial.settings.properties
+        map_mb, master_mb, step_mb = (int(properties[name]) for name in CONTAINERS)
+        offered_mb = trial.cluster.limit_memory_bytes // MIB
+        at_once = (offered_mb - master_mb) // (-(-map_mb // step_mb) * step_mb)
+        assert at_once == (1 if trial.settings.name in ONE_MAP else 2) or trial.workload.name == "testdfsio"

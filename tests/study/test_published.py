@@ -1,0 +1,59 @@
+"""Proves that the packaged figures are whole, and that each check finds in the study's own numbers what it stands for."""
+
+import pytest
+
+from assay.study.agreement import tables
+from assay.study.check import judge
+from assay.study.comparison import CHECKS, NEVER
+from assay.study.point import Point
+from assay.study.published import cells, contrasts, dataset_names, statements
+from tests.study.builders import the_published
+
+
+def test_every_published_value_is_there():
+    assert len(cells("thesis")) == 552 + 20 + 20 + 2
+    assert sum(cell.derived for cell in cells("thesis")) == 2
+    assert len({cell.point for cell in cells("thesis")}) == len(cells("thesis"))
+    youtube = Point("triangles", "closing", "customs", "YouTube", "ssd2", "merge")
+    assert {cell.seconds for cell in cells("thesis") if cell.point == youtube} == {16.0}
+    assert len(dataset_names()) == 10
+
+
+def test_every_statement_has_a_check_or_a_reason():
+    for study, count in (("thesis", 59), ("hybrid", 24)):
+        known = {one.id for one in statements(study)}
+        assert len(known) == len(statements(study)) == count
+        assert CHECKS[study].keys() | NEVER[study].keys() == known
+        assert not CHECKS[study].keys() & NEVER[study].keys()
+
+
+def test_the_thesis_agrees_with_itself():
+    for table in tables("thesis", the_published()):
+        assert table.count("differs") == table.count("missing") == 0, table.name
+        assert table.ranks is not None
+        assert table.ranks.spearman == table.ranks.kendall == 1.0
+    assert len(tables("thesis", the_published())) == 18
+
+
+def test_the_checks_find_in_the_thesis_numbers_what_they_support():
+    for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published()):
+        if one.statement.support == "yes" and one.verdict != "not addressed":
+            assert one.verdict == "confirmed", one
+
+
+def test_a_statement_that_its_own_table_speaks_against_is_refuted():
+    found = {
+        one.statement.id: one for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published())
+    }
+    assert (found["T37"].verdict, found["T37"].places) == ("refuted", {"yes": 2, "no": 5, "unclear": 0})
+    # Two places of so many may point anywhere.
+    assert (found["T18"].verdict, found["T18"].places["no"]) == ("undecided", 2)
+    assert any("Gowalla" in finding.text and finding.truth == "no" for finding in found["T18"].findings)
+
+
+@pytest.mark.parametrize(("figure", "count"), [("Figure 3a", 1), ("Figure 5a", 4), ("Figure 5b", 4)])
+def test_the_hybrid_study_gives_ratios(figure, count):
+    own = [one for one in contrasts("hybrid") if one.table == figure]
+    assert len(own) == count
+    assert all(one.first.medium == "0" for one in own)
+    assert [one.direction for one in own] == [-1 if one.ratio < 0.95 else 0 for one in own]
