@@ -216,7 +216,10 @@ def test_a_straight_line_over_shares():
 
 def test_levels_of_blocks_buffers_and_streams():
     times = {"4m": 100, "8m": 80, "16m": 70, "32m": 90, "64m": 95, "128m": 96}
-    blocks = [a_sort_trial(number, elapsed_s, block=block, buffer="25") for number, (block, elapsed_s) in enumerate(times.items())]
+    blocks = [
+        a_sort_trial(number, elapsed_s, block=block, buffer="25")
+        for number, (block, elapsed_s) in enumerate(times.items())
+    ]
     found = verdicts(the_comparison("hybrid-figure-3b-scaled", *thrice(*blocks)))
     assert found["Y-C05"] == found["Y-C06"] == "confirmed"
     assert found["Y-C07"] == "not addressed"
