@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from assay.model.trial import Plan
+from assay.model.trial import Plan, SettingsSpec
 from assay.report.page import page, template
 from assay.report.study import STUDY_CLASSES, TWO_TESTS, study_view
 from assay.report.study_words import study_markdown, study_text
@@ -110,8 +110,17 @@ def test_the_first_screen_says_why_its_answers_and_the_study_may_differ():
 
 def test_the_summary_tells_how_many_directions_chance_makes_and_what_holds_everywhere():
     view = the_view()
-    # Of two jobs the four phases, each on two drives.
-    assert "By chance alone fewer than 1 of the 8 tested would have a direction." in view.summary
+    assert "By chance" not in view.summary  # of two jobs the four phases: 8 comparisons
+    _, records = the_run()
+    three = [
+        one.model_copy(update={"trial": one.trial.model_copy(update={"settings": SettingsSpec(name=name)})})
+        for name in ("defaults", "containers", "customs")
+        for one in records[:6]
+    ]
+    # Of each profile 8; and of each two profiles, with each drive, what the tables have of both.
+    assert re.search(
+        r"By chance alone about [34] of the [678]\d tested would have", a_view("thesis-tables-9-13", three).summary
+    )
     assert re.search(r"\d+ confirmed \(\d+ clearly at every place\)", view.summary)
     assert view.summary.endswith("1 trial is left out.")
 

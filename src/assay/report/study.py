@@ -27,8 +27,8 @@ SCALED = (
 
 
 TWO_TESTS = (
-    "Judged one by one, by Student's t of pairs. The answers per workload are judged by ranks, all corrected together, "
-    "which three repetitions never pass: that no winner can be told there does not contradict a direction here."
+    "Judged one by one, by Student's t of pairs; the answers per workload by ranks, all corrected, which three "
+    "repetitions never pass: that no winner can be told there does not contradict a direction here."
 )
 
 
@@ -121,27 +121,23 @@ def _summary(found: StudyComparison) -> str:
         judged += f" {count} {'trial is' if count == 1 else 'trials are'} left out."
     if not found.tables:
         return f"The study gives no numbers for what was measured. {judged}"
-    told = (
-        f"{found.agreed} of {found.decided} comparisons have the direction that the study has; "
-        f"in {found.undecided} more one side shows no difference beyond noise."
-    )
+    more = f"; in {found.undecided} more one side shows no difference beyond noise" if found.undecided else ""
+    told = f"{found.agreed} of {found.decided} comparisons have the direction that the study has{more}."
     return f"{told}{_by_chance(found.tested)} {judged}"
 
 
 def _counted(found: StudyComparison, verdict: Verdict) -> str:
     """`5 confirmed (2 of them clearly at every place)`."""
     count = len(found.of(verdict))
-    everywhere = verdict == "confirmed" and count
-    return f"{count} {verdict}" + (f" ({found.confirmed_everywhere} clearly at every place)" if everywhere else "")
+    if verdict != "confirmed" or not count:
+        return f"{count} {verdict}"
+    return f"{count} {verdict} ({found.confirmed_everywhere or 'none'} clearly at every place)"
 
 
 def _by_chance(tested: int) -> str:
-    """How many directions there would be if nothing made any difference."""
-    if not tested:
-        return ""
-    expected = (1 - LEVEL) * tested
-    number = f"about {expected:.0f}" if expected >= 1 else "fewer than 1"
-    return f" By chance alone {number} of the {tested} tested would have a direction."
+    """How many directions there would be if nothing made any difference; nothing for hardly any."""
+    expected = round((1 - LEVEL) * tested)
+    return f" By chance alone about {expected} of the {tested} tested would have a direction." if expected else ""
 
 
 def _table_view(table: TableBeside) -> TableView:
