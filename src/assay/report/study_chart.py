@@ -20,10 +20,10 @@ ASIDE_PX = 5
 """Lines lie beside one another by so much, so that intervals at one place don't hide each other."""
 LOG_FROM = 8
 """The axis is logarithmic where its last place is so many times the first."""
-SHAPES = ("M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "M-4,-4h8v8h-8z", "M0,-5l5,9h-10z", "M0,-6l5,6l-5,6l-5,-6z",
+MARKS = ("M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "M-4,-4h8v8h-8z", "M0,-5l5,9h-10z", "M0,-6l5,6l-5,6l-5,-6z",
           "M0,5l5,-9h-10z")  # fmt: skip
 DASHES = ("none", "7 3", "2 3", "8 3 2 3", "4 2")
-"""Shapes and dashes tell lines apart where colours don't."""
+"""Marks and dashes tell lines apart where colours don't."""
 CROSS = "M-5,-5l10,10M-5,5l10,-10"
 PUBLISHED = "the study's ratio"
 NAMES: dict[Field, str] = {
@@ -114,7 +114,7 @@ def _frame(panel: _Panel, places: Sequence[float], axis: str, unit: str) -> str:
 
 def _line(panel: _Panel, one: Figure, line: Line, place: int, name: str) -> str:
     """The medians joined, then each with its interval; the published beside."""
-    colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, SHAPES, DASHES))
+    colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, MARKS, DASHES))
     aside = (place - (len(one.lines) - 1) / 2) * ASIDE_PX
     along = " ".join(f"{panel.x(dot.at) + aside:.1f},{panel.y(dot.middle.value):.1f}" for dot in line.dots)
     joined = f'<polyline points="{along}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}"/>'
@@ -152,7 +152,7 @@ def _legend(names: Sequence[str]) -> tuple[str, float]:
         wide = 34 + len(name) * LETTER_ROOM_PX + 10
         if x + wide > WIDTH_PX and parts:
             x, y = 6.0, y + LEGEND_PX
-        colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, SHAPES, DASHES))
+        colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, MARKS, DASHES))
         if name == PUBLISHED:
             parts.append(_mark(x + 14, y - 4.5, CROSS, f'fill="none" stroke="{INK}" stroke-width="2.2"'))
         else:

@@ -10,7 +10,7 @@ from pydantic import ByteSize, TypeAdapter
 from assay.model.doubt import Outcome
 from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import Trial
-from assay.stats.machine_kind import Machine, machine_names, machine_of
+from assay.stats.machine_kind import machine_names, machine_of
 from assay.study.experiment import SCALED, StudyExperiment
 from assay.study.point import PHASES, Measured, Point
 from assay.study.published import dataset_names
@@ -37,10 +37,10 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     """
     values: dict[Point, dict[int, float]] = {}
     passed_over: dict[str, str] = {}
-    names, machine = machine_names(records), _most_used(records)
-    for record in records:
-        own = machine_of(record)
-        reason = _unusable(record) or ("" if own == machine else f"it ran on another machine: {names[own]}")
+    machines = _machines(records)
+    read_of = _most_used(records, machines)
+    for record, machine in zip(records, machines, strict=True):
+        reason = _unusable(record) or ("" if machine == read_of else f"it ran on another machine: {machine}")
         found = [] if reason else list(_values(record, experiment))
         if not found:
             passed_over[record.trial.id] = reason or "the study has no place for its workload, variant or dataset"
@@ -53,10 +53,16 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     return Reading(Measured(values), passed_over)
 
 
-def _most_used(records: Sequence[Record]) -> Machine | None:
+def _machines(records: Sequence[Record]) -> list[str]:
+    """Of each trial the kind of machine that it ran on."""
+    names = machine_names(records)
+    return [names[machine_of(record)] for record in records]
+
+
+def _most_used(records: Sequence[Record], machines: Sequence[str]) -> str:
     """The machine of most trials that say something, of equals the first."""
-    counted = Counter(machine_of(record) for record in records if not _unusable(record))
-    return max(counted, key=counted.__getitem__, default=None)
+    counted = Counter(machine for record, machine in zip(records, machines, strict=True) if not _unusable(record))
+    return max(counted, key=counted.__getitem__, default="")
 
 
 def _unusable(record: Record) -> str:
