@@ -153,6 +153,34 @@ def test_trials_that_say_nothing_are_named():
     assert max(one.repetitions for table in found.tables for one in table.cells) == 1
 
 
+def test_a_trial_that_warms_the_machine_up_is_no_repetition():
+    rates = [a_rate_trial(10 * turn + n, "write", "1GB", rate, medium, repetition=turn)
+             for turn in (0, 1, 2) for n, (medium, rate) in enumerate((("hdd", 100.0), ("ssd2", 200.0)))]  # fmt: skip
+    records = [
+        one.model_copy(update={"trial": one.trial.model_copy(update={"warm_up": one.trial.repetition == 0})})
+        for one in rates
+    ]
+    found = the_comparison("thesis-figures-2-3", *records)
+    assert set(found.passed_over.values()) == {"it only warmed the machine up"}
+    assert len(found.passed_over) == 2
+    assert verdicts(found)["T04"] == "undecided"
+
+
+def test_trials_of_unequal_machines_make_no_pairs():
+    ran = closing(("hdd", HDD), ("ssd2", SSD2), settings="defaults")
+    records = [
+        one.model_copy(update={"facts": {**one.facts, "cpu": "slow" if one.trial.placement.name == "hdd" else "fast"}})
+        for one in ran
+    ]
+    apart = the_comparison("thesis-tables-9-13", *records)
+    assert set(apart.passed_over.values()) == {"it ran on another machine: B (cpu fast)"}
+    assert len(apart.passed_over) == 3
+    assert apart.decided == 0
+    # Most trials of the second machine: then the first is left out.
+    more = the_comparison("thesis-tables-9-13", *records[2:])
+    assert set(more.passed_over.values()) == {"it ran on another machine: A (cpu slow)"}
+
+
 def test_throughput_by_file_size():
     rates = {("ssd1", "1GB"): 380, ("ssd1", "10GB"): 140, ("hdd", "1GB"): 150, ("hdd", "10GB"): 148,
              ("ssd2", "1GB"): 450, ("ssd2", "10GB"): 440}  # fmt: skip

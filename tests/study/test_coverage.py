@@ -3,12 +3,16 @@
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from assay.model.installation import Installation
 from assay.model.record import Amount, Output, Record, totals
 from assay.model.trial import Trial
 from assay.parts import vocabulary
 from assay.plan.make import make_plan
 from assay.study.comparison import CHECKS, NEVER, StudyComparison, compare
+from assay.study.difference import LEAST_PAIRS
+from assay.study.figure import SHAPES
 from assay.study.published import StudyName, cells, contrasts, statements
 from tests.builders import a_record
 from tests.study.builders import a_graph_job
@@ -82,3 +86,14 @@ def test_the_reference_lists_what_each_experiment_reaches():
             addressed = [one.statement.id for one in comparison.statements if one.verdict != "not addressed"]
             *_, line = (line for line in text.splitlines() if line.startswith(f"| `{name}`"))
             assert line.split("|")[-2].split() == addressed
+
+
+@pytest.mark.parametrize("study", ["thesis", "hybrid"])
+def test_every_figure_of_numbers_is_drawn_as_a_line_at_least(study):
+    drawn = {name: comparison.figures for name, comparison in scaled(study).items() if comparison.figures}
+    assert {name.removesuffix("-scaled") for name in drawn} == {name for name in SHAPES if name.startswith(study)}
+    for name, figures in drawn.items():
+        assert [one.name for one in figures] == [shape.name for shape in SHAPES[name.removesuffix("-scaled")]]
+        for figure in figures:
+            assert max(len(line.dots) for line in figure.lines) > 1
+            assert all(len(dot.values) >= LEAST_PAIRS for line in figure.lines for dot in line.dots)

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from assay.cluster.sizing import check_containers
 from assay.model.installation import Installation
 from assay.parts import vocabulary
 from assay.plan.make import make_plan
+from assay.plan.settings import shipped_profiles
 from assay.study.difference import LEAST_PAIRS
 from assay.study.experiment import study_experiment
 
@@ -26,6 +28,7 @@ ONE_MAP = {
 }  # fmt: skip
 STUDIES = [file for file in EXPERIMENTS if file.stem.startswith(("thesis-", "hybrid-"))]
 SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
+FULL = [file for file in STUDIES if file not in SCALED]
 
 
 @pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
@@ -59,6 +62,27 @@ def test_settings_and_media_have_the_thesis_names(file):
     names = {trial.settings.name.removesuffix("-scaled") for trial in plan.trials}
     known = {"defaults", "containers", "customs", "single-sort-factor", "single-file-buffer"}
     assert names <= known | {"single-file-buffer-512k"}
+
+
+@pytest.mark.parametrize("file", FULL, ids=lambda file: file.stem)
+def test_a_full_size_one_has_repetitions_enough_for_ranks(file):
+    plan = make_plan(file, vocabulary(INSTALLATION))
+    assert max(trial.repetition for trial in plan.trials) == 5
+
+
+@pytest.mark.parametrize("file", [file for file in FULL if file.stem.startswith("hybrid")], ids=lambda file: file.stem)
+def test_the_hybrid_studys_own_size_runs_twelve_tasks_at_once_and_starts_reducers_early(file):
+    trial = make_plan(file, vocabulary(INSTALLATION)).trials[0]
+    master_mb, task_mb = 2048, 1024  # Hadoop's own, rounded up to the smallest allocation
+    assert (trial.cluster.memory_mb - master_mb) // task_mb == 12
+    assert trial.settings.properties["mapreduce.map.speculative"] == "false"
+    assert "mapreduce.job.reduce.slowstart.completedmaps" not in trial.settings.properties
+
+
+def test_a_profile_that_several_experiments_use_is_shipped():
+    named = [name for file in STUDIES for name in YAML(typ="safe").load(file.read_text()).get("profiles", {})]
+    assert len(named) == len(set(named))
+    assert not set(named) & set(shipped_profiles())
 
 
 @pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)

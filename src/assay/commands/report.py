@@ -17,7 +17,7 @@ from assay.report.gathered import Gathered, gather
 from assay.report.judged import judge
 from assay.report.markdown import markdown
 from assay.report.page import page_of
-from assay.report.study import study_text
+from assay.report.study_words import study_text
 from assay.report.table import print_report
 from assay.stats.summary import summarise
 from assay.study.comparison import compare

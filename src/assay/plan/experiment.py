@@ -84,7 +84,7 @@ class ExperimentFile(Frozen):
         default=["defaults"],
         min_length=1,
         description="Profiles, that is named sets of Hadoop properties: `stock`, `defaults`, `containers`, `customs`, "
-        "`small` (see [settings](settings.md)) or one under `profiles`.",
+        "`small` and others (see [settings](settings.md)), or one under `profiles`.",
     )
     profiles: Mapping[str, Profile] = Field(
         default={}, description="Your own profiles. One with a shipped name replaces it."

@@ -33,7 +33,7 @@ class Profile(Frozen):
 
 
 def shipped_profiles() -> dict[str, Profile]:
-    """The profiles that come with Assay: `stock` and the thesis' three."""
+    """The profiles that come with Assay, by name."""
     from ruamel.yaml import YAML
 
     text = files("assay.plan").joinpath("settings.yaml").read_text()

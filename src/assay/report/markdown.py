@@ -12,7 +12,7 @@ from assay.report.joules import energy_of
 from assay.report.judged import Judged
 from assay.report.overview import overview
 from assay.report.selection import by_kind, rows_shown
-from assay.report.study import study_markdown
+from assay.report.study_words import study_markdown
 from assay.report.text import number_text, ratio_text, seconds_text
 from assay.stats.interval import Interval
 from assay.stats.summary import Row, varying

@@ -1,26 +1,34 @@
-"""The part of a report that puts a run beside the study whose experiment it is: as text, for the page, as markdown."""
+"""The part of a report that puts a run beside the study whose experiment it is, all of it as text."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.model.record import Record
 from assay.model.trial import Plan
+from assay.report.study_chart import FigureView, figure_view
 from assay.report.text import number_text
 from assay.study.agreement import Agreement, CellBeside, ContrastBeside, TableBeside
 from assay.study.check import TRUTHS, Judged, Verdict
 from assay.study.comparison import StudyComparison, compare
+from assay.study.difference import LEVEL
 from assay.study.point import Point, level_text
 
 STUDY_CLASSES: dict[Verdict | Agreement, str] = {
-    "confirmed": "pass", "refuted": "fail", "undecided": "unknown", "agrees": "pass", "differs": "fail",
+    "confirmed": "pass", "refuted": "fail", "undecided": "note", "agrees": "pass", "differs": "unknown",
+    "missing": "note", "not addressed": "note",
 }  # fmt: skip
 JUDGED: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
-CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 FINDINGS_SHOWN = 4
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
     "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines. "
     "Data, blocks and buffers of the hybrid study are named by the sizes that they stand for."
+)
+
+
+TWO_TESTS = (
+    "Judged one by one, by Student's t of pairs; the answers per workload by ranks, all corrected, which three "
+    "repetitions never pass: that no winner can be told there does not contradict a direction here."
 )
 
 
@@ -75,8 +83,10 @@ class StudyView(NamedTuple):
     """All that the part shows, as text."""
 
     summary: str
+    tests: str
     source: str
     scaled: str
+    figures: list[FigureView]
     tables: list[TableView]
     statements: list[StatementView]
     not_addressed: list[StatementView]
@@ -89,48 +99,14 @@ def study_view(plan: Plan, records: Sequence[Record]) -> StudyView | None:
     return None if found is None else _view(found)
 
 
-def study_text(view: StudyView) -> str:
-    """For a terminal: the summary, a line for each table, and the statements that were judged."""
-    lines = [view.summary, *([view.scaled] if view.scaled else []), f"Source: {view.source}.", ""]
-    width = max((len(table.name) for table in view.tables), default=0)
-    lines += [
-        f"{table.name:<{width}}  directions {table.agreement}, {table.undecided} undecided"
-        + (f"; ranks of {table.ranked}: Spearman {table.spearman}, Kendall {table.kendall}" if table.ranked else "")
-        for table in view.tables
-    ]
-    for one in view.statements:
-        lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {finding}" for finding in one.shown)]
-    lines += ["", f"{len(view.not_addressed)} statements are not addressed."]
-    return "\n".join(lines)
-
-
-def study_markdown(view: StudyView) -> str:
-    """The whole part as markdown."""
-    parts = ["## Beside the study", view.summary, *([view.scaled] if view.scaled else []), f"Source: {view.source}."]
-    if view.tables:
-        header = ("table", "directions agree", "undecided", "not measured", "Spearman", "Kendall")
-        summary = [
-            (one.name, one.agreement, str(one.undecided), str(one.missing), one.spearman, one.kendall)
-            for one in view.tables
-        ]
-        parts.append(_rows(header, summary))
-    parts += ["### What it says", *(_statement(one) for one in view.statements)]
-    for table in view.tables:
-        parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
-        if table.cells:
-            parts.append(_rows(("", "published (s)", "measured (s)"), [one[:3] for one in table.cells]))
-    parts += ["### Not addressed", "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in view.not_addressed)]
-    if view.passed_over:
-        parts += ["### Trials left out", "\n".join(f"- {one}: {why}" for one, why in view.passed_over.items())]
-    return "\n\n".join(parts) + "\n"
-
-
 def _view(found: StudyComparison) -> StudyView:
     statements = [_statement_view(one) for one in found.statements]
     return StudyView(
         summary=_summary(found),
+        tests=TWO_TESTS,
         source=found.source,
         scaled=SCALED if found.experiment.scaled else "",
+        figures=[figure_view(one) for one in found.figures],
         tables=[_table_view(table) for table in found.tables],
         statements=[one for verdict in JUDGED for one in statements if one.verdict == verdict],
         not_addressed=[one for one in statements if one.verdict == "not addressed"],
@@ -139,14 +115,29 @@ def _view(found: StudyComparison) -> StudyView:
 
 
 def _summary(found: StudyComparison) -> str:
-    counts = ", ".join(f"{len(found.of(verdict))} {verdict}" for verdict in JUDGED)
-    judged = f"Of its {len(found.statements)} statements {counts}."
+    judged = f"Of its {len(found.statements)} statements {', '.join(_counted(found, one) for one in JUDGED)}."
+    if found.passed_over:
+        count = len(found.passed_over)
+        judged += f" {count} {'trial is' if count == 1 else 'trials are'} left out."
     if not found.tables:
         return f"The study gives no numbers for what was measured. {judged}"
-    return (
-        f"{found.agreed} of {found.decided} comparisons have the direction that the study has; "
-        f"in {found.undecided} more one side shows no difference beyond noise. {judged}"
-    )
+    more = f"; in {found.undecided} more one side shows no difference beyond noise" if found.undecided else ""
+    told = f"{found.agreed} of {found.decided} comparisons have the direction that the study has{more}."
+    return f"{told}{_by_chance(found.tested)} {judged}"
+
+
+def _counted(found: StudyComparison, verdict: Verdict) -> str:
+    """`5 confirmed (2 of them clearly at every place)`."""
+    count = len(found.of(verdict))
+    if verdict != "confirmed" or not count:
+        return f"{count} {verdict}"
+    return f"{count} {verdict} ({found.confirmed_everywhere or 'none'} clearly at every place)"
+
+
+def _by_chance(tested: int) -> str:
+    """How many directions there would be if nothing made any difference; nothing for hardly any."""
+    expected = round((1 - LEVEL) * tested)
+    return f" By chance alone about {expected} of the {tested} tested would have a direction." if expected else ""
 
 
 def _table_view(table: TableBeside) -> TableView:
@@ -215,14 +206,3 @@ def _places(one: Judged) -> list[str]:
 
 def _spoken(truth: str) -> str:
     return {"yes": "for it", "no": "against it"}.get(truth, "can't be told")
-
-
-def _statement(one: StatementView) -> str:
-    findings = [f"    - {finding}" for finding in one.shown]
-    more = [f"    - and {len(one.rest)} more"] if one.rest else []
-    return "\n".join([f"- **{one.verdict}** {one.id} (section {one.section}): {one.claim}", *findings, *more])
-
-
-def _rows(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

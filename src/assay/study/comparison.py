@@ -8,7 +8,9 @@ from assay.model.trial import Plan
 from assay.study.agreement import TableBeside, tables
 from assay.study.check import Check, Judged, Verdict, judge
 from assay.study.checks import components, friends, hybrid, triangles
+from assay.study.difference import LEAST_PAIRS
 from assay.study.experiment import StudyExperiment, study_experiment
+from assay.study.figure import Figure, figures
 from assay.study.measured import read
 from assay.study.published import StudyName, statements
 
@@ -31,6 +33,7 @@ class StudyComparison(Frozen):
     experiment: StudyExperiment
     source: str
     values: int
+    figures: tuple[Figure, ...]
     tables: tuple[TableBeside, ...]
     statements: tuple[Judged, ...]
     passed_over: Mapping[str, str]
@@ -50,6 +53,17 @@ class StudyComparison(Frozen):
         """Comparisons in which one side tells no direction."""
         return sum(table.count("undecided") for table in self.tables)
 
+    @property
+    def tested(self) -> int:
+        """Comparisons with enough pairs for a direction, whether it was told or not."""
+        every = (one.measured for table in self.tables for one in table.contrasts)
+        return sum(one is not None and one.pairs >= LEAST_PAIRS for one in every)
+
+    @property
+    def confirmed_everywhere(self) -> int:
+        """Confirmed statements for which every place speaks clearly."""
+        return sum(one.places["yes"] == sum(one.places.values()) for one in self.of("confirmed"))
+
     def of(self, verdict: Verdict) -> tuple[Judged, ...]:
         """The statements that came out so."""
         return tuple(one for one in self.statements if one.verdict == verdict)
@@ -66,6 +80,7 @@ def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:
         experiment=experiment,
         source=SOURCES[study],
         values=len(reading.measured),
+        figures=figures(experiment, reading.measured),
         tables=tables(study, reading.measured),
         statements=judge(statements(study), CHECKS[study], NEVER[study], reading.measured),
         passed_over=reading.passed_over,

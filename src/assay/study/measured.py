@@ -1,6 +1,7 @@
 """A run's records as values by point, so that they can stand beside published ones."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from pydantic import ByteSize, TypeAdapter
 from assay.model.doubt import Outcome
 from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import Trial
+from assay.stats.machine_kind import machine_names, machine_of
 from assay.study.experiment import SCALED, StudyExperiment
 from assay.study.point import PHASES, Measured, Point
 from assay.study.published import dataset_names
@@ -29,11 +31,16 @@ class Reading(NamedTuple):
 
 
 def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
-    """Every value that the study has a place for. A trial whose output is wrong says nothing of a time."""
+    """Every value that the study has a place for. A trial whose output is wrong says nothing of a time.
+
+    Of several kinds of machines only the one with most trials is read: pairs of trials are of one machine.
+    """
     values: dict[Point, dict[int, float]] = {}
     passed_over: dict[str, str] = {}
-    for record in records:
-        reason = _unusable(record)
+    machines = _machines(records)
+    read_of = _most_used(records, machines)
+    for record, machine in zip(records, machines, strict=True):
+        reason = _unusable(record) or ("" if machine == read_of else f"it ran on another machine: {machine}")
         found = [] if reason else list(_values(record, experiment))
         if not found:
             passed_over[record.trial.id] = reason or "the study has no place for its workload, variant or dataset"
@@ -46,7 +53,21 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     return Reading(Measured(values), passed_over)
 
 
+def _machines(records: Sequence[Record]) -> list[str]:
+    """Of each trial the kind of machine that it ran on."""
+    names = machine_names(records)
+    return [names[machine_of(record)] for record in records]
+
+
+def _most_used(records: Sequence[Record], machines: Sequence[str]) -> str:
+    """The machine of most trials that say something, of equals the first."""
+    counted = Counter(machine for record, machine in zip(records, machines, strict=True) if not _unusable(record))
+    return max(counted, key=counted.__getitem__, default="")
+
+
 def _unusable(record: Record) -> str:
+    if record.trial.warm_up:
+        return "it only warmed the machine up"
     if record.status is not Status.FINISHED or record.totals is None:
         return "it did not finish"
     return "its output is wrong" if record.outcome is Outcome.FAIL else ""
