@@ -20,7 +20,7 @@ from assay.plan.media import media_of
 from assay.plan.named import Named, named_things
 from assay.plan.order import blocks
 from assay.plan.paths import beside, refuse_stored
-from assay.plan.properties import check_properties, one_copy
+from assay.plan.properties import check_properties, one_copy, refuse_equal
 from assay.plan.reserved import refuse_compressed, refuse_reserved
 from assay.plan.words import check_words, refuse_doubles
 
@@ -174,10 +174,10 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
     ):
         refuse_doubles(path, line_of(tree, [what]), what, given)
     for name, values in experiment.hadoop.items():
-        refuse_doubles(path, line_of(tree, ["hadoop", name]), name, values)
+        refuse_equal(path, line_of(tree, ["hadoop", name]), name, values)
     for own in named.own_levels:
         for name, levels in own.items():
-            refuse_doubles(path, line_of(tree, ["workloads"]), name, levels)
+            refuse_equal(path, line_of(tree, ["workloads"]), name, levels)
 
 
 def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from itertools import islice, product
 
 from assay.model.base import Frozen
-from assay.plan.grid import Combination, Level
+from assay.plan.factors import Level
+from assay.plan.grid import Combination
 from assay.plan.order import blocks
 from assay.stats.sample import MACHINE, Sample
 
