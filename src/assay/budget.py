@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from assay.model.trial import Estimate, Trial
+from assay.model.trial import Estimate, Plan, Trial
 from assay.stats.expected import Expected
 
 
@@ -11,12 +11,15 @@ class Budget:
     """So many seconds from now on. What trials take is foretold by those that this run has finished."""
 
     def __init__(
-        self, seconds: float, estimates: Mapping[str, Estimate], clock: Callable[[], float] = time.monotonic
+        self, seconds: float, plan: Plan, estimates: Mapping[str, Estimate], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`estimates` are those of the plan's trials, by their ids; `clock` tells seconds."""
+        """`estimates` are those of the plan's trials, by their ids, and hold for their repetitions too.
+
+        `clock` tells seconds.
+        """
         self._clock = clock
         self._end_s = clock() + seconds
-        self._estimates = estimates
+        self._estimates = {str(trial.factors): estimates[trial.id] for trial in plan.trials if trial.id in estimates}
         self._expected = Expected([])
         self._estimated_s = self._took_s = 0.0
 
@@ -32,7 +35,7 @@ class Budget:
     def took(self, trial: Trial, seconds: float) -> None:
         """A trial has ended."""
         self._expected.add(trial, seconds)
-        estimate = self._estimates.get(trial.id)
+        estimate = self._estimates.get(str(trial.factors))
         if estimate is not None:
             self._estimated_s += estimate.seconds
             self._took_s += seconds
@@ -42,7 +45,7 @@ class Budget:
         found = self._expected.of(trial)
         if found is not None:
             return found.seconds
-        estimate = self._estimates.get(trial.id)
+        estimate = self._estimates.get(str(trial.factors))
         if estimate is None:
             return 0.0
         return estimate.seconds * (self._took_s / self._estimated_s if self._estimated_s else 1.0)

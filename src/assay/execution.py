@@ -1,8 +1,7 @@
 """Run a plan's trials one after the other; each is on disk before the next begins."""
 
-import itertools
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol
@@ -15,8 +14,8 @@ from assay.model.record import Record, Status
 from assay.model.trial import Plan, Trial
 from assay.preflight import MakeParts, lack_of_room
 from assay.record.folder import RunFolder
+from assay.rounds import Rounds
 from assay.runner import run_trial
-from assay.stats.uncertainty import Uncertain, least_certain
 
 
 class Display(Progress, Protocol):
@@ -50,48 +49,23 @@ def execute(
     return True
 
 
-def repeat(plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget) -> int:
-    """Repeat what a finished plan knows least, until the budget is used up; how many trials that were.
+def repeat(rounds: Rounds, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget) -> int:
+    """Repeat a finished plan, a round at a time, until no further one fits into the time; how many trials that were.
 
-    Each round is one more repetition of all placements of one combination: the one whose median is the least certain,
-    as far as a round of it fits into the time that is left. The run's plan grows by each round before it begins.
+    The run's plan grows by each round before it begins, and a round that has begun is run to its end.
     """
     repeated = 0
     records = list(folder.records()[0])
-    plan = plan.model_copy(update={"trials": _alike(folder.plan(), plan)})
-    while (turn := _next_round(plan, records, budget)) is not None:
-        whole = folder.plan()
-        numbers = itertools.count(max(int(trial.id.partition("-")[0]) for trial in whole.trials) + 1)
-        more = tuple(
-            trial.model_copy(
-                update={"id": f"{next(numbers):04d}-{trial.id.partition('-')[2]}", "repetition": turn.repetition + 1}
-            )
-            for trial in _in_turn(turn)
-        )
-        folder.replace_plan(whole.model_copy(update={"trials": (*whole.trials, *more)}))
+    plan = folder.plan()
+    while more := rounds.following({trial.id for trial in plan.trials}, records, budget.allows):
+        first = len(plan.trials) + 1
         plan = plan.model_copy(update={"trials": (*plan.trials, *more)})
-        for trial in more:
-            number = len(plan.trials) - len(more) + more.index(trial) + 1
+        folder.replace_plan(plan)
+        for number, trial in enumerate(more, first):
             display.trial_begins(trial, number, len(plan.trials))
             records.append(_run_one(trial, folder, make_parts, display, budget))
-            repeated += 1
+        repeated += len(more)
     return repeated
-
-
-def _alike(whole: Plan, plan: Plan) -> tuple[Trial, ...]:
-    """The trials of the whole run that have the levels of some of the plan's: these and their repetitions."""
-    levels = {tuple(trial.factors.items()) for trial in plan.trials}
-    return tuple(trial for trial in whole.trials if tuple(trial.factors.items()) in levels)
-
-
-def _next_round(plan: Plan, records: Sequence[Record], budget: Budget) -> Uncertain | None:
-    return next((one for one in least_certain(plan.trials, records) if budget.allows(one.trials)), None)
-
-
-def _in_turn(turn: Uncertain) -> tuple[Trial, ...]:
-    """Another placement begins in each repetition."""
-    first = turn.repetition % len(turn.trials)
-    return turn.trials[first:] + turn.trials[:first]
 
 
 def _run_one(trial: Trial, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None) -> Record:

@@ -1,15 +1,16 @@
 """Proves that what a run costs is said before it starts: the sum of times, the worst of disk and memory."""
 
 from assay.commands.needs import needs_lines, trial_line
-from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
 from assay.preflight import Needs
 from tests.builders import a_plan, a_trial
 
 GIB = 1 << 30
 
 
-def needs_of(*estimates, disk=None):
+def needs_of(*estimates, disk=None, media=()):
     trials = [a_trial(number) for number, _ in enumerate(estimates, 1)]
+    trials = [trial.model_copy(update={"media": tuple(media) or trial.media}) for trial in trials]
     needs = Needs(
         estimates={trial.id: one for trial, one in zip(trials, estimates, strict=True)},
         disk_bytes=disk or {},
@@ -35,6 +36,16 @@ def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
             "at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
         ),
     ]
+
+
+def test_reckoned_times_of_an_emulated_drive_are_the_least():
+    drive = MediumSpec(name="hdd", kind="emulated", profile="wd10ezex")
+    reckoned = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60)
+    lines = needs_of(reckoned, media=[drive])
+    assert lines[0] == "test: 1 trials, at least 1:00 min"
+    assert lines[-1].startswith("  in all: at least 1:00 min, more on slow drives")
+    seen = needs_of(reckoned.model_copy(update={"records": 3}), media=[drive])
+    assert seen[0] == "test: 1 trials, about 1:00 min"
 
 
 def test_on_an_existing_cluster_it_is_said_what_is_not_known():

@@ -2,7 +2,10 @@
 
 import errno
 import io
+from collections import Counter
 from contextlib import contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -58,6 +61,11 @@ class Command:
     def begin(self, trial):
         self.began.append(trial.id)
         return self.facts
+
+    def give_time(self, monkeypatch):
+        """Each trial takes 10 s of a made-up clock."""
+        clock = lambda: 10.0 * len(self.began)  # noqa: E731
+        monkeypatch.setattr("assay.commands.run.Budget", partial(Budget, clock=clock))
 
     def run(self, how=AT_ONCE):
         """The exit code, and what was said."""
@@ -137,18 +145,30 @@ def test_too_little_time_runs_nothing_and_says_what_is_left(command):
 
 
 def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, monkeypatch):
-    """Each trial takes 10 s of a made-up clock."""
-    clock = lambda: 10.0 * len(command.began)  # noqa: E731
-    monkeypatch.setattr("assay.commands.run.Budget", lambda seconds, estimates: Budget(seconds, estimates, clock))
-    code, said = command.run(How(budget_s=10.0 * TRIALS + 55))
+    """Time for one repetition of everything, and then for one of the two workloads."""
+    command.give_time(monkeypatch)
+    code, said = command.run(How(budget_s=10.0 * TRIALS + 65))
     assert code == 0
-    assert "4 trials repeated where medians were the least certain" in said
-    assert len(command.records) == TRIALS + 4
+    assert "6 further trials repeated the plan while there was time" in said
     more = [record.trial for record in command.records[TRIALS:]]
-    assert [trial.repetition for trial in more] == [3] * 4
-    assert (
-        {trial.placement.name for trial in more[:2]} == {trial.placement.name for trial in more[2:]} == {"hdd", "ssd"}
+    assert [trial.repetition for trial in more] == [3] * 4 + [4] * 2
+    assert {(trial.workload.name, trial.placement.name) for trial in more[:4]} == set(
+        product(["triangles", "components"], ["hdd", "ssd"])
     )
+    assert len({trial.workload.name for trial in more[4:]}) == 1
+    assert {trial.placement.name for trial in more[4:]} == {"hdd", "ssd"}
+
+
+def test_more_repetitions_can_be_asked_for_after_more_time(command, monkeypatch):
+    command.give_time(monkeypatch)
+    command.run(How(budget_s=10.0 * TRIALS + 65))
+    before = {record.trial.id for record in command.records}
+    command.experiment.write_text(EXPERIMENT.replace("repetitions: 2", "repetitions: 5"))
+    assert command.run(How(resume=True))[0] == 0
+    assert before.isdisjoint(command.began)
+    assert len(command.records) == 1 + 5 * 2 * 2
+    found = Counter((record.trial.repetition, record.trial.placement.name) for record in command.records[1:])
+    assert found == dict.fromkeys(product(range(1, 6), ["hdd", "ssd"]), 2)
 
 
 def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(command):

@@ -13,7 +13,9 @@ from assay.plan.settings import resolve, shipped_profiles
 from tests.plan.test_make import GOOD, WORDS, plan_of
 
 ROOT = Path(__file__).parents[2]
-KNOWN = WORDS._replace(properties=frozenset({"mapreduce.task.io.sort.mb", "mapreduce.job.reduces", "dfs.blocksize"}))
+KNOWN = WORDS._replace(
+    properties={"mapreduce.task.io.sort.mb": "100", "mapreduce.job.reduces": "1", "dfs.blocksize": "134217728"}
+)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +63,43 @@ def test_known_names_are_those_of_hadoops_jars():
     if not known:
         pytest.skip("Hadoop's jars are not here")
     profiles = [resolve(name, shipped_profiles()).properties for name in shipped_profiles()]
-    assert {name for properties in profiles for name in properties} <= known
-    assert {"dfs.replication", "mapreduce.job.jvm.numtasks", "yarn.nodemanager.resource.memory-mb"} <= known
+    assert {name for properties in profiles for name in properties} <= set(known)
+    assert {"dfs.replication", "mapreduce.job.jvm.numtasks", "yarn.nodemanager.resource.memory-mb"} <= set(known)
+    assert (known["dfs.replication"], known["mapreduce.task.io.sort.mb"]) == ("3", "100")
     assert "mapreduce.task.io.sort.mbs" not in known
 
 
 def test_nothing_is_known_without_jars(tmp_path):
     nowhere = Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
-    assert known_properties(nowhere) == frozenset()
+    assert known_properties(nowhere) == {}
+
+
+@pytest.mark.parametrize("levels", ["[4m, 4194304]", "[4M, 4096k]", "[2, 2.0]", "[true, 'True ']"])
+@pytest.mark.parametrize("place", ["hadoop: {{dfs.blocksize: {levels}}}\n", None])
+def test_two_spellings_of_one_level_are_refused(tmp_path, levels, place):
+    text = GOOD + place.format(levels=levels) if place else OWN.replace("LEVELS", levels)
+    with pytest.raises(
+        BadInputError, match=r"line \d+: dfs.blocksize has one level twice, as .* and .*; leave one out"
+    ):
+        plan_of(tmp_path, text)
+
+
+OWN = """\
+experiment: demo
+workloads: {name: triangles, hadoop: {dfs.blocksize: LEVELS}}
+datasets: {make: brightkite}
+media: {disk: directory}
+"""
+
+
+@pytest.mark.parametrize("levels", ["[4m, 4g]", "[a, b]", "[0.05, 1]", "['1,2', '1,3']"])
+def test_levels_that_differ_are_levels(tmp_path, levels):
+    assert len(plan_of(tmp_path, OWN.replace("LEVELS", levels)).trials) == 2
+
+
+def test_a_word_where_hadoop_has_a_number_is_doubted(tmp_path):
+    file = tmp_path / "demo.yaml"
+    file.write_text(GOOD + "hadoop:\n  mapreduce.task.io.sort.mb: [20, forty]\n  dfs.blocksize: [8m, 16M]\n")
+    (doubt,) = make_plan(file, KNOWN).doubts
+    assert doubt.kind == "not-a-number"
+    assert doubt.what == ("mapreduce.task.io.sort.mb is 'forty' (line 11), and Hadoop's own value, 100, is a number")

@@ -160,7 +160,7 @@ def test_holms_correction():
 
 def test_correction_says_that_chance_would_give_such_a_one():
     fake = FakeTimes(factors={"option": {f"o{n}": 1.0 for n in range(20)}}, disturbed=0)
-    found = compare(fake.samples(12, 1), ["option"])
+    found = compare(fake.samples(12, 7), ["option"])
     lucky = [one for one in found if one.p <= 0.05 and not one.told]
     assert lucky
     assert all("among 19 comparisons chance gives such a one too often" in in_words(one) for one in lucky)

@@ -6,7 +6,7 @@ The tables are the `*-default.xml` in its jars. They lack some that are read all
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
@@ -24,33 +24,37 @@ _NAMES = re.compile(
     r"org/apache/hadoop/.*(Config|ConfigKeys|Configuration|ConfigurationKeys(Public)?|File(In|Out)putFormat"
     r"|TotalOrderPartitioner)(\$\w+)?\.class"
 )
-_IN_TABLE = re.compile(rb"<name>\s*([^<\s]+)\s*</name>")
+_IN_TABLE = re.compile(rb"<name>\s*([^<\s]+)\s*</name>(?:\s*<value>\s*([^<]*?)\s*</value>)?")
 # A text in a class: a mark, its length in two bytes, and itself (Java's class file format, CONSTANT_Utf8).
 _IN_CLASS = re.compile(rb"\x01\x00(.)([a-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+)", re.DOTALL)
 
 
-def known_properties(installation: Installation) -> frozenset[str]:
-    """The names; none at all where one of the jars is not there or can't be read."""
+def known_properties(installation: Installation) -> Mapping[str, str]:
+    """The names, each with its value in the tables, empty where it has none there.
+
+    None at all where one of the jars is not there or can't be read.
+    """
     home = installation.hadoop_home
     folder = home / "share" / "hadoop" if home is not None else installation.parts / "hadoop" / "lib"
-    found: set[str] = set()
+    found: dict[str, str] = {}
     for pattern in _JARS:
         jar = next((file for file in sorted(folder.rglob(pattern)) if "tests" not in file.name), None)
         if jar is None:
-            return frozenset()
+            return {}
         try:
-            found |= set(_names(jar))
+            for name, value in _names(jar):
+                found[name] = value or found.get(name, "")
         except (OSError, BadZipFile):
-            return frozenset()
-    return frozenset(found)
+            return {}
+    return found
 
 
-def _names(jar: Path) -> Iterator[str]:
+def _names(jar: Path) -> Iterator[tuple[str, str]]:
     with ZipFile(jar) as archive:
         for entry in archive.namelist():
             if _TABLE.fullmatch(entry):
-                yield from (name.decode() for name in _IN_TABLE.findall(archive.read(entry)))
+                yield from ((name.decode(), value.decode()) for name, value in _IN_TABLE.findall(archive.read(entry)))
             elif _NAMES.fullmatch(entry):
                 for length, name in _IN_CLASS.findall(archive.read(entry)):
                     # A longer match goes on into what follows the text.
-                    yield name[: length[0]].decode()
+                    yield name[: length[0]].decode(), ""

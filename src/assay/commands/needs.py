@@ -13,9 +13,19 @@ _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 def needs_lines(plan: Plan, needs: Needs) -> list[str]:
     """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
-    head = f"{plan.experiment}: {len(plan.trials)} trials, about {duration_text(needs.seconds)}"
+    head = f"{plan.experiment}: {len(plan.trials)} trials, {_about(plan, needs)} {duration_text(needs.seconds)}"
     trials = [trial_line(trial, needs.estimates[trial.id]) for trial in plan.trials]
     return [head, *trials, *_sources(needs), *_places(needs), f"  in all: {_sum(plan, needs)}"]
+
+
+def _about(plan: Plan, needs: Needs) -> str:
+    """Times that are reckoned are those of a quick drive, and emulated ones are slow."""
+    hopeful = any(
+        medium.kind == "emulated" and not needs.estimates[trial.id].records
+        for trial in plan.trials
+        for medium in trial.media
+    )
+    return "at least" if hopeful else "about"
 
 
 def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
@@ -54,7 +64,8 @@ def _sum(plan: Plan, needs: Needs) -> str:
     """Trials run one after the other on empty media: their times add up, of their bytes the most count."""
     longest = max(plan.trials, key=lambda trial: needs.estimates[trial.id].seconds)
     seconds = duration_text(needs.estimates[longest.id].seconds)
-    time = f"about {duration_text(needs.seconds)}, more on slow drives (the longest trial, {longest.id}, {seconds})"
+    total = f"{_about(plan, needs)} {duration_text(needs.seconds)}"
+    time = f"{total}, more on slow drives (the longest trial, {longest.id}, {seconds})"
     disk = max(estimate.disk_bytes for estimate in needs.estimates.values())
     if not disk:
         return f"{time}; disk and memory are the cluster's own and not estimated"

@@ -21,13 +21,14 @@ from assay.model.installation import Installation
 from assay.model.trial import Plan
 from assay.parts import trial_parts, vocabulary
 from assay.plan.choosing import only
-from assay.plan.make import make_plan
+from assay.plan.make import plan_and_more
 from assay.preflight import MakeParts, Needs, check_needs
 from assay.probe.left_overs import remove_left_overs
 from assay.record.earlier import earlier
 from assay.record.folder import RunFolder
 from assay.report.table import print_doubt
 from assay.report.text import duration_text
+from assay.rounds import Rounds
 from assay.stats.expected import Expected
 
 RUNS = Path("runs")
@@ -36,8 +37,8 @@ RUNS = Path("runs")
 class How(NamedTuple):
     """How an experiment is run.
 
-    `only` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which no trial begins, and
-    until which the least certain ones are repeated.
+    `only` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which nothing begins, and until
+    which the plan is repeated.
     """
 
     resume: bool = False
@@ -57,7 +58,7 @@ def run_experiment(
 
     Returns the exit code; raises BadInputError before anything starts.
     """
-    full = make_plan(experiment, vocabulary(installation))
+    full, more = plan_and_more(experiment, vocabulary(installation))
     for doubt in full.doubts:
         print_doubt(doubt, console)
     full = full.model_copy(update={"doubts": (*doubts, *full.doubts)})
@@ -79,7 +80,11 @@ def run_experiment(
         folder.create(whole)
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
-            _run(plan, folder, make_parts, display, needs, how.budget_s)
+            if how.budget_s is None:
+                execute(plan, folder, make_parts, display)
+            else:
+                budget = Budget(how.budget_s, plan, needs.estimates)
+                _run_for(budget, plan, Rounds(plan, more), folder, make_parts, display)
     except KeyboardInterrupt:
         _say(console, f"go on with: assay run {experiment} --out {folder.path} --resume")
         raise
@@ -100,16 +105,12 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
         raise BadInputError(f"{out}: {error}") from None
 
 
-def _run(
-    plan: Plan, folder: RunFolder, make_parts: MakeParts, display: ConsoleDisplay, needs: Needs, budget_s: float | None
+def _run_for(
+    budget: Budget, plan: Plan, rounds: Rounds, folder: RunFolder, make_parts: MakeParts, display: ConsoleDisplay
 ) -> None:
-    if budget_s is None:
-        execute(plan, folder, make_parts, display)
-        return
-    budget = Budget(budget_s, needs.estimates)
     if execute(plan, folder, make_parts, display, budget):
-        count = repeat(plan, folder, make_parts, display, budget)
-        display.say(f"{count} trial{'' if count == 1 else 's'} repeated where medians were the least certain")
+        count = repeat(rounds, folder, make_parts, display, budget)
+        display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
     else:
         left = len({trial.id for trial in plan.trials} - folder.finished())
         display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
@@ -121,7 +122,7 @@ def _say_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Consol
         is_trial = line.strip().partition(":")[0] in trials
         console.print(line, style="dim" if is_trial else None, highlight=False, markup=False, soft_wrap=True)
     if budget_s is not None:
-        _say(console, f"  for {duration_text(budget_s)}: what trials leave of it goes to the least certain medians")
+        _say(console, f"  for {duration_text(budget_s)}: what trials leave of it goes to further repetitions")
 
 
 def _say(console: Console, line: str) -> None:

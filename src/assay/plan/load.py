@@ -33,7 +33,8 @@ class Vocabulary(NamedTuple):
 
     `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
     `path_options` has the names of each workload's options that are paths, with their defaults.
-    `properties` are those that Hadoop's own tables of defaults have; none where Hadoop is not there to ask.
+    `properties` are those that Hadoop knows, with the values of its own tables of defaults, empty where these have
+    none; no property at all where Hadoop is not there to ask.
     """
 
     workloads: Mapping[str, Sequence[str]]
@@ -42,7 +43,7 @@ class Vocabulary(NamedTuple):
     profiles: Sequence[str]
     own_input: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}
-    properties: Collection[str] = ()
+    properties: Mapping[str, str] = {}
 
     def needs_dataset(self, workload: str, options: Mapping[str, str]) -> bool:
         """Whether a workload with these options runs on the experiment's datasets."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
+from itertools import count as counting
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,21 @@ from assay.plan.media import media_of
 from assay.plan.named import Named, named_things
 from assay.plan.order import blocks
 from assay.plan.paths import beside, refuse_stored
-from assay.plan.properties import check_properties, one_copy
+from assay.plan.properties import check_properties, one_copy, refuse_equal
 from assay.plan.reserved import refuse_compressed, refuse_reserved
 from assay.plan.words import check_words, refuse_doubles
 
 
 def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     """The plan of an experiment file; relative paths in it count from its folder. Raises BadInputError."""
+    return plan_and_more(path, vocabulary)[0]
+
+
+def plan_and_more(path: Path, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tuple[Trial, ...]]]:
+    """The plan, and the repetitions that it would go on with if it had more of them: one after the other, without end.
+
+    Raises BadInputError.
+    """
     experiment, tree = load(path)
     check_words(path, experiment, tree, vocabulary)
     refuse_reserved(path, experiment, tree)
@@ -37,13 +46,15 @@ def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
     _refuse_doubles(path, experiment, tree, named)
     combinations = _combinations(path, experiment, tree, named)
     make = _TrialMaker(experiment, _cluster(experiment, path.parent), media, further_factors(experiment, named))
-    return Plan(
+    repetitions = make.repetitions(combinations)
+    plan = Plan(
         experiment=experiment.experiment,
         description=experiment.description,
         seed=experiment.seed,
-        trials=tuple(make.trials(combinations)),
+        trials=tuple(chain.from_iterable(islice(repetitions, experiment.repetitions))),
         doubts=tuple(doubts),
     )
+    return plan, repetitions
 
 
 def _combinations(path: Path, experiment: ExperimentFile, tree: Any, named: Named) -> list[Combination]:
@@ -94,18 +105,15 @@ class _TrialMaker:
         self._media = media
         self._factors = factors
 
-    def trials(self, combinations: Sequence[Combination]) -> Iterator[Trial]:
-        """In their order: warm-ups, then a block for each repetition."""
+    def repetitions(self, combinations: Sequence[Combination]) -> Iterator[tuple[Trial, ...]]:
+        """A block for each, without end; warm-ups go before the first."""
         experiment = self._experiment
         width = max(4, len(str(len(combinations) * experiment.repetitions + experiment.warm_up)))
-        number = 0
-        for repetition, block in enumerate(blocks(combinations, experiment.repetitions, experiment.seed), start=1):
-            if repetition == 1:
-                for number in range(1, experiment.warm_up + 1):
-                    yield self._trial(f"{number:0{width}d}", block[(number - 1) % len(block)], 0)
-            for combination in block:
-                number += 1
-                yield self._trial(f"{number:0{width}d}", combination, repetition)
+        numbers = counting(1)
+        for repetition, block in enumerate(blocks(combinations, experiment.seed), start=1):
+            warming = [(block[turn % len(block)], 0) for turn in range(experiment.warm_up)] if repetition == 1 else []
+            turns = [*warming, *((combination, repetition) for combination in block)]
+            yield tuple(self._trial(f"{next(numbers):0{width}d}", *turn) for turn in turns)
 
     def _trial(self, number: str, combination: Combination, repetition: int) -> Trial:
         """A repetition of 0 is a warm-up."""
@@ -166,10 +174,10 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
     ):
         refuse_doubles(path, line_of(tree, [what]), what, given)
     for name, values in experiment.hadoop.items():
-        refuse_doubles(path, line_of(tree, ["hadoop", name]), name, values)
+        refuse_equal(path, line_of(tree, ["hadoop", name]), name, values)
     for own in named.own_levels:
         for name, levels in own.items():
-            refuse_doubles(path, line_of(tree, ["workloads"]), name, levels)
+            refuse_equal(path, line_of(tree, ["workloads"]), name, levels)
 
 
 def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:

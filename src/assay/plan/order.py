@@ -1,13 +1,14 @@
 """The order of a plan's trials: drift of the machine must hit all levels of all factors alike.
 
 Each repetition is a block with every combination once. Within it the placements of one combination, which are what is
-compared first of all, run directly after one another, and which of them begins changes from block to block. All other
-factors are interleaved: each level's trials are spread evenly over the block.
+compared first of all, run directly after one another, and which of them begins changes from block to block by rule. All
+other factors are interleaved: each level's trials are spread evenly over the block, which of them come first by chance.
 """
 
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 from assay.plan.factors import PLACEMENT
 from assay.plan.grid import Combination
@@ -19,13 +20,13 @@ CANDIDATES = 24
 """So many of those that are left are looked at for the next place: a plan of 10,000 trials takes about a second."""
 
 
-def blocks(combinations: Sequence[Combination], repetitions: int, seed: int) -> Iterator[list[Combination]]:
-    """A list of all combinations for each repetition. The same seed gives the same order."""
+def blocks(combinations: Sequence[Combination], seed: int) -> Iterator[list[Combination]]:
+    """A list of all combinations for each repetition, without end. The same seed gives the same order."""
     source = random.Random(seed)  # noqa: S311 - an order, not a secret
     groups = _groups(combinations)
     for group in groups:
         source.shuffle(group)
-    for repetition in range(repetitions):
+    for repetition in count():
         yield [one for group in _spread(groups, source) for one in _turned(group, repetition)]
 
 
@@ -53,7 +54,7 @@ def _spread(groups: Sequence[Group], source: random.Random) -> list[Group]:
     left = list(groups)
     source.shuffle(left)
     levels = {id(group): [item for item in group[0].shown.items() if item[0] != PLACEMENT] for group in left}
-    shares = {item: count / len(left) for item, count in Counter(one for own in levels.values() for one in own).items()}
+    shares = {item: times / len(left) for item, times in Counter(one for own in levels.values() for one in own).items()}
     seen = dict.fromkeys(shares, 0)
     order: list[Group] = []
     while left:

@@ -1,10 +1,10 @@
-"""Names of Hadoop properties: those that Hadoop has given another name, those it does not know, and copies of blocks.
+"""Hadoop properties: names that Hadoop has changed or does not know, levels that are one or no number, and copies.
 
 `deprecated.txt` is what Hadoop itself tells of its deprecated names.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +16,7 @@ from assay.model.naming import nearest
 from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.load import line_of
 from assay.plan.reserved import properties_of
+from assay.plan.words import refuse_doubles
 
 # Hadoop knows names like these by their form: a part stands for a queue, a service, a host or a class.
 _BY_FORM = re.compile(
@@ -40,6 +41,9 @@ _OWN_WORDS = (
     "tfile",
 )
 """Beginnings of Hadoop's own names: any other belongs to somebody's job."""
+_SIZE = re.compile(r"(-?\d+(?:\.\d+)?)([kmgtpe]?)", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([kmgtpe]|ns|us|ms|s|h|d|%)?", re.IGNORECASE)
+"""With a size's prefix or a time's unit, of which `m` is both."""
 
 
 @cache
@@ -49,13 +53,33 @@ def renamed() -> Mapping[str, str]:
     return dict(line.split() for line in lines if not line.startswith("#"))
 
 
-def check_properties(path: Path, experiment: ExperimentFile, tree: Any, known: Collection[str]) -> list[Doubt]:
-    """A doubt for each property that Hadoop does not know, as far as `known` tells.
+def refuse_equal(path: Path, line: int | None, name: str, levels: Sequence[str]) -> None:
+    """Raises BadInputError for a level that comes twice, also in two spellings, such as `4m` and `4194304`."""
+    refuse_doubles(path, line, name, levels)
+    spelt: dict[str, str] = {}
+    for level in levels:
+        other = spelt.setdefault(_as_read(level), level)
+        if other != level:
+            raise BadInputError(
+                f"{path}, line {line}: {name} has one level twice, as {other} and {level}; leave one out"
+            )
 
-    Raises BadInputError for one that it has given another name.
+
+def _as_read(level: str) -> str:
+    """One spelling of all that Hadoop reads as the same: numbers and sizes in bytes, and `true` in any case."""
+    text = level.strip().lower()
+    found = _SIZE.fullmatch(text)
+    return str(float(found[1]) * 1024 ** " kmgtpe".index(found[2] or " ")) if found else text
+
+
+def check_properties(path: Path, experiment: ExperimentFile, tree: Any, known: Mapping[str, str]) -> list[Doubt]:
+    """A doubt for each property that Hadoop does not know, and each level that is no number where Hadoop's own is one.
+
+    As far as `known` tells, which has Hadoop's own values. Raises BadInputError for a property that has another name
+    now.
     """
     doubts: dict[str, Doubt] = {}
-    for place, name, _, _ in properties_of(experiment):
+    for place, name, value, _ in properties_of(experiment):
         if name in renamed():
             now = " and ".join(renamed()[name].split(","))
             raise BadInputError(
@@ -63,7 +87,18 @@ def check_properties(path: Path, experiment: ExperimentFile, tree: Any, known: C
             )
         if known and not _is_known(name, known):
             doubts[name] = _unknown(name, known, f"line {line_of(tree, [*place, name])}")
+        elif _NUMBER.fullmatch(known.get(name, "")) and not _NUMBER.fullmatch(value.strip()):
+            doubts[f"{name}={value}"] = _no_number(name, value, known[name], f"line {line_of(tree, [*place, name])}")
     return list(doubts.values())
+
+
+def _no_number(name: str, value: str, default: str, line: str) -> Doubt:
+    return Doubt(
+        kind="not-a-number",
+        what=f"{name} is {value!r} ({line}), and Hadoop's own value, {default}, is a number",
+        why="whatever reads it as a number fails, and only once it runs",
+        cure="write a number; leave it if Hadoop's documentation has words for it",
+    )
 
 
 def _is_known(name: str, known: Collection[str]) -> bool:

@@ -10,12 +10,10 @@ from assay.model.record import Record
 from assay.report.standing import Belief, verdict_on, verdict_over
 from assay.report.text import seconds_text
 from assay.stats.comparison import Comparison, compare
+from assay.stats.pairing import WORK
 from assay.stats.sample import MACHINE, Sample, samples, varying_factors
 from assay.stats.summary import PLACEMENT, Row, varying
 from assay.stats.wording import in_words
-
-WORK = ("workload", "dataset", "options")
-"""What is computed: more of it takes longer, so no level of these wins."""
 
 MOST_PAIRED = 4
 """Of so many levels each is compared with each other: more would leave little that can be told."""

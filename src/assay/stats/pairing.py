@@ -3,9 +3,18 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from assay.model.doubt import Doubt
+from assay.model.record import Record
 from assay.model.signature import Array
 from assay.stats.interval import LEAST_VALUES
-from assay.stats.sample import APART, Levels, Sample, in_order
+from assay.stats.machine_kind import machine_of
+from assay.stats.sample import APART, Levels, Sample, counts, in_order
+
+WORK = ("workload", "dataset", "options")
+"""What is computed. More of it takes longer: levels of these are never compared with each other."""
+
+MOST_TIMES_APART = 2.0
+"""Trials of one repetition begin at most its own length apart in a run that is not interrupted."""
 
 
 class Couple(NamedTuple):
@@ -68,3 +77,45 @@ def _by_repetition(found: Sequence[Sample]) -> dict[tuple[int, int], float]:
         turns[one.repetition] = turns.get(one.repetition, 0) + 1
         times[one.repetition, turns[one.repetition]] = one.elapsed_s
     return times
+
+
+def began_ms(record: Record) -> int:
+    """When a trial began, in milliseconds since the epoch; 0 where it does not say."""
+    return min((step.started_ms for step in record.steps), default=0)
+
+
+def parts_apart(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt where trials of one repetition of one run, of the same work, began so far apart that drift tells on them.
+
+    That is further than twice what all trials of that repetition took.
+    """
+    took_s: dict[int, float] = {}
+    began: dict[tuple[int, object], list[int]] = {}
+    for record in records:
+        repetition, factors = record.trial.repetition, record.trial.factors
+        took_s[repetition] = took_s.get(repetition, 0.0) + sum(step.seconds for step in record.steps)
+        if counts(record):
+            key = (machine_of(record), *(factors[name] for name in WORK))
+            began.setdefault((repetition, key), []).append(began_ms(record))
+    apart_s = [(repetition, (max(own) - min(own)) / 1000) for (repetition, _), own in began.items()]
+    far = {repetition: seconds for repetition, seconds in apart_s if seconds > MOST_TIMES_APART * took_s[repetition]}
+    if not far:
+        return []
+    repetitions = f"{len(far)} repetition{'' if len(far) == 1 else 's'}"
+    return [
+        Doubt(
+            kind="parts-apart",
+            what=f"trials of {repetitions} ran in parts, up to {_long(max(far.values()))} apart",
+            why="what is compared there did not run close in time: what changed in between looks like a difference",
+            cure="let all levels that are compared run in one go",
+        )
+    ]
+
+
+def _long(seconds: float) -> str:
+    """A length of time for people, in its largest unit."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            count = round(seconds / length)
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{seconds:.0f} seconds"

@@ -12,6 +12,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.interval import Median, medians
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.outlier import Outlier, outliers
+from assay.stats.pairing import parts_apart
 from assay.stats.sample import MACHINE, counts, in_order, is_warm_up, samples
 from assay.stats.wording import in_words
 
@@ -163,7 +164,14 @@ def _worst(outcomes: list[Outcome]) -> Outcome:
 def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
     found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
-    return [*found.values(), *_few(records), *_odd(records), *_media(records), *different_machines(records)]
+    return [
+        *found.values(),
+        *_few(records),
+        *_odd(records),
+        *_media(records),
+        *parts_apart(records),
+        *different_machines(records),
+    ]
 
 
 def _few(records: Sequence[Record]) -> list[Doubt]:

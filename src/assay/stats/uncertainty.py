@@ -1,72 +1,82 @@
-"""Which combination of factors is known least: where a further repetition says most."""
+"""What a run knows least: which work a further repetition says most of."""
 
 from collections.abc import Sequence
 from math import inf
-from typing import NamedTuple
 
 from assay.model.record import Record
 from assay.model.trial import Trial
 from assay.stats.interval import LEAST_VALUES, medians
-from assay.stats.sample import counts
+from assay.stats.machine_kind import machine_of
+from assay.stats.pairing import WORK, began_ms, couples_of
+from assay.stats.ranks import signed_rank
+from assay.stats.sample import APART, Levels, Sample, counts, samples, varying_factors
 
-PLACEMENT = "placement"
-Levels = tuple[tuple[str, str], ...]
-
-
-class Uncertain(NamedTuple):
-    """All placements of a combination of the other factors, one trial of each as it was planned.
-
-    `width` is that of the widest interval of their medians, as a share of the median; infinite below 3 values.
-    `values` are the fewest that any of them has, `repetition` is the last one that was planned.
-    """
-
-    trials: tuple[Trial, ...]
-    width: float
-    values: int
-    repetition: int
+Work = tuple[str, ...]
 
 
-def least_certain(trials: Sequence[Trial], records: Sequence[Record]) -> list[Uncertain]:
-    """The combinations of a plan, the least certain first; of those that are equally so the one with fewest values.
-
-    One of which a placement has run and never finished is left out: repeating that tells nothing.
-    """
-    values: dict[Levels, list[float]] = {}
-    tried: set[Levels] = set()
-    for record in records:
-        if not record.trial.warm_up:
-            tried.add(_levels(record.trial))
-        if counts(record) and record.totals is not None:
-            values.setdefault(_levels(record.trial), []).append(record.totals.elapsed_s)
-    widths = _widths(values)
-    groups: dict[Levels, dict[Levels, Trial]] = {}
-    last: dict[Levels, int] = {}
-    for trial in trials:
-        if not trial.warm_up:
-            others = tuple(item for item in _levels(trial) if item[0] != PLACEMENT)
-            groups.setdefault(others, {}).setdefault(_levels(trial), trial)
-            last[others] = max(last.get(others, 0), trial.repetition)
-    found = [
-        Uncertain(
-            trials=tuple(own.values()),
-            width=max(widths.get(levels, inf) for levels in own),
-            values=min(len(values.get(levels, ())) for levels in own),
-            repetition=last[others],
-        )
-        for others, own in groups.items()
-        if all(levels in values for levels in own if levels in tried)
-    ]
-    return sorted(found, key=lambda one: (-one.width, one.values))
+def work_of(trial: Trial) -> Work:
+    """What a trial computes: trials of different work are never compared with each other."""
+    factors = trial.factors
+    return tuple(factors[name] for name in WORK)
 
 
-def _widths(values: dict[Levels, list[float]]) -> dict[Levels, float]:
-    enough = {levels: tuple(own) for levels, own in values.items() if len(own) >= LEAST_VALUES}
-    found = {}
-    for levels, middle in zip(enough, medians(tuple(enough.values())), strict=True):
-        interval = middle.interval
-        found[levels] = inf if interval is None else (interval.high - interval.low) / middle.value
-    return found
-
-
-def _levels(trial: Trial) -> Levels:
+def levels_of(trial: Trial) -> Levels:
+    """The levels of all its factors."""
     return tuple(trial.factors.items())
+
+
+def never_finished(records: Sequence[Record]) -> set[Levels]:
+    """The combinations that have run here and have no time: repeating them tells nothing."""
+    here = _of_this_machine(records)
+    ran = {levels_of(record.trial) for record in here if not record.trial.warm_up}
+    return ran - {levels_of(record.trial) for record in here if counts(record)}
+
+
+def least_certain(trials: Sequence[Trial], records: Sequence[Record]) -> list[Work]:
+    """The work that some trials do, the least certain first: that of the widest interval of a ratio.
+
+    Where only one combination does some work its median's interval is taken, as a share of the median. Work of which
+    some combination has fewer than 3 times comes before all other.
+    """
+    found: dict[Work, list[Sample]] = {}
+    here = _of_this_machine(records)
+    ids = {record.trial.id: work_of(record.trial) for record in here}
+    for sample in samples(here):
+        found.setdefault(ids[sample.trial], []).append(sample)
+    combinations: dict[Work, set[Levels]] = {}
+    for trial in trials:
+        combinations.setdefault(work_of(trial), set()).add(levels_of(trial))
+    widths = {work: _width(own, found.get(work, [])) for work, own in combinations.items()}
+    return sorted(widths, key=lambda work: -widths[work])
+
+
+def _width(combinations: set[Levels], found: Sequence[Sample]) -> float:
+    """Of the widest interval; infinite where there are too few values for any."""
+    times: dict[Levels, list[float]] = {}
+    for one in found:
+        levels = tuple(item for item in one.factors if item[0] not in APART)
+        if levels in combinations:
+            times.setdefault(levels, []).append(one.elapsed_s)
+    if min((len(times.get(levels, ())) for levels in combinations), default=0) < LEAST_VALUES:
+        return inf
+    if len(combinations) == 1:
+        (middle,) = medians((tuple(times.popitem()[1]),))
+        return inf if middle.interval is None else (middle.interval.high - middle.interval.low) / middle.value
+    return max((width for factor in varying_factors(found) for width in _of_ratios(found, factor)), default=inf)
+
+
+def _of_ratios(found: Sequence[Sample], factor: str) -> list[float]:
+    """The width of each ratio's interval between levels of a factor, as a share of the ratio."""
+    import numpy as np
+
+    widths = []
+    for couple in couples_of(found, factor, None, every=False):
+        shift = signed_rank(couple.differences[None, :]) if len(couple.differences) >= LEAST_VALUES else None
+        widths.append(inf if shift is None else float(np.exp(shift.high[0] - shift.low[0])) - 1)
+    return widths
+
+
+def _of_this_machine(records: Sequence[Record]) -> list[Record]:
+    """Those of the machine that ran the last trial: what an earlier one knew is not pooled with what this one will."""
+    last = max(records, key=began_ms, default=None)
+    return [record for record in records if last is not None and machine_of(record) == machine_of(last)]

@@ -1,13 +1,15 @@
 """Elapsed times of a machine that is noisy, drifts and is disturbed now and then, with known effects.
 
-Trials take turns as in a real plan: each repetition runs all combinations in a new random order, the levels of the last
-factor side by side.
+Trials run in the order of a real plan.
 """
 
 from collections.abc import Mapping
-from itertools import product
+from itertools import islice, product
 
 from assay.model.base import Frozen
+from assay.plan.factors import Level
+from assay.plan.grid import Combination
+from assay.plan.order import blocks
 from assay.stats.sample import MACHINE, Sample
 
 
@@ -32,18 +34,19 @@ class FakeTimes(Frozen):
         import numpy as np
 
         source = np.random.default_rng(seed)
-        *outer, last = (list(levels) for levels in self.factors.values())
-        groups = list(product(*outer))
+        combinations = [
+            Combination({name: Level(level, {name: level}) for name, level in zip(self.factors, levels, strict=True)})
+            for levels in product(*self.factors.values())
+        ]
         found: list[Sample] = []
-        for repetition in range(1, repetitions + 1):
-            for group in source.permutation(len(groups)):
-                for turn in source.permutation(len(last)):
-                    levels = (*groups[group], last[turn])
-                    log = self.noise * source.standard_normal() + self.drift * len(found)
-                    times = self.disturbed_times if source.random() < self.disturbed else 1.0
-                    factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
-                    elapsed_s = self.base_s * self._effect(levels) * times * float(np.exp(log))
-                    found.append(Sample(f"{len(found) + 1:04d}", factors, repetition, elapsed_s))
+        for repetition, block in enumerate(islice(blocks(combinations, seed), repetitions), start=1):
+            for combination in block:
+                levels = tuple(level.value for level in combination.levels.values())
+                log = self.noise * source.standard_normal() + self.drift * len(found)
+                times = self.disturbed_times if source.random() < self.disturbed else 1.0
+                factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
+                elapsed_s = self.base_s * self._effect(levels) * times * float(np.exp(log))
+                found.append(Sample(f"{len(found) + 1:04d}", factors, repetition, elapsed_s))
         return found
 
     def _effect(self, levels: tuple[str, ...]) -> float:

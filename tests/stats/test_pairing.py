@@ -1,0 +1,65 @@
+"""Proves that it is told where pairs did not run close in time, as of a run in parts, and only there."""
+
+import pytest
+
+from assay.model.record import Step
+from assay.stats.pairing import parts_apart
+from assay.stats.summary import doubts_of
+from tests.builders import a_record, a_trial
+
+MINUTE_MS = 60_000
+DAY_MS = 24 * 60 * MINUTE_MS
+
+
+def ran(number, medium, repetition, began_ms, workload="triangles"):
+    """A trial that took a minute."""
+    step = Step(name="run", started_ms=began_ms, seconds=60.0)
+    return a_record(a_trial(number, medium, repetition, workload), steps=(step,))
+
+
+def in_one_go(repetitions, first_ms=0):
+    """Of two workloads and two media, with a little time between the trials."""
+    kinds = [(workload, medium) for workload in ("sort", "count") for medium in ("hdd", "ssd")]
+    return [
+        ran(number, medium, number // 4 + 1, first_ms + number * (MINUTE_MS + 5000), workload)
+        for number, (workload, medium) in enumerate(kinds * repetitions)
+    ]
+
+
+def test_a_run_in_one_go_is_not_doubted():
+    assert not parts_apart(in_one_go(5))
+    assert not parts_apart([])
+
+
+def test_whole_repetitions_on_two_days_are_not_doubted():
+    assert not parts_apart(
+        [*in_one_go(2), *(ran(9 + at, medium, 3, DAY_MS) for at, medium in enumerate(["hdd", "ssd"]))]
+    )
+
+
+def test_work_that_is_never_compared_may_run_on_two_days():
+    trials = in_one_go(2)
+    assert not parts_apart(
+        [one if one.trial.workload.name == "sort" else ran(9, one.trial.placement.name, one.trial.repetition, DAY_MS,
+                                                           "count") for one in trials]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("apart_ms", "told"), [(4 * DAY_MS, "4 days"), (DAY_MS // 24, "1 hour"), (9 * MINUTE_MS, "9 minutes")]
+)
+def test_pairs_of_which_one_half_ran_later_are_a_doubt(apart_ms, told):
+    records = [
+        ran(number, medium, number % 3 + 1, began_ms)
+        for medium, began_ms, first in (("hdd", 0, 1), ("ssd", apart_ms, 4))
+        for number in range(first, first + 3)
+    ]
+    (doubt,) = parts_apart(records)
+    assert doubt.kind == "parts-apart"
+    assert doubt.what == f"trials of 3 repetitions ran in parts, up to {told} apart"
+    assert doubt in doubts_of(records)
+
+
+def test_a_trial_that_ran_again_later_is_told():
+    (doubt,) = parts_apart([*in_one_go(3)[1:], ran(0, "hdd", 1, 2 * DAY_MS, "sort")])
+    assert doubt.what == "trials of 1 repetition ran in parts, up to 2 days apart"
