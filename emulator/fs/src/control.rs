@@ -26,6 +26,8 @@ enum Order {
     Trace(PathBuf),
     /// To log them no longer.
     TraceOff,
+    /// To unmount and end.
+    Stop,
 }
 
 /// What can be asked of the drive.
@@ -41,8 +43,6 @@ pub enum Command {
     Reset,
     /// Empty the drive's caches.
     Settle,
-    /// Unmount and end.
-    Stop,
 }
 
 #[derive(Default, Deserialize)]
@@ -60,6 +60,7 @@ fn parse(line: &str) -> Result<Order, String> {
         ("trace", "") => Err("trace takes the path of a file, or the word off".into()),
         ("trace", "off") => Ok(Order::TraceOff),
         ("trace", path) => Ok(Order::Trace(path.into())),
+        ("stop", _) => Ok(Order::Stop),
         (word, rest) => command(word, rest).map(Order::Drive),
     }
 }
@@ -81,7 +82,6 @@ fn command(word: &str, rest: &str) -> Result<Command, String> {
         "report" => Ok(Command::Report),
         "reset" => Ok(Command::Reset),
         "settle" => Ok(Command::Settle),
-        "stop" => Ok(Command::Stop),
         _ => Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle, trace or stop")),
     }
 }
@@ -126,6 +126,12 @@ fn serve(stream: &UnixStream, inbox: &Inbox, log: &Arc<Log>) -> io::Result<()> {
                 inbox.post(Note::Command(command, sender));
                 receiver.recv().map_err(io::Error::other)?
             }
+            Ok(Order::Stop) => {
+                // The answer first: this thread ends with the process.
+                let told = answers.write_all(format!("{}\n", json!({ "ok": true })).as_bytes());
+                inbox.post(Note::End);
+                return told;
+            }
         };
         answers.write_all(format!("{answer}\n").as_bytes())?;
     }
@@ -164,8 +170,9 @@ mod tests {
     #[test]
     fn words_alone_are_commands() {
         let commands = ["report", " reset\n", "settle", "stop"].map(|line| parse(line).unwrap());
-        let known = [Command::Report, Command::Reset, Command::Settle, Command::Stop];
-        assert_eq!(commands, known.map(Order::Drive));
+        let known = [Command::Report, Command::Reset, Command::Settle].map(Order::Drive);
+        assert_eq!(commands[..3], known);
+        assert_eq!(commands[3], Order::Stop);
     }
 
     #[test]

@@ -318,10 +318,6 @@ impl Server {
                 };
                 report::whole(self.schedule.report(now), &process)
             }
-            Command::Stop => {
-                self.inbox.post(Note::End);
-                report::done(true)
-            }
         }
     }
 }
