@@ -9,6 +9,8 @@ from assay.report.answer import answers
 from assay.report.effects import effect_tables
 from assay.report.overview import overview
 from assay.report.page import page
+from assay.stats.questions import asked
+from assay.stats.sample import samples
 from assay.stats.summary import doubts_of, summarise
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials
@@ -17,7 +19,7 @@ from tests.report.made_runs import made_run, made_trials
 def answers_of(**changes):
     noise, times = changes.pop("noise", 0.02), changes.pop("times", {"hdd": 60.0, "ssd": 40.0, "memory": 39.0})
     _, records = made_run(made_trials(**changes), noise=noise, times=times)
-    return answers(summarise(records), records)
+    return answers(summarise(records), asked(samples(records)))
 
 
 def test_a_clear_difference_is_told_with_its_interval_and_chance():
@@ -95,13 +97,13 @@ def test_more_work_is_no_loser():
         for size in ("1GB", "2GB")
     ]
     _, records = made_run(trials)
-    assert answers(summarise(records), records) == ([], [])
+    assert answers(summarise(records), asked(samples(records))) == ([], [])
 
 
 def test_each_workload_has_its_answer_and_the_page_says_it():
     plan, records = made_run(made_trials(("triangles", "components"), repetitions=8))
     html = page(plan, records, [])
-    main, _ = answers(summarise(records), records)
+    main, _ = answers(summarise(records), asked(samples(records)))
     assert [one.subject for one in main] == ["components", "triangles"]
     for one in main:
         assert f'<p class="headline">{one.headline}.</p>' in html

@@ -8,6 +8,8 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.report.answer import Answer, answers
 from assay.report.study import StudyView, study_view
+from assay.stats.questions import asked
+from assay.stats.sample import samples
 from assay.stats.summary import Row, doubts_of, summarise
 
 
@@ -25,7 +27,8 @@ class Judged(NamedTuple):
 
 
 def judge(plan: Plan, records: Sequence[Record]) -> Judged:
-    """From all records of a plan that could be read."""
-    rows = summarise(records)
-    main, beside = answers(rows, records)
+    """From all records of a plan that could be read; what stands in rows and answers are the same comparisons."""
+    compared = asked(samples(records))
+    rows = summarise(records, compared.all)
+    main, beside = answers(rows, compared)
     return Judged(rows, main, beside, [*plan.doubts, *doubts_of(records)], study_view(plan, records))

@@ -8,7 +8,7 @@ from assay.model.record import Record, Status
 from assay.model.trial import Trial
 from assay.stats.machine_kind import machine_names, machine_of
 
-RUN, MACHINE = "run", "machine"
+RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
 """Levels of these never take turns: their trials have no pairs."""
 

@@ -8,15 +8,15 @@ from pydantic import ConfigDict
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Phases, Record
-from assay.stats.comparison import Comparison, compare
+from assay.stats.comparison import Comparison
 from assay.stats.interval import Median, medians
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.outlier import Outlier, outliers
-from assay.stats.sample import MACHINE, counts, in_order, is_warm_up, samples
+from assay.stats.questions import asked
+from assay.stats.sample import MACHINE, PLACEMENT, counts, in_order, is_warm_up, samples
 from assay.stats.wording import in_words
 
 ENOUGH_REPETITIONS = 5
-PLACEMENT = "placement"
 MOST_NAMED = 3
 
 
@@ -46,7 +46,7 @@ class Row(Frozen):
 
     `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `phases` are medians of
     the phases' added averages. `comparison` is with the group's first placement (None for that itself and where either
-    did not finish), `ratio` its ratio of elapsed times, corrected together with those of all rows. `outliers` are
+    did not finish), one of those that all of the report was made from; `ratio` is its ratio of elapsed times. `outliers` are
     trials that lie far off; they count like all others. `outcome` is the worst of the repetitions.
     """
 
@@ -71,11 +71,15 @@ class Row(Frozen):
 Combination = tuple[Group, str]
 
 
-def summarise(records: Sequence[Record]) -> list[Row]:
-    """One row per combination, groups in the order of the records' trial ids, placements in that of their names."""
+def summarise(records: Sequence[Record], comparisons: Sequence[Comparison] | None = None) -> list[Row]:
+    """One row per combination, groups in the order of the records' trial ids, placements in that of their names.
+
+    `comparisons` are all that were made of the records' trials, where they were made before.
+    """
     combined = _combined(records)
     found = samples(records)
-    compared = {(_group(one.others), one.level): one for one in compare(found, [PLACEMENT])}
+    every = asked(found).all if comparisons is None else comparisons
+    compared = {(_group(one.others), one.base, one.level): one for one in every if one.factor == PLACEMENT}
     odd: dict[Combination, list[Outlier]] = {}
     for outlier in outliers(found):
         levels = dict(outlier.factors)
@@ -85,9 +89,7 @@ def summarise(records: Sequence[Record]) -> list[Row]:
     firsts = dict(reversed(combined))
     rows = []
     for key, own in combined.items():
-        comparison = compared.get(key)
-        if comparison is not None and comparison.base != firsts[key[0]]:
-            comparison = None
+        comparison = compared.get((key[0], firsts[key[0]], key[1]))
         rows.append(_row(key, own, middles.get(key), comparison, odd.get(key, [])))
     return rows
 

@@ -30,6 +30,11 @@ def _range(interval: Interval) -> str:
 
 def _basis(one: Comparison) -> str:
     """What the figures come from, and what is amiss with that."""
+    if one.unused_pairs:
+        return (
+            f"{one.runs} against {one.base_runs} trials, as {one.unused_pairs} pairs are too few, so drift of the "
+            "machine is not taken out"
+        )
     if not one.pairs:
         return f"{one.runs} against {one.base_runs} trials without pairs, so drift of the machine is not taken out"
     alone = one.runs + one.base_runs - 2 * one.pairs
