@@ -10,7 +10,8 @@ from assay.report.standing import Belief, verdict_on, verdict_over
 from assay.report.text import seconds_text
 from assay.stats.comparison import Comparison
 from assay.stats.questions import MOST_PAIRED, Asked
-from assay.stats.summary import PLACEMENT, Row, varying
+from assay.stats.sample import PLACEMENT
+from assay.stats.summary import Row, varying
 from assay.stats.wording import in_words
 
 
@@ -18,7 +19,7 @@ class Answer(NamedTuple):
     """What is said of one workload, data set and factor.
 
     `times` are the medians where one combination of all else was compared. `details` are sentences, one for each
-    comparison, and what they are of where there are several.
+    comparison, and what they are of where there are several; `made` says which were made.
     """
 
     subject: str
@@ -28,6 +29,7 @@ class Answer(NamedTuple):
     why: str
     times: str
     details: tuple[tuple[str, str], ...]
+    made: str
     levels: Mapping[str, str]
 
 
@@ -72,14 +74,29 @@ def _answer(
         factor=factor,
         headline=headline if factor == PLACEMENT else f"{factor}: {headline}",
         belief=belief,
-        why=why,
+        why=why + _left_out(factor, others, rows),
         times=_medians(own, rows) if len(within) == 1 else "",
-        details=(*((_of(one, names), f"{in_words(one)}.") for one in own), ("", _done(own, every))),
+        details=tuple((_of(one, names), f"{in_words(one)}.") for one in own),
+        made=_made(own, every),
         levels={"workload": others["workload"], "dataset": others["dataset"]},
     )
 
 
-def _done(own: Sequence[Comparison], every: Collection[str]) -> str:
+def _left_out(factor: str, others: Mapping[str, str], rows: Sequence[Row]) -> str:
+    """How many trials of the same work were left out as their output was wrong, and of which levels."""
+    wrong: dict[str, int] = {}
+    for row in rows:
+        if row.wrong and (row.group.workload, row.group.dataset) == (others["workload"], others["dataset"]):
+            level = row.placement if factor == PLACEMENT else str(getattr(row.group, factor))
+            wrong[level] = wrong.get(level, 0) + row.wrong
+    if not wrong:
+        return ""
+    one = sum(wrong.values()) == 1
+    told = ", ".join(f"{count} of {level}" for level, count in wrong.items())
+    return f"; {told} {'is' if one else 'are'} left out, as {'its output is' if one else 'their outputs are'} wrong"
+
+
+def _made(own: Sequence[Comparison], every: Collection[str]) -> str:
     """Which levels were compared with which, and how many comparisons of the report were corrected together."""
     factor, count = own[0].factor, own[0].comparisons
     which = "with each other" if factor in every else f"with {own[0].base} only, as there are more than {MOST_PAIRED}"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from assay.model.record import Record, Status
@@ -23,12 +23,12 @@ from assay.report.overview import overview
 from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
 from assay.report.study import STUDY_CLASSES
-from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
+from assay.report.text import bytes_text, counted_text, duration_text, number_text, ratio_text, seconds_text
 from assay.report.timeline import MOST_BINS
 from assay.stats.interval import LEVEL, Interval
-from assay.stats.machine_kind import machine_names, machine_of
-from assay.stats.sample import MACHINE, counts
-from assay.stats.summary import PLACEMENT, Row, varying
+from assay.stats.machine_kind import machine_kinds
+from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
+from assay.stats.summary import Row, varying
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Answers that are not folded away, sentences, values of one fact, and jobs of one trial."""
@@ -91,6 +91,7 @@ def template(name: str) -> Any:
         "number": number_text,
         "exactly": _exactly,
         "level": _level,
+        "counted": counted_text,
         "coded": _coded,
     }
     return environment.get_template(name)
@@ -177,13 +178,14 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
     label = names or [PLACEMENT]
-    times = times_by_levels(records)
+    times, wrong = times_by_levels(records), times_by_levels(records, is_wrong)
     panels: dict[str, list[Line]] = {}
     for row in rows:
         levels = levels_of(row)
         title = f"{row.group.workload} on {row.group.dataset}" if several else row.group.workload
-        own = times.get(levels_key(levels), ())
-        line = Line(row, label_of(row, label), levels[colour], own, marks_of(filters, levels))
+        key = levels_key(levels)
+        own, bad = times.get(key, ()), wrong.get(key, ())
+        line = Line(row, label_of(row, label), levels[colour], own, marks_of(filters, levels), bad)
         panels.setdefault(title, []).append(line)
     return panels
 
@@ -193,13 +195,14 @@ def levels_key(levels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(levels.items()))
 
 
-def times_by_levels(records: Sequence[Record]) -> dict[tuple[tuple[str, str], ...], list[float]]:
+def times_by_levels(
+    records: Sequence[Record], wanted: Callable[[Record], bool] = counts
+) -> dict[tuple[tuple[str, str], ...], list[float]]:
     """Seconds of the trials of each combination, on each kind of machine; keys are sorted levels by factor."""
-    machines = machine_names(records)
     found: dict[tuple[tuple[str, str], ...], list[float]] = {}
-    for record in records:
-        if counts(record) and record.totals:
-            levels = {**record.trial.factors, MACHINE: machines[machine_of(record)]}
+    for record, machine in zip(records, machine_kinds(records), strict=True):
+        if wanted(record) and record.totals:
+            levels = {**record.trial.factors, MACHINE: machine}
             found.setdefault(levels_key(levels), []).append(record.totals.elapsed_s)
     return found
 

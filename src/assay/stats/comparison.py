@@ -26,11 +26,11 @@ class Comparison(Frozen):
 
     `ratio` is the elapsed time of `level` over that of `base`, with its interval and `p` of one and the same method:
     from `pairs` pairs of the same repetition, or from all trials of both (`base_runs`, `runs`) where `pairs` is 0, as
-    there are none or as so few can't tell anything (`unused_pairs`). `p` is how often chance alone gives one as far from
-    1, None where no test can be made; `p_corrected` is that after Holm's correction for `comparisons`, all that were
-    made together. `told` says that it is at most 5 %, and that the interval leaves 1 out. `needed` are the repetitions
-    in all that would tell a difference of 5 % with 9 chances of 10 (None: unknown or more than 200). `medians_overlap`
-    says whether the intervals of both medians do.
+    there are none or as so few can't tell anything (`unused_pairs`). `p` is how often chance alone gives one as far
+    from 1, None where no test can be made; `p_corrected` is that after Holm's correction for `comparisons`, all that
+    were made together. `told` says that it is at most 5 %, and that the interval leaves 1 out. `needed` are the
+    repetitions in all that would tell a difference of 5 % with 9 chances of 10 (None: unknown or more than 200).
+    `medians_overlap` says whether the intervals of both medians do.
     """
 
     factor: str

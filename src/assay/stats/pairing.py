@@ -7,6 +7,9 @@ from assay.model.signature import Array
 from assay.stats.interval import LEAST_VALUES
 from assay.stats.sample import APART, Levels, Sample, in_order
 
+WORK = ("workload", "dataset", "options")
+"""What is computed. More of it takes longer: levels of these are never compared with each other."""
+
 
 class Couple(NamedTuple):
     """Two levels' logarithms of elapsed times; `differences` are those of pairs, empty where there are none."""

@@ -5,12 +5,11 @@ from statistics import median_low
 from typing import NamedTuple
 
 from assay.stats.comparison import Comparison, compare
+from assay.stats.pairing import WORK
 from assay.stats.planning import ALPHA
 from assay.stats.ranks import least_rank_sum_p
 from assay.stats.sample import MACHINE, PLACEMENT, Sample, combinations, varying_factors
 
-WORK = ("workload", "dataset", "options")
-"""What is computed: more of it takes longer, so no level of these wins."""
 MOST_PAIRED = 4
 """Of so many levels each is compared with each other: more would leave little that can be told."""
 MOST_BESIDE = 300

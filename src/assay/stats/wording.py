@@ -28,6 +28,11 @@ def _range(interval: Interval) -> str:
     return f"{interval.low:.2f} to {interval.high:.2f} times as long{sure}"
 
 
+def level_text(interval: Interval) -> str:
+    """`, 75 % sure`, of an interval that is less sure than usual."""
+    return "" if interval.level >= LEVEL else f", {100 * interval.level:.0f} % sure"
+
+
 def _basis(one: Comparison) -> str:
     """What the figures come from, and what is amiss with that."""
     if one.unused_pairs:
