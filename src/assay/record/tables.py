@@ -130,7 +130,7 @@ class Run:
 
         found = []
         for trial in self.folder.trials() if trials is None else trials:
-            file = self.folder.file(trial, name)
+            file = self.folder.unaltered(trial, name)
             if not file.exists():
                 continue
             try:
@@ -166,7 +166,7 @@ def _trial_row(record: Record) -> Mapping[str, Any]:
         "trial": record.trial.id,
         **record.trial.factors,
         "repetition": record.trial.repetition,
-        "warm_up": bool(getattr(record.trial, "warm_up", False)),
+        "warm_up": record.trial.warm_up,
         "status": str(record.status),
         "outcome": str(record.outcome),
         "error": record.error,
