@@ -6,6 +6,7 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt
 from assay.model.record import Record
 from assay.model.trial import Plan
+from assay.report.again import Further, further
 from assay.report.answer import Answer, answers
 from assay.report.study import StudyView, study_view
 from assay.stats.questions import asked
@@ -16,7 +17,8 @@ from assay.stats.summary import Row, doubts_of, summarise
 class Judged(NamedTuple):
     """Rows of the table; answers to the run's question and beside it; doubts, the plan's own before the trials'.
 
-    `study` is what the run says of the study whose experiment it is; None for any other experiment.
+    `study` is what the run says of the study whose experiment it is; None for any other experiment. `further` is what
+    would tell more of the question.
     """
 
     rows: Sequence[Row]
@@ -24,6 +26,7 @@ class Judged(NamedTuple):
     beside: Sequence[Answer]
     doubts: Sequence[Doubt]
     study: StudyView | None
+    further: Further | None
 
 
 def judge(plan: Plan, records: Sequence[Record]) -> Judged:
@@ -31,4 +34,5 @@ def judge(plan: Plan, records: Sequence[Record]) -> Judged:
     compared = asked(samples(records))
     rows = summarise(records, compared.all)
     main, beside = answers(rows, compared)
-    return Judged(rows, main, beside, [*plan.doubts, *doubts_of(records)], study_view(plan, records))
+    doubts = [*plan.doubts, *doubts_of(records)]
+    return Judged(rows, main, beside, doubts, study_view(plan, records), further(records, compared))

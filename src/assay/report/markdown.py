@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from assay.model.doubt import Doubt
+from assay.report.again import further_command
 from assay.report.answer import Answer
 from assay.report.closeup import Closeup
 from assay.report.cost import MIB, cost_of, middle
@@ -23,12 +24,13 @@ PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
 def markdown(run: Gathered, judged: Judged) -> str:
     """All of it."""
-    rows, main, others, doubts, study = judged
+    rows, main, others, doubts, study, more = judged
     told = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
     parts.append("; ".join(part for part in (told.checked, told.missing, told.doubted) if part) + ".")
     parts.append("\n".join(map(_answer, [*main, *others])))
+    parts.append(f"To know more: {more.words}. Type `{further_command(run, more)}`" if more else "")
     parts.append(rows_table(rows))
     parts.append(study_markdown(study) if study else "")
     parts.append(_costs(run.closeups))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
+from assay.report.again import compare_command, further_command, run_command
 from assay.report.answer import Answer, told_apart
 from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
@@ -52,12 +53,15 @@ def page(
 
 def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
-    rows, main, others, doubts, study = judged
+    rows, main, others, doubts, study, more = judged
     names = varying(rows)
     html = template("page.html.j2").render(
         **_table(rows, run.records),
         **_why(run, names),
         plan=run.plan,
+        again=(run_command(run), compare_command(run)),
+        kept=run.experiment is not None,
+        more=(more.words, further_command(run, more)) if more else None,
         answers=main,
         other_answers=others,
         alone=[] if main else rows[:MOST_ANSWERS],
