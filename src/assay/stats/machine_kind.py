@@ -4,7 +4,8 @@ A medium is part of the machine: of its facts those must be the same that are no
 those of its own media only, so that trials on different media of one machine are of one kind.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import repeat
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ Machine = tuple[str | None, ...]
 def machine_of(record: Record) -> Machine:
     """The values of `FIELDS`; version 1 and 2 of control groups bound a trial's memory differently."""
     limits = record.limits.interface if record.limits else None
-    return (*(record.facts.get(key) for key in MACHINE_FACTS), limits)
+    return (*map(record.facts.get, MACHINE_FACTS), limits)
 
 
 def machine_names(records: Sequence[Record]) -> dict[Machine, str]:
@@ -35,7 +36,12 @@ def machine_names(records: Sequence[Record]) -> dict[Machine, str]:
     A letter, and the first fact that tells it apart from all others, or as many facts as that takes: `A (kernel 6.1)`.
     One kind alone is `A`.
     """
-    kinds = list(dict.fromkeys(machine_of(record) for record in records))
+    return _names(dict.fromkeys(map(machine_of, records)))
+
+
+def _names(found: Iterable[Machine]) -> dict[Machine, str]:
+    """Of machines that are not alike."""
+    kinds = list(found)
     names = {}
     for place, kind in enumerate(kinds):
         told = _telling(kind, [other for other in kinds if other != kind])
@@ -63,14 +69,13 @@ Media = dict[tuple[str, str], Facts]
 
 def medium_facts(record: Record) -> dict[str, Facts]:
     """The values of `MEDIUM_FACTS` of each of the trial's media, by its name."""
-    found = {}
-    for medium in record.trial.media:
-        facts = (record.facts.get(f"medium.{medium.name}.{name}") for name in MEDIUM_FACTS)
-        pairs = zip(MEDIUM_FACTS, facts, strict=True)
-        found[medium.name] = tuple(
-            None if name == "device" and medium.kind == "emulated" else value for name, value in pairs
-        )
-    return found
+    return {medium.name: tuple(map(record.facts.get, _keys(medium.name, medium.kind))) for medium in record.trial.media}
+
+
+@lru_cache(maxsize=256)
+def _keys(medium: str, kind: str) -> tuple[str, ...]:
+    """The names of `MEDIUM_FACTS` in a record; one that no record has for what says nothing."""
+    return tuple("" if name == "device" and kind == "emulated" else f"medium.{medium}.{name}" for name in MEDIUM_FACTS)
 
 
 def machine_kinds(records: Sequence[Record], runs: Sequence[str] = ()) -> list[str]:
@@ -79,8 +84,8 @@ def machine_kinds(records: Sequence[Record], runs: Sequence[str] = ()) -> list[s
     `A2 (ssd drive other)` is machine A with another `ssd` than the first trials' there. Where `runs` names each
     record's run, media are told apart within a run only. Raises ValueError where their numbers differ.
     """
-    names = machine_names(records)
     known, places = _placed(records, runs)
+    names = _names(known)
     return [
         names[machine] if not place else _changed_name(names[machine], known[machine], place)
         for machine, place in places
