@@ -1,0 +1,70 @@
+"""A report over 9,900 trials, and a comparison of two such runs: `python benchmarks/large_reports.py`.
+
+Seconds of processor time and the most memory of each command. Exit code 1 where one takes more than 20 s or 1 GiB, or a
+page is larger than 5 MiB. Runs are made up, with some 10 kB in each record. No Hadoop; two minutes, most of it for
+making the runs.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+from tests.report.made_runs import made_run, made_trials, write_run
+
+from assay.model.record import Amount
+
+MOST_S, MOST_KIB, MOST_PAGE_BYTES = 20, 1 << 20, 5 << 20
+COMMANDS = (
+    ("report", "one"),
+    ("report", "one", "--format", "json", "--out", "one.json"),
+    ("report", "one", "--format", "csv", "--out", "one.csv"),
+    ("compare", "one", "two"),
+)
+PAGES = ("one/report.html", "comparison.html")
+AMOUNTS = tuple(
+    Amount(probe="disk", subject=f"medium-{number}", series="read_bytes", part="run", value=number * 1.5)
+    for number in range(100)
+)
+
+
+def write_large(folder: Path, seed: int) -> None:
+    """Ten workloads, three placements, 33 settings, ten repetitions."""
+    settings = [f"s{number}" for number in range(33)]
+    trials = made_trials([f"work{number}" for number in range(10)], ("hdd", "ssd", "memory"), settings, 10)
+    plan, records = made_run(trials, seed=seed)
+    write_run(folder, plan, [record.model_copy(update={"amounts": AMOUNTS}) for record in records])
+
+
+def measured(place: Path, words: tuple[str, ...]) -> tuple[float, int]:
+    """Seconds of processor time of one command, and the most KiB of any command until now."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "assay", *words], check=True, cwd=place, env=os.environ, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss
+
+
+def main() -> int:
+    """Exit code: 0 where all bounds hold."""
+    console = Console(highlight=False)
+    failed = False
+    with TemporaryDirectory(prefix="assay-benchmark-") as folder:
+        place = Path(folder)
+        for seed, name in enumerate(("one", "two"), 1):
+            write_large(place / name, seed)
+        for words in COMMANDS:
+            seconds, most_kib = measured(place, words)
+            failed |= seconds >= MOST_S or most_kib >= MOST_KIB
+            console.print(f"{' '.join(words)}: {seconds:.1f} s of {MOST_S}, {most_kib >> 10} MiB of {MOST_KIB >> 10}")
+        for page in PAGES:
+            size = (place / page).stat().st_size
+            failed |= size >= MOST_PAGE_BYTES
+            console.print(f"{page}: {size / (1 << 20):.1f} MiB of {MOST_PAGE_BYTES >> 20}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
