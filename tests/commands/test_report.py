@@ -139,6 +139,6 @@ def test_the_last_line_says_what_to_type_next(made, monkeypatch):
     _, text = assay("report", folder)
     *_, words, command = text.rstrip().splitlines()
     assert (
-        words == "To know more: no less than 1 more repetition of all trials can tell anything: about 0:25 min. Type:"
+        words == "To know more: no fewer than 1 more repetition of all trials can tell anything: about 0:25 min. Type:"
     )
     assert command == f"  assay run EXPERIMENT.yaml --out {folder} --resume --for 1min"

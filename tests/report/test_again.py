@@ -24,7 +24,7 @@ def test_one_repetition_says_how_many_can_tell_anything_and_how_long_that_takes(
     more = further_of(workloads=WORKLOADS, repetitions=1)
     assert (more.repetitions, more.at_all) == (4, True)
     assert more.seconds == pytest.approx(4 * 6 * 12.5)
-    assert more.words == "no less than 4 more repetitions of all trials can tell anything: about 5:00 min"
+    assert more.words == "no fewer than 4 more repetitions of all trials can tell anything: about 5:00 min"
 
 
 def test_where_something_could_be_told_it_is_what_tells_5_percent():
@@ -50,7 +50,7 @@ def test_the_page_and_the_text_have_the_commands(tmp_path, monkeypatch):
     folder.keep_experiment("experiment: test\n")
     html, text = page_of(run := gather(folder), judged := judge(plan, records)), markdown(run, judged)
     more = "./assay run 'runs/first one/experiment.yaml' --out 'runs/first one' --resume --for 6min"
-    for words in (more, "no less than 4 more repetitions of all trials can tell anything: about 5:00 min"):
+    for words in (more, "no fewer than 4 more repetitions of all trials can tell anything: about 5:00 min"):
         assert words in html.replace("&#39;", "'")
         assert words in text
     again = "./assay run 'runs/first one/experiment.yaml' --out runs/again --only cache=cold\n./assay compare 'runs/first one' runs/again"

@@ -33,7 +33,7 @@ class Further(NamedTuple):
         """One sentence without its end."""
         count = f"{self.repetitions} more repetition{'' if self.repetitions == 1 else 's'}"
         if self.at_all:
-            return f"no less than {count} of all trials can tell anything: about {duration_text(self.seconds)}"
+            return f"no fewer than {count} of all trials can tell anything: about {duration_text(self.seconds)}"
         return f"{count} of all trials would tell {100 * EFFECT:.0f} %: about {duration_text(self.seconds)}"
 
 

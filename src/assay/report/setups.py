@@ -1,6 +1,7 @@
 """What trials of several runs have under the same names: media, data, cluster and settings, and where they differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from assay.model.doubt import Doubt
@@ -37,7 +38,8 @@ def _setup(record: Record, change: Changed | None) -> dict[str, str]:
     found |= _flat("settings", properties)
     for medium in trial.media:
         digest = facts[medium.name][MEDIUM_FACTS.index("profile_digest")]
-        own = {**medium.model_dump(exclude={"name"}), "profile_digest": digest}
+        profile = medium.profile and Path(medium.profile).name
+        own = {**medium.model_dump(exclude={"name"}), "profile": profile, "profile_digest": digest}
         found |= _flat(f"medium {medium.name}", own)
     if change is not None:
         found[f"the {change.fact} of {change.medium}"] = change.after
