@@ -131,3 +131,14 @@ def test_without_a_form_the_table_is_printed_and_the_page_written(made):
     assert "triangles: no winner can be told: ssd took 0.6" in " ".join(said.split())
     assert "report.html" in said
     assert (folder / "report.html").exists()
+
+
+def test_the_last_line_says_what_to_type_next(made, monkeypatch):
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
+    folder, _ = made
+    _, text = assay("report", folder)
+    *_, words, command = text.rstrip().splitlines()
+    assert (
+        words == "To know more: no fewer than 1 more repetition of all trials can tell anything: about 0:25 min. Type:"
+    )
+    assert command == f"  assay run EXPERIMENT.yaml --out {folder} --resume --for 1min"

@@ -126,6 +126,20 @@ def test_a_part_runs_first_and_the_rest_later(command):
     assert first.isdisjoint(command.began)
 
 
+def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_from_that(command):
+    command.run(How(only=("placement=ssd",)))
+    assert RunFolder(command.out).plan().options == ("--only", "placement=ssd")
+    assert (command.out / "experiment.yaml").read_text() == EXPERIMENT
+    command.experiment = command.out / "experiment.yaml"
+    assert command.run(How(resume=True))[0] == 0
+    assert len(command.records) == TRIALS
+    assert RunFolder(command.out).plan().options == ()
+    trials = [record.trial for record in command.records]
+    command.out = command.out.parent / "again"
+    assert command.run()[0] == 0
+    assert [record.trial for record in command.records] == trials
+
+
 def test_resuming_needs_a_run_of_the_same_plan(command):
     with pytest.raises(BadInputError, match="is not a run folder: it has no plan.json"):
         command.run(How(resume=True))

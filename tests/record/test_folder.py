@@ -1,6 +1,7 @@
 """Proves that a record appears whole or not at all, reads back as it was, and that damage is named and left out."""
 
 import json
+import subprocess
 
 import pytest
 from pyarrow import parquet
@@ -9,6 +10,7 @@ from assay.model.errors import BadInputError
 from assay.model.record import Amount, Sample
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
+from assay.record.parquet import write_rows
 from assay.testing.fakes import FakeEngine
 from tests.builders import a_plan, a_record, a_trial
 
@@ -102,3 +104,71 @@ def test_a_probes_totals_are_in_the_record(folder):
     )
     folder.write(TrialResult(a_record(amounts=amounts), [], []))
     assert folder.records()[0][0].amounts == amounts
+
+
+def altered(name, change):
+    def alter(place):
+        file = place / name
+        file.write_bytes(change(file.read_bytes()))
+
+    return alter
+
+
+@pytest.mark.parametrize(
+    ("alter", "reason"),
+    [
+        (
+            altered("record.json", lambda text: text.replace(b"7 found", b"9 found")),
+            "record.json is not what sha256sums",
+        ),
+        (
+            altered("record.json", lambda text: text.replace(b'"cpu": "test"', b'"cpu": "best"')),
+            "record.json is not what",
+        ),
+        (altered("sha256sums", lambda text: text.replace(b"record.json", b"other.json")), "does not name record.json"),
+        (altered("sha256sums", lambda text: b"\xff"), "sha256sums was altered"),
+    ],
+)
+def test_what_was_altered_without_contradicting_itself_is_named_and_left_out(folder, alter, reason):
+    folder.write(TrialResult(a_record(), [], []))
+    alter(folder.path / "trials" / a_trial().id)
+    for outlines in (False, True):
+        records, (damaged,) = folder.records(outlines=outlines)
+        assert records == []
+        assert reason in damaged.reason
+    assert folder.finished() == set()
+
+
+def test_a_table_that_was_altered_or_lost_is_refused_with_the_reason(folder):
+    attempt = FakeEngine._attempt("job_1_0001", 5)
+    folder.write(TrialResult(a_record(), [attempt], []))
+    trial = a_trial().id
+    write_rows(folder.file(trial, "tasks.parquet"), type(attempt), [attempt.model_copy(update={"input_records": 9})])
+    with pytest.raises(BadInputError, match=r"tasks.parquet is not what sha256sums says"):
+        folder.attempts(trial)
+    folder.file(trial, "samples.parquet").unlink()
+    with pytest.raises(BadInputError, match=r"samples.parquet is not there, and sha256sums names it"):
+        folder.series(trial)
+    assert folder.signature(trial) is None
+
+
+def test_checksums_are_those_that_sha256sum_checks(folder):
+    folder.write(TrialResult(a_record(), [], []))
+    place = folder.path / "trials" / a_trial().id
+    done = subprocess.run(["sha256sum", "-c", "--strict", "sha256sums"], cwd=place, check=True, capture_output=True)
+    assert {line.split(b":")[0].decode() for line in done.stdout.splitlines()} == {
+        one.name for one in place.iterdir()
+    } - {"sha256sums"}
+
+
+def test_a_folder_without_checksums_is_read_as_before(folder):
+    folder.write(TrialResult(a_record(), [], []))
+    folder.file(a_trial().id, "sha256sums").unlink()
+    assert folder.records() == ([a_record()], [])
+    assert folder.attempts(a_trial().id) == []
+
+
+def test_the_experiments_file_is_kept_whole(folder):
+    assert folder.experiment is None
+    folder.keep_experiment("experiment: test\n")
+    assert folder.experiment.read_text() == "experiment: test\n"

@@ -1,6 +1,7 @@
 """Runs of any size, made up with known times: placements, a factor beside them, repetitions, some noise."""
 
 import random
+from pathlib import Path
 
 from assay.model.trial import SettingsSpec
 from assay.record.folder import RunFolder
@@ -36,10 +37,10 @@ def made_run(trials, noise=0.03, seed=1, times=TIMES, facts=None):
 
 def write_run(folder, plan, records):
     """Only what a report reads of a trial without probes, without the care that a real run takes."""
-    run = RunFolder(folder)
+    run = RunFolder(Path(folder))
     run.create(plan)
     for record in records:
-        place = folder / "trials" / record.trial.id
+        place = run.path / "trials" / record.trial.id
         place.mkdir()
         (place / "record.json").write_text(record.model_dump_json())
     return run

@@ -7,8 +7,11 @@ from assay.model.record import Status
 from assay.model.trial import WorkloadSpec
 from assay.report.answer import answers
 from assay.report.effects import effect_tables
+from assay.report.judged import judge
 from assay.report.overview import overview
 from assay.report.page import page
+from assay.stats.questions import asked
+from assay.stats.sample import samples
 from assay.stats.summary import doubts_of, summarise
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials
@@ -17,7 +20,7 @@ from tests.report.made_runs import made_run, made_trials
 def answers_of(**changes):
     noise, times = changes.pop("noise", 0.02), changes.pop("times", {"hdd": 60.0, "ssd": 40.0, "memory": 39.0})
     _, records = made_run(made_trials(**changes), noise=noise, times=times)
-    return answers(summarise(records), records)
+    return answers(summarise(records), asked(samples(records)))
 
 
 def test_a_clear_difference_is_told_with_its_interval_and_chance():
@@ -86,6 +89,33 @@ def test_without_several_placements_the_other_factors_are_the_question():
     assert beside == []
 
 
+def test_table_and_cards_tell_the_same_comparisons():
+    times = {"hdd": 60.0, "ssd": 57.5, "memory": 57.0}
+    for seed in range(8):
+        plan, records = made_run(made_trials(media=tuple(times), repetitions=8), seed=seed, times=times)
+        judged = judge(plan, records)
+        told = {words for one in (*judged.answers, *judged.beside) for _, words in one.details}
+        compared = [row.comparison for row in judged.rows if row.comparison]
+        assert [f"{row.words}." for row in judged.rows if row.comparison and f"{row.words}." not in told] == []
+        assert [one.comparisons for one in compared] == [3, 3]
+
+
+def test_a_card_says_which_levels_were_compared():
+    (one,), _ = answers_of(media=("hdd", "ssd", "memory"), repetitions=9)
+    assert one.made == (
+        "Each placement was compared with each other; all 3 comparisons of this report are corrected together."
+    )
+    times = {f"m{number}": 60.0 - 9 * number for number in range(6)}
+    (one,), _ = answers_of(media=tuple(times), repetitions=9, times=times)
+    assert one.made.startswith("Each placement was compared with m0 only, as there are more than 4;")
+
+
+def test_an_interval_that_is_less_sure_says_so_in_the_headline():
+    (one,), _ = answers_of(repetitions=3)
+    assert one.headline.startswith("no winner can be told: ssd took 0.6")
+    assert one.headline.endswith(", 75 % sure)")
+
+
 def test_more_work_is_no_loser():
     trials = [
         trial.model_copy(
@@ -95,13 +125,13 @@ def test_more_work_is_no_loser():
         for size in ("1GB", "2GB")
     ]
     _, records = made_run(trials)
-    assert answers(summarise(records), records) == ([], [])
+    assert answers(summarise(records), asked(samples(records))) == ([], [])
 
 
 def test_each_workload_has_its_answer_and_the_page_says_it():
     plan, records = made_run(made_trials(("triangles", "components"), repetitions=8))
     html = page(plan, records, [])
-    main, _ = answers(summarise(records), records)
+    main, _ = answers(summarise(records), asked(samples(records)))
     assert [one.subject for one in main] == ["components", "triangles"]
     for one in main:
         assert f'<p class="headline">{one.headline}.</p>' in html

@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.model.trial import SettingsSpec
 from assay.report.beside import agreements, differing_facts, put_beside, side_values
 from assay.report.beside_page import beside_markdown, beside_page
 from assay.report.gathered import Gathered
@@ -83,3 +84,66 @@ def test_a_run_of_two_machines_is_two_columns_of_times():
     assert [len(names) for names in beside.machines.values()] == [2, 1]
     assert sum(side.row.trials for side in beside.sides if side.run == "mixed") == 8
     assert "mixed on" in beside_page(beside)
+
+
+def with_media(run, **changes):
+    """The same run with another ssd."""
+
+    def other(trial):
+        media = tuple(one.model_copy(update=changes) if one.name == "ssd" else one for one in trial.media)
+        return trial.model_copy(update={"media": media})
+
+    records = [one.model_copy(update={"trial": other(one.trial)}) for one in run.records]
+    return run._replace(
+        records=records, plan=run.plan.model_copy(update={"trials": tuple(map(other, run.plan.trials))})
+    )
+
+
+def test_other_media_of_the_same_name_are_not_compared_and_that_is_said():
+    runs = {
+        "one": with_media(a_run(), kind="emulated", profile="evo"),
+        "two": with_media(a_run(2), kind="emulated", profile="mx"),
+        "again": with_media(a_run(3), kind="emulated", profile="evo"),
+    }
+    beside = put_beside(runs)
+    against = {(side.run, side.row.placement): side.against for side in beside.sides}
+    assert against["two", "ssd"] is None
+    assert against["again", "ssd"].base == "one"
+    assert against["two", "hdd"].base == "one"
+    (doubt,) = [one for one in beside.doubts if one.kind == "same-names-for-other-things"]
+    assert "medium ssd: profile is evo or mx" in doubt.what
+    (same,) = agreements(beside, [])
+    assert [where for where, _ in same.details] == ["one", "again"]
+    assert "same-names-for-other-things" in beside_page(beside)
+
+
+def test_a_real_drive_that_was_exchanged_between_runs_is_another_medium():
+    first, second = ({"medium.ssd.drive": name} for name in ("evo", "mx"))
+    beside = put_beside({"one": a_run(facts=first), "two": a_run(2, second)})
+    assert beside.machines == {"one": ("A",), "two": ("A",)}
+    assert agreements(beside, []) == []
+    (doubt,) = [one for one in beside.doubts if one.kind == "same-names-for-other-things"]
+    assert "the drive of ssd is what it was at first or mx" in doubt.what
+
+
+@pytest.mark.parametrize(
+    ("what", "change"),
+    [
+        ("dataset: seed is 1 or 7", lambda one: {"dataset": one.dataset.model_copy(update={"seed": 7})}),
+        (
+            "cluster: starts is brisk or stock",
+            lambda one: {"cluster": one.cluster.model_copy(update={"starts": "stock"})},
+        ),
+        (
+            "settings: a is not given or b",
+            lambda one: {"settings": SettingsSpec(name="defaults", properties={"a": "b"})},
+        ),
+    ],
+)
+def test_other_data_clusters_and_settings_are_not_compared(what, change):
+    plan, records = made_run(made_trials(repetitions=8), seed=2)
+    other = [one.model_copy(update={"trial": one.trial.model_copy(update=change(one.trial))}) for one in records]
+    beside = put_beside({"one": a_run(), "two": Gathered(plan, other, [], [])})
+    assert all(side.against is None for side in beside.sides)
+    assert agreements(beside, []) == []
+    assert any(what in one.what for one in beside.doubts)

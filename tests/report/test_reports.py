@@ -8,6 +8,7 @@ from rich.console import Console
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
 from assay.record.folder import Damaged
+from assay.report.figures import trial_values
 from assay.report.judged import judge
 from assay.report.page import page
 from assay.report.table import print_report
@@ -50,9 +51,34 @@ def test_the_page_shows_failures_damage_and_what_is_missing(tmp_path):
 
 
 def test_the_table_has_numbers_doubts_and_failed_checks():
-    text = table_text([RECORDS[0], a_record(a_trial(2, medium="memory"), elapsed_s=6.17, outcome=Outcome.FAIL)])
-    for part in ("12.3", "6.2", "0.50", "fail", "triangles equal", "few-repetitions"):
+    text = table_text([RECORDS[0], a_record(a_trial(2, medium="memory"), elapsed_s=6.17, outcome=Outcome.UNKNOWN)])
+    for part in ("12.3", "6.2", "0.50", "unknown", "triangles equal", "few-repetitions"):
         assert part in text
+
+
+def test_wrong_outputs_are_shown_marked_and_counted_as_left_out():
+    plan, records = made_run(made_trials(repetitions=6))
+    bad = [one.trial.id for one in records if one.trial.placement.name == "ssd"][:2]
+    records = [
+        a_record(one.trial, elapsed_s=1, outcome=Outcome.FAIL) if one.trial.id in bad else one for one in records
+    ]
+    html, judged = page(plan, records, []), judge(plan, records)
+    assert html.count('<path class="wrong"') == 2
+    assert "4 of 6, 2 wrong" in html
+    assert "wrong-outputs" in html
+    assert judged.answers[0].why.endswith("; 2 of ssd are left out, as their outputs are wrong")
+    values = list(trial_values(records))
+    assert [one["trial"] for one in values if not one["counts"]] == bad
+
+
+def test_where_all_outputs_of_a_level_are_wrong_nothing_wins():
+    plan, records = made_run(made_trials(repetitions=6))
+    records = [
+        a_record(one.trial, elapsed_s=1, outcome=Outcome.FAIL) if one.trial.placement.name == "ssd" else one
+        for one in records
+    ]
+    assert judge(plan, records).answers == []
+    assert "Its output was wrong, so its time counts for nothing." in page(plan, records, [])
 
 
 def test_the_table_shows_why_a_trial_failed():

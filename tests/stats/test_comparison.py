@@ -52,7 +52,7 @@ def test_a_base_of_ones_own_and_every_two():
     assert [(one.base, one.level) for one in compare(found, ["placement"], {"placement": "c"})] == [
         ("c", "a"), ("c", "b"),
     ]  # fmt: skip
-    assert [(one.base, one.level) for one in compare(found, ["placement"], every=True)] == [
+    assert [(one.base, one.level) for one in compare(found, ["placement"], every=["placement"])] == [
         ("a", "b"), ("a", "c"), ("b", "c"),
     ]  # fmt: skip
 
@@ -94,9 +94,25 @@ def test_trials_of_unequal_machines_are_never_pooled():
 
 def test_few_pairs_are_judged_by_ranks_of_all_trials_which_can_tell_with_fewer():
     one = only(compare([*trials("hdd", noisy(10, 4)), *trials("ssd", noisy(5, 4, 3))], ["placement"]))
-    assert (one.pairs, one.test, one.p, one.told) == (4, "rank-sum", pytest.approx(2 / 70), True)
-    assert one.interval.level == 0.875
-    assert "which is 88 % sure at best" in in_words(one)
+    assert (one.pairs, one.unused_pairs, one.test, one.p, one.told) == (0, 4, "rank-sum", pytest.approx(2 / 70), True)
+    assert (one.interval.level, one.interval.method) == (0.95, "rank-sum")
+    assert "4 against 4 trials, as 4 pairs are too few, so drift of the machine is not taken out" in in_words(one)
+
+
+@pytest.mark.parametrize("repetitions", [4, 5, 6, 9])
+def test_what_is_told_leaves_1_out_of_the_interval_that_is_shown(repetitions):
+    fake = FakeTimes(factors={"workload": {"w": 1.0}, "placement": {"hdd": 1.0, "ssd": 0.93}}, drift=0.0)
+    found = [only(compare(fake.samples(repetitions, seed), ["placement"])) for seed in range(60)]
+    assert any(one.told for one in found)
+    assert not [one for one in found if one.told and 1 in one.interval]
+    assert all(one.ratio in one.interval and one.interval.method == one.test for one in found)
+
+
+def test_nothing_is_told_of_equal_times():
+    """Where many are equal, the test's law is not that of the interval."""
+    one = only(compare([*trials("hdd", [10] * 9), *trials("ssd", [*[10] * 3, *[9] * 6])], ["placement"]))
+    assert 1 in one.interval
+    assert not one.told
 
 
 def test_three_pairs_can_tell_nothing_however_large():

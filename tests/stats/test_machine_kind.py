@@ -2,10 +2,11 @@
 
 import pytest
 
+from assay.model.doubt import Outcome
 from assay.model.limits import LimitUse
 from assay.model.record import Status
 from assay.stats import sample
-from assay.stats.machine_kind import machine_names
+from assay.stats.machine_kind import machine_kinds, machine_names, media_changes
 from assay.stats.sample import in_order, samples, varying_factors
 from tests.builders import a_record, a_trial
 
@@ -16,8 +17,58 @@ def names(*facts):
     return list(machine_names([a_record(facts={**FACTS, **one}) for one in facts]).values())
 
 
+def kinds(*media, runs=()):
+    """One trial on each medium with these facts."""
+    trials = [a_trial(number, medium) for number, (medium, _) in enumerate(media, 1)]
+    facts = [{f"medium.{name}.{fact}": value for fact, value in own.items()} for name, own in media]
+    records = [a_record(trial, facts={**FACTS, **own}) for trial, own in zip(trials, facts, strict=True)]
+    return machine_kinds(records, runs), [one and one.words for one in media_changes(records)]
+
+
 def test_one_kind_is_a():
-    assert names({}, {"medium.disk.device": "/dev/y"}) == ["A"]
+    assert names({}, {"medium.disk.free_bytes": "7"}) == ["A"]
+    assert kinds(("disk", {"free_bytes": "1"}), ("disk", {"free_bytes": "2"})) == (["A", "A"], [None, None])
+
+
+def test_trials_on_different_media_of_one_machine_are_of_one_kind():
+    assert kinds(("hdd", {"drive": "wd"}), ("ssd", {"drive": "evo"}), ("hdd", {"drive": "wd"}))[0] == ["A"] * 3
+
+
+def test_a_medium_that_became_another_one_is_told_apart_and_the_others_stay():
+    found, words = kinds(
+        ("hdd", {"drive": "wd"}), ("ssd", {"drive": "evo"}), ("ssd", {"drive": "mx"}), ("hdd", {"drive": "wd"})
+    )
+    assert found == ["A", "A", "A2 (ssd drive mx)", "A"]
+    assert words[2] == "the drive of ssd is evo in some trials and mx in others"
+    for fact in (
+        "profile_digest",
+        "device",
+        "file_system",
+        "mount_options",
+        "size_bytes",
+        "scheduler",
+        "read_ahead_kb",
+    ):
+        assert kinds(("ssd", {fact: "1"}), ("ssd", {fact: "2"}))[0][1].startswith("A2 (ssd "), fact
+
+
+def test_an_emulated_drive_is_the_same_on_another_device():
+    trials = [a_trial(number) for number in (1, 2)]
+    media = [one.media[0].model_copy(update={"kind": "emulated"}) for one in trials]
+    records = [
+        a_record(trial.model_copy(update={"media": (medium,)}), facts={"medium.disk.device": f"/dev/loop{trial.id}"})
+        for trial, medium in zip(trials, media, strict=True)
+    ]
+    assert machine_kinds(records) == ["A", "A"]
+
+
+def test_of_several_runs_media_are_told_apart_within_each():
+    media = [("ssd", {"drive": "evo"}), ("ssd", {"drive": "mx"}), ("ssd", {"drive": "qvo"})]
+    assert kinds(*media, runs=("one", "two", "two"))[0] == ["A", "A", "A2 (ssd drive qvo)"]
+
+
+def test_twin_hosts_are_two_machines():
+    assert names({"host": "one"}, {"host": "two"}) == ["A (host one)", "B (host two)"]
 
 
 def test_kinds_are_named_by_the_facts_that_tell_them_apart():
@@ -30,8 +81,6 @@ def test_kinds_are_named_by_the_facts_that_tell_them_apart():
 
 
 def test_versions_of_control_groups_are_kinds():
-    assert "limits" in type(a_record()).model_fields
-    assert "interface" in LimitUse.model_fields
     kinds = machine_names([a_record(), a_record(limits=LimitUse.model_construct(interface="cgroup v2"))])
     assert list(kinds.values()) == ["A (control groups unknown)", "B (control groups cgroup v2)"]
 
@@ -49,6 +98,13 @@ def test_failed_trials_and_warm_ups_do_not_count(monkeypatch):
     assert [one.trial[:4] for one in samples([a_record(), failed, a_record(a_trial(3))])] == ["0001", "0003"]
     monkeypatch.setattr(sample, "is_warm_up", lambda trial: trial.id.startswith("0001"))
     assert [one.trial[:4] for one in samples([a_record(), failed, a_record(a_trial(3))])] == ["0003"]
+
+
+def test_wrong_outputs_do_not_count_but_unchecked_ones_do():
+    records = [a_record(a_trial(number), outcome=one) for number, one in enumerate(Outcome, 1)]
+    assert [one.outcome for one in records if sample.counts(one)] == [Outcome.PASS, Outcome.UNKNOWN]
+    assert [one.outcome for one in records if sample.is_wrong(one)] == [Outcome.FAIL]
+    assert len(samples(records)) == 2
 
 
 def test_a_trial_that_says_so_is_a_warm_up():

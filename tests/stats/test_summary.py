@@ -71,6 +71,30 @@ def test_a_failed_trial_counts_as_failed_and_not_as_a_time():
     assert (row.trials, row.finished, row.elapsed_s, row.outcome) == (2, 1, 10, Outcome.FAIL)
 
 
+def test_wrong_outputs_count_in_no_time_and_are_a_doubt():
+    wrong = a_record(a_trial(3, repetition=3), elapsed_s=2, outcome=Outcome.FAIL)
+    records = [*runs("disk", [10, 12]), wrong]
+    (row,) = summarise(records)
+    assert (row.trials, row.finished, row.wrong, row.elapsed_s, row.outcome) == (3, 2, 1, 11, Outcome.FAIL)
+    doubt = next(one for one in doubts_of(records) if one.kind == "wrong-outputs")
+    assert doubt.what == "1 trial ended with a wrong output: 0003-triangles-disk"
+
+
+def test_a_medium_that_changed_is_a_doubt_and_never_pooled():
+    def on_drive(records, drive):
+        return [one.model_copy(update={"facts": {**one.facts, "medium.memory.drive": drive}}) for one in records]
+
+    changed = [*on_drive(runs("memory", [5] * 3, 11), "evo"), *on_drive(runs("memory", [1] * 2, 14), "mx")]
+    records = [*runs("disk", [10] * 5), *changed]
+    assert [
+        (row.placement, row.group.machine, row.elapsed_s, row.ratio and round(row.ratio, 9)) for row in summarise(records)
+    ] == [
+        ("disk", "A", 10, None), ("memory", "A", 5, 0.5), ("memory", "A2 (memory drive mx)", 1, None),
+    ]  # fmt: skip
+    doubt = next(one for one in doubts_of(records) if one.kind == "medium-changed")
+    assert doubt.what == "the drive of memory is evo in some trials and mx in others"
+
+
 def test_a_medium_without_its_pair_has_no_ratio():
     failed = a_record(a_trial(1), status=Status.FAILED, error="died", totals=None, verdicts=())
     assert [row.ratio for row in summarise([failed, *runs("memory", [5], first=2)])] == [None, None]

@@ -11,6 +11,7 @@ from assay.commands.printing import find_browser, print_page
 from assay.model.doubt import Outcome
 from assay.model.record import Record
 from assay.record.folder import Damaged, RunFolder
+from assay.report.again import further_command
 from assay.report.cost_table import print_costs
 from assay.report.figures import combination_values, csv_lines, trial_values
 from assay.report.gathered import Gathered, gather
@@ -45,6 +46,9 @@ def report_run(folder: Path, console: Console) -> int:
     target = folder / "report.html"
     target.write_text(page_of(run, judged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
+    if judged.further:
+        for line in (f"To know more: {judged.further.words}. Type:", f"  {further_command(run, judged.further)}"):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
     return _code(run)
 
 

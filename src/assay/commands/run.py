@@ -22,6 +22,7 @@ from assay.model.trial import Plan
 from assay.parts import trial_parts, vocabulary
 from assay.plan.choosing import only
 from assay.plan.make import plan_and_more
+from assay.plan.portable import portable
 from assay.preflight import MakeParts, Needs, check_needs
 from assay.probe.left_overs import remove_left_overs
 from assay.record.earlier import earlier
@@ -46,6 +47,12 @@ class How(NamedTuple):
     only: tuple[str, ...] = ()
     budget_s: float | None = None
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the command that chose or repeated trials, as they are typed."""
+        chosen = [part for level in self.only for part in ("--only", level)]
+        return (*chosen, *(("--for", f"{self.budget_s:g}s") if self.budget_s is not None else ()))
+
 
 AT_ONCE = How()
 
@@ -58,10 +65,11 @@ def run_experiment(
 
     Returns the exit code; raises BadInputError before anything starts.
     """
-    full, more = plan_and_more(experiment, vocabulary(installation))
+    words = vocabulary(installation)
+    full, more = plan_and_more(experiment, words)
     for doubt in full.doubts:
         print_doubt(doubt, console)
-    full = full.model_copy(update={"doubts": (*doubts, *full.doubts)})
+    full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": how.options})
     plan = only(full, how.only)
     folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
     whole = _whole(folder, full, plan, out, resume=how.resume)
@@ -78,6 +86,7 @@ def run_experiment(
         folder.replace_plan(whole)
     else:
         folder.create(whole)
+    folder.keep_experiment(portable(experiment, words))
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
             if how.budget_s is None:

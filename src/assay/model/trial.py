@@ -110,7 +110,10 @@ def memory_level(count: int | None) -> str:
 
 
 class Plan(Frozen):
-    """All trials of an experiment, in the order in which they run; `doubts` go with all of them."""
+    """All trials of an experiment, in the order in which they run; `doubts` go with all of them.
+
+    `options` are those that the command was last given beside the experiment: `--only`, `--for` and their values.
+    """
 
     schema_version: Literal[2] = 2
     experiment: str
@@ -118,6 +121,7 @@ class Plan(Frozen):
     seed: int
     trials: tuple[Trial, ...]
     doubts: tuple[Doubt, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 class Estimate(Frozen):

@@ -1,11 +1,13 @@
 """The run folder: `plan.json` and one folder per finished trial, which appears whole by one rename.
 
 RUN/plan.json                      the plan, written first
+RUN/experiment.yaml                the experiment that it was made from, its paths made absolute
 RUN/trials/<id>/record.json        the record (schema-versioned), with the probes' amounts
 RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases
 RUN/trials/<id>/signature.json     the jobs' I/O signature, where a probe saw requests
 RUN/trials/<id>/samples.parquet    one row per probe, series and time
+RUN/trials/<id>/sha256sums         the checksums of all these
 RUN/damaged/                       record folders that could not be read when their trial was run again
 
 A record folder is never changed after it has appeared. What can't be read is named and left out, never guessed.
@@ -26,8 +28,11 @@ from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
 from assay.model.trial import Plan, Trial
+from assay.record.checksums import check_sum, write_sums
 from assay.record.parquet import SAMPLES, Series, read_rows, read_series, write_rows
 from assay.record.reading import Unreadable, first_of, read_as, record_outline, whole_record
+
+RECORD, EXPERIMENT = "record.json", "experiment.yaml"
 
 
 class Damaged(NamedTuple):
@@ -67,6 +72,18 @@ class RunFolder:
         draft = self.path / ".plan.draft"
         draft.write_text(plan.model_dump_json(indent=1))
         draft.rename(self.path / "plan.json")
+
+    def keep_experiment(self, text: str) -> None:
+        """Keep the experiment's file, in one step, so that the run can be made again from its folder."""
+        draft = self.path / ".experiment.draft"
+        draft.write_text(text)
+        draft.rename(self.path / EXPERIMENT)
+
+    @property
+    def experiment(self) -> Path | None:
+        """The kept experiment's file; None where the run has none."""
+        file = self.path / EXPERIMENT
+        return file if file.is_file() else None
 
     def plan(self) -> Plan:
         """The run's plan. Raises BadInputError when this is no run folder."""
@@ -123,10 +140,11 @@ class RunFolder:
 
     @staticmethod
     def _read(folder: Path, *, outline: bool) -> Record:
-        text = (folder / "record.json").read_bytes()
+        text = (folder / RECORD).read_bytes()
         record = record_outline(text) if outline else whole_record(text)
         if record.trial.id != folder.name:
             raise Unreadable(f"it says that it is trial {record.trial.id}")
+        check_sum(folder, RECORD, text)
         return record
 
     def write(self, result: TrialResult) -> None:
@@ -134,29 +152,38 @@ class RunFolder:
         record = result.record
         draft = self._trials / f".{record.trial.id}-{uuid.uuid4().hex[:8]}"
         draft.mkdir(parents=True)
-        (draft / "record.json").write_text(record.model_dump_json(indent=1))
+        (draft / RECORD).write_text(record.model_dump_json(indent=1))
         write_rows(draft / "tasks.parquet", TaskAttempt, result.attempts)
         write_rows(draft / "phases.parquet", TaskPhases, result.phases)
         write_rows(draft / "samples.parquet", Sample, result.samples, SAMPLES)
         if result.signature is not None:
             (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
+        write_sums(draft)
         for file in draft.iterdir():
             _flush(file)
         self._put_aside(record.trial.id)
         draft.rename(self._trials / record.trial.id)
         _flush(self._trials)
 
+    def unaltered(self, trial: str, name: str) -> Path:
+        """Where a trial's file lies, or would. Raises BadInputError where it is not as its checksum says."""
+        try:
+            check_sum(self._trials / trial, name)
+        except (OSError, Unreadable) as error:
+            raise BadInputError(f"{self._trials / trial / name} can't be read: {error}") from None
+        return self._trials / trial / name
+
     def attempts(self, trial: str) -> list[TaskAttempt]:
-        """A trial's task attempts; none where the file is missing."""
-        return read_rows(self._trials / trial / "tasks.parquet", TaskAttempt)
+        """A trial's task attempts; none where it has no such file. Raises BadInputError when that is damaged."""
+        return read_rows(self.unaltered(trial, "tasks.parquet"), TaskAttempt)
 
     def phases(self, trial: str) -> list[TaskPhases]:
-        """The finer phases of a trial's task attempts; none where there are none."""
-        return read_rows(self._trials / trial / "phases.parquet", TaskPhases)
+        """The finer phases of a trial's task attempts; else as `attempts`."""
+        return read_rows(self.unaltered(trial, "phases.parquet"), TaskPhases)
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
-        """A trial's samples: times and values of each probe's series; empty where the file is missing."""
-        return read_series(self._trials / trial / "samples.parquet")
+        """A trial's samples: times and values of each probe's series; else as `attempts`."""
+        return read_series(self.unaltered(trial, "samples.parquet"))
 
     def samples_bytes(self, trial: str) -> int:
         """What a trial's samples take on disk."""
@@ -165,7 +192,7 @@ class RunFolder:
 
     def signature(self, trial: str) -> Signature | None:
         """A trial's I/O signature. Raises BadInputError when its file is damaged."""
-        file = self._trials / trial / "signature.json"
+        file = self.unaltered(trial, "signature.json")
         if not file.exists():
             return None
         try:

@@ -130,7 +130,7 @@ class Run:
 
         found = []
         for trial in self.folder.trials() if trials is None else trials:
-            file = self.folder.file(trial, name)
+            file = self.folder.unaltered(trial, name)
             if not file.exists():
                 continue
             try:

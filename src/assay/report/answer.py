@@ -3,31 +3,23 @@
 It claims what `stats.comparison` tells and nothing else: a level wins where its difference is told after correction.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.record import Record
 from assay.report.standing import Belief, verdict_on, verdict_over
 from assay.report.text import seconds_text
-from assay.stats.comparison import Comparison, compare
-from assay.stats.pairing import WORK
-from assay.stats.sample import MACHINE, Sample, samples, varying_factors
-from assay.stats.summary import PLACEMENT, Row, varying
+from assay.stats.comparison import Comparison
+from assay.stats.questions import MOST_PAIRED, Asked
+from assay.stats.sample import PLACEMENT
+from assay.stats.summary import Row, varying
 from assay.stats.wording import in_words
-
-MOST_PAIRED = 4
-"""Of so many levels each is compared with each other: more would leave little that can be told."""
-
-
-MOST_BESIDE = 300
-"""Of more comparisons beside the question hardly one is told after correction; effects are shown all the same."""
 
 
 class Answer(NamedTuple):
     """What is said of one workload, data set and factor.
 
     `times` are the medians where one combination of all else was compared. `details` are sentences, one for each
-    comparison, and what they are of where there are several.
+    comparison, and what they are of where there are several; `made` says which were made.
     """
 
     subject: str
@@ -37,35 +29,13 @@ class Answer(NamedTuple):
     why: str
     times: str
     details: tuple[tuple[str, str], ...]
+    made: str
     levels: Mapping[str, str]
 
 
-def answers(rows: Sequence[Row], records: Sequence[Record]) -> tuple[list[Answer], list[Answer]]:
-    """Those of the question that the run asks, and those of the factors beside it.
-
-    The question is the placement where that varies, else all other factors. Both are corrected each for itself. Beside
-    the question there is nothing where it would take too many comparisons.
-    """
-    found = samples(records)
-    varies = [name for name in varying_factors(found) if name not in (*WORK, MACHINE)]
-    placements = _answers(_compared(found, [PLACEMENT] if PLACEMENT in varies else []), rows)
-    factors = [name for name in varies if name != PLACEMENT]
-    if not placements:
-        return _answers(_compared(found, factors), rows), []
-    few = sum(_comparisons(found, name) for name in factors) <= MOST_BESIDE
-    return placements, _answers(_compared(found, factors if few else []), rows)
-
-
-def _comparisons(found: Sequence[Sample], factor: str) -> int:
-    """How many there are of each level with the first, all else equal."""
-    every = {one.factors for one in found}
-    return len(every) - len({tuple(item for item in levels if item[0] != factor) for levels in every})
-
-
-def _compared(found: Sequence[Sample], factors: Sequence[str]) -> list[Comparison]:
-    """Each level with each other where they are few, else with the first."""
-    levels = [len({one.level(name) for one in found}) for name in factors]
-    return compare(found, factors, every=max(levels) <= MOST_PAIRED) if factors else []
+def answers(rows: Sequence[Row], compared: Asked) -> tuple[list[Answer], list[Answer]]:
+    """Those of the question that the run asks, and those of the factors beside it."""
+    return _answers(compared.question, rows, compared.every), _answers(compared.beside, rows, compared.every)
 
 
 def told_apart(rows: Sequence[Row]) -> list[str]:
@@ -74,7 +44,7 @@ def told_apart(rows: Sequence[Row]) -> list[str]:
     return [*(name for name in varying(rows) if name != "dataset"), *([PLACEMENT] if several else [])]
 
 
-def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row]) -> list[Answer]:
+def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row], every: Collection[str]) -> list[Answer]:
     """One for each workload, data set and factor, in the order of the rows."""
     grouped: dict[tuple[str, str, str], list[Comparison]] = {}
     for one in comparisons:
@@ -86,12 +56,14 @@ def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row]) -> list[Ans
     for workload, dataset, _ in grouped:
         several.setdefault(workload, set()).add(dataset)
     return [
-        _answer(f"{workload} on {dataset}" if len(several[workload]) > 1 else workload, own, names, rows)
+        _answer(f"{workload} on {dataset}" if len(several[workload]) > 1 else workload, own, names, rows, every)
         for (workload, dataset, _), own in sorted(grouped.items(), key=lambda one: places[one[0][:2]])
     ]
 
 
-def _answer(subject: str, own: Sequence[Comparison], names: Sequence[str], rows: Sequence[Row]) -> Answer:
+def _answer(
+    subject: str, own: Sequence[Comparison], names: Sequence[str], rows: Sequence[Row], every: Collection[str]
+) -> Answer:
     within: dict[tuple[tuple[str, str], ...], list[Comparison]] = {}
     for one in own:
         within.setdefault(one.others, []).append(one)
@@ -102,11 +74,34 @@ def _answer(subject: str, own: Sequence[Comparison], names: Sequence[str], rows:
         factor=factor,
         headline=headline if factor == PLACEMENT else f"{factor}: {headline}",
         belief=belief,
-        why=why,
+        why=why + _left_out(factor, others, rows),
         times=_medians(own, rows) if len(within) == 1 else "",
         details=tuple((_of(one, names), f"{in_words(one)}.") for one in own),
+        made=_made(own, every),
         levels={"workload": others["workload"], "dataset": others["dataset"]},
     )
+
+
+def _left_out(factor: str, others: Mapping[str, str], rows: Sequence[Row]) -> str:
+    """How many trials of the same work were left out as their output was wrong, and of which levels."""
+    wrong: dict[str, int] = {}
+    for row in rows:
+        if row.wrong and (row.group.workload, row.group.dataset) == (others["workload"], others["dataset"]):
+            level = row.placement if factor == PLACEMENT else str(getattr(row.group, factor))
+            wrong[level] = wrong.get(level, 0) + row.wrong
+    if not wrong:
+        return ""
+    one = sum(wrong.values()) == 1
+    told = ", ".join(f"{count} of {level}" for level, count in wrong.items())
+    return f"; {told} {'is' if one else 'are'} left out, as {'its output is' if one else 'their outputs are'} wrong"
+
+
+def _made(own: Sequence[Comparison], every: Collection[str]) -> str:
+    """Which levels were compared with which, and how many comparisons of the report were corrected together."""
+    factor, count = own[0].factor, own[0].comparisons
+    which = "with each other" if factor in every else f"with {own[0].base} only, as there are more than {MOST_PAIRED}"
+    together = f"; all {count} comparisons of this report are corrected together" if count > 1 else ""
+    return f"Each {factor} was compared {which}{together}."
 
 
 def _of(one: Comparison, names: Sequence[str]) -> str:

@@ -8,21 +8,29 @@ from assay.model.record import Record
 from assay.report.figures import Value, combination_values
 from assay.report.gathered import Gathered
 from assay.report.selection import rows_shown
+from assay.report.setups import Setup, setups, unlike
 from assay.stats.comparison import Comparison, compare
-from assay.stats.machine_kind import machine_names, machine_of
-from assay.stats.sample import MACHINE, RUN, samples
-from assay.stats.summary import PLACEMENT, Row, different_machines, doubts_of, summarise
+from assay.stats.machine_kind import machine_kinds
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, samples
+from assay.stats.summary import Row, doubts_of, summarise
+from assay.stats.told_apart import different_machines
 
 Key = tuple[tuple[str, str], ...]
+Place = tuple[str, str]
+SETUP = "setup"
 
 
 class Side(NamedTuple):
-    """One combination in one run and on one machine; `against` is with the first run on the same machine."""
+    """One combination in one run and on one machine; `setup` is what its trials had under their names.
+
+    `against` is with the first run that had the same on the same machine.
+    """
 
     run: str
     machine: str
     key: Key
     row: Row
+    setup: Setup
     against: Comparison | None
 
 
@@ -51,27 +59,47 @@ class Agreement(NamedTuple):
 def put_beside(runs: Mapping[str, Gathered]) -> Beside:
     """Judge each run's trials of each machine by themselves, and runs on one machine against one another."""
     every = [record for run in runs.values() for record in run.records]
-    names = machine_names(every)
-    apart: dict[tuple[str, str], list[Record]] = {}
-    for name, run in runs.items():
-        for record in run.records:
-            apart.setdefault((name, names[machine_of(record)]), []).append(record)
-    found = samples(every, [name for name, run in runs.items() for _ in run.records])
-    between = {(one.level, _key(dict(one.others))): one for one in compare(found, [RUN], {RUN: next(iter(runs))})}
+    of_run = [name for name, run in runs.items() for _ in run.records]
+    apart: dict[Place, list[Record]] = {}
+    for name, machine, record in zip(of_run, machine_kinds(every, of_run), every, strict=True):
+        apart.setdefault((name, machine), []).append(record)
+    found = setups(every, of_run)
+    known = dict(zip(map(id, every), found, strict=True))
+    between = _between(every, of_run, found)
     by_key: dict[Key, list[Side]] = {}
     for (name, machine), records in apart.items():
+        own = {_key(record.trial.factors): known[id(record)] for record in records}
         for row in summarise(records):
             levels = {**{factor: str(level) for factor, level in dict(row.group).items()}, PLACEMENT: row.placement}
-            against = between.get((name, _key({**levels, MACHINE: machine})))
             key = _key({factor: level for factor, level in levels.items() if factor != MACHINE})
-            by_key.setdefault(key, []).append(Side(name, machine, key, row, against))
+            against = between.get((name, own[key], _key({**levels, MACHINE: machine})))
+            by_key.setdefault(key, []).append(Side(name, machine, key, row, own[key], against))
     return Beside(
         runs=runs,
         machines={name: tuple(machine for run, machine in apart if run == name) for name in runs},
         apart=apart,
         sides=[side for sides in by_key.values() for side in sides],
-        doubts=_doubts(runs, apart, every),
+        doubts=_doubts(runs, apart, every, by_key),
     )
+
+
+def _between(
+    every: Sequence[Record], of_run: Sequence[str], known: Sequence[Setup]
+) -> dict[tuple[str, Setup, Key], Comparison]:
+    """Comparisons of trials of several runs that had the same under the same names, by the run and all else."""
+    told = {record.trial.id + run: setup for record, run, setup in zip(every, of_run, known, strict=True)}
+    numbers = {setup: str(number) for number, setup in enumerate(dict.fromkeys(known))}
+    by_number = {number: setup for setup, number in numbers.items()}
+    found = [
+        one._replace(factors=(*one.factors, (SETUP, numbers[told[one.trial + one.level(RUN)]])))
+        for one in samples(every, of_run)
+    ]
+    between = {}
+    for one in compare(found, [RUN], {RUN: of_run[0] if of_run else ""}):
+        others = dict(one.others)
+        setup = by_number[others.pop(SETUP)]
+        between[one.level, setup, _key(others)] = one
+    return between
 
 
 def _key(levels: Mapping[str, str]) -> Key:
@@ -79,13 +107,22 @@ def _key(levels: Mapping[str, str]) -> Key:
 
 
 def _doubts(
-    runs: Mapping[str, Gathered], apart: Mapping[tuple[str, str], Sequence[Record]], every: Sequence[Record]
+    runs: Mapping[str, Gathered],
+    apart: Mapping[Place, Sequence[Record]],
+    every: Sequence[Record],
+    by_key: Mapping[Key, Sequence[Side]],
 ) -> list[Doubt]:
-    """Each run's own, and that machines differ; each once."""
+    """Each run's own, that machines differ, and that runs have other things under the same names; each once."""
     found = [doubt for run in runs.values() for doubt in run.plan.doubts]
     found += [doubt for records in apart.values() for doubt in doubts_of(records)]
     found += different_machines(every)
+    found += unlike({_title(key): [side.setup for side in sides] for key, sides in by_key.items()})
     return list({doubt.model_dump_json(): doubt for doubt in found}.values())
+
+
+def _title(key: Key) -> str:
+    levels = dict(key)
+    return " ".join([levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))])
 
 
 def sides_shown(beside: Beside) -> list[Side]:
@@ -95,14 +132,16 @@ def sides_shown(beside: Beside) -> list[Side]:
 
 
 def agreements(beside: Beside, names: Sequence[str]) -> list[Agreement]:
-    """One for each comparison of placements that at least two runs make."""
-    grouped: dict[tuple[Key, str], list[tuple[str, Comparison]]] = {}
+    """One for each comparison of placements that at least two runs make with the same things under the same names."""
+    setups_of = {(side.run, side.machine, side.key): side.setup for side in beside.sides}
+    grouped: dict[tuple[Key, str, tuple[Setup, ...]], list[tuple[str, Comparison]]] = {}
     for side in beside.sides:
         one = side.row.comparison
         if one is not None:
             where = side.run if len(beside.machines[side.run]) == 1 else f"{side.run} on {side.machine}"
-            grouped.setdefault((side.key, one.base), []).append((where, one))
-    return [_agreement(dict(key), base, own, names) for (key, base), own in grouped.items() if len(own) > 1]
+            base = setups_of[side.run, side.machine, _key({**dict(side.key), PLACEMENT: one.base})]
+            grouped.setdefault((side.key, one.base, (base, side.setup)), []).append((where, one))
+    return [_agreement(dict(key), base, own, names) for (key, base, _), own in grouped.items() if len(own) > 1]
 
 
 def _agreement(

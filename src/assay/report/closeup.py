@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 from assay.model.energy import Span
 from assay.model.errors import BadInputError
-from assay.model.record import Record, Status, TaskAttempt
+from assay.model.record import Record, TaskAttempt
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
 from assay.record.folder import RunFolder
 from assay.record.parquet import Series
 from assay.stats.power import part_spans
+from assay.stats.sample import counts
 
 MOST_TRIALS = 12
 """More would make a page that nobody reads to its end, and that a phone opens slowly."""
@@ -54,12 +55,12 @@ def _is(kind: str, begin: str) -> bool:
 
 
 def chosen(records: Sequence[Record]) -> list[Record]:
-    """At most so many finished trials: the first of each combination of factors, then their repetitions."""
+    """At most so many trials that count: the first of each combination of factors, then their repetitions."""
     firsts: list[Record] = []
     others: list[Record] = []
     seen: set[tuple[tuple[str, str], ...]] = set()
     for record in records:
-        if record.status is not Status.FINISHED:
+        if not counts(record):
             continue
         factors = tuple(sorted(record.trial.factors.items()))
         (others if factors in seen else firsts).append(record)

@@ -16,13 +16,17 @@ MOST_DOTS = 60
 
 
 class Line(NamedTuple):
-    """One combination: its label, its colour's level, its trials' seconds, and how filters know it."""
+    """One combination: its label, its colour's level, its trials' seconds, and how filters know it.
+
+    `wrong` are the seconds of trials that count in no figure, as their output is wrong.
+    """
 
     row: Row
     label: str
     level: str
     times: Sequence[float]
     marks: str
+    wrong: Sequence[float] = ()
 
 
 def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
@@ -47,7 +51,7 @@ def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
 
 def _greatest(one: Line) -> float:
     high = one.row.elapsed.interval.high if one.row.elapsed and one.row.elapsed.interval else 0.0
-    return max([high, *one.times])
+    return max([high, *one.times, *one.wrong])
 
 
 def _line(panel: SecondsPanel, at: float, one: Line, colour: str) -> str:
@@ -60,6 +64,7 @@ def _line(panel: SecondsPanel, at: float, one: Line, colour: str) -> str:
         f'<circle cx="{panel.x(time):.1f}" cy="{at:g}" r="3.2" fill="none" stroke="{colour}" stroke-opacity=".6"/>'
         for time in one.times[:MOST_DOTS]
     ]
+    parts += [_cross(panel.x(time), at, colour) for time in one.wrong[:MOST_DOTS]]
     if interval:
         begin, end = f"{panel.x(interval.low):.1f}", f"{panel.x(interval.high):.1f}"
         caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
@@ -68,9 +73,15 @@ def _line(panel: SecondsPanel, at: float, one: Line, colour: str) -> str:
     told = f"{seconds_text(middle)} s" + (f" ({between(interval.low, interval.high)})" if interval else "")
     parts.append(panel.told(at, told))
     runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
+    runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""
     words = f"{one.label}: {told}, {runs}" + (f". {one.row.words}." if one.row.words else "")
     hover = f"<title>{escape(words)}</title>{panel.hover(at)}"
     return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'
+
+
+def _cross(x: float, at: float, colour: str) -> str:
+    path = f"M{x - 3:.1f},{at - 3:g}l6,6m0,-6l-6,6"
+    return f'<path class="wrong" d="{path}" stroke="{colour}" stroke-width="1.5" fill="none"/>'
 
 
 def between(low: float, high: float) -> str:

@@ -5,8 +5,8 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.model.record import Phases, Record
-from assay.stats.machine_kind import machine_names, machine_of
-from assay.stats.sample import is_warm_up
+from assay.stats.machine_kind import machine_kinds
+from assay.stats.sample import counts, is_warm_up
 from assay.stats.summary import Row
 
 Value = str | int | float | bool | None
@@ -22,6 +22,7 @@ def combination_values(row: Row) -> dict[str, Value]:
         "placement": row.placement,
         "trials": row.trials,
         "finished": row.finished,
+        "wrong": row.wrong,
         "elapsed_s": row.elapsed_s,
         "elapsed_low_s": elapsed.low if elapsed else None,
         "elapsed_high_s": elapsed.high if elapsed else None,
@@ -42,16 +43,16 @@ def combination_values(row: Row) -> dict[str, Value]:
 
 def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
     """One trial after the other: factors, machine, outcome, times, its jobs' count."""
-    names = machine_names(records)
-    for record in records:
+    for record, machine in zip(records, machine_kinds(records), strict=True):
         yield {
             "trial": record.trial.id,
             **record.trial.factors,
-            "machine": names[machine_of(record)],
+            "machine": machine,
             "repetition": record.trial.repetition,
             "warm_up": is_warm_up(record.trial),
             "status": str(record.status),
             "outcome": str(record.outcome),
+            "counts": counts(record),
             "error": record.error,
             "elapsed_s": record.totals.elapsed_s if record.totals else None,
             "submitted_s": record.totals.submitted_s if record.totals else None,

@@ -1,6 +1,7 @@
 """All that a report reads of a run: outlines of all records where they are many, and some trials whole."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.errors import BadInputError
@@ -17,13 +18,18 @@ WHOLE_UP_TO = 200
 
 
 class Gathered(NamedTuple):
-    """`records` are all that could be read; `told` those of them that are shown with all that they hold."""
+    """`records` are all that could be read; `told` those of them that are shown with all that they hold.
+
+    `folder` is where the run lies, as it was named, and `experiment` its experiment's file, where it was kept.
+    """
 
     plan: Plan
     records: Sequence[Record]
     damaged: Sequence[Damaged]
     told: Sequence[Record]
     closeups: Sequence[Closeup] = ()
+    folder: Path | None = None
+    experiment: Path | None = None
 
 
 def gather(run: RunFolder, *, close: bool = True) -> Gathered:
@@ -36,7 +42,8 @@ def gather(run: RunFolder, *, close: bool = True) -> Gathered:
     records = [record for record in records if record.trial.id not in lost]
     whole = {record.trial.id: record for record in told}
     drawn = [whole[record.trial.id] for record in chosen(records) if record.trial.id in whole] if close else []
-    return Gathered(plan, records, [*damaged, *broken], told, [look(run, record) for record in drawn])
+    closeups = [look(run, record) for record in drawn]
+    return Gathered(plan, records, [*damaged, *broken], told, closeups, run.path, run.experiment)
 
 
 def shown_of(records: Sequence[Record]) -> list[str]:

@@ -6,15 +6,19 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt
 from assay.model.record import Record
 from assay.model.trial import Plan
+from assay.report.again import Further, further
 from assay.report.answer import Answer, answers
 from assay.report.study import StudyView, study_view
+from assay.stats.questions import asked
+from assay.stats.sample import samples
 from assay.stats.summary import Row, doubts_of, summarise
 
 
 class Judged(NamedTuple):
     """Rows of the table; answers to the run's question and beside it; doubts, the plan's own before the trials'.
 
-    `study` is what the run says of the study whose experiment it is; None for any other experiment.
+    `study` is what the run says of the study whose experiment it is; None for any other experiment. `further` is what
+    would tell more of the question.
     """
 
     rows: Sequence[Row]
@@ -22,10 +26,13 @@ class Judged(NamedTuple):
     beside: Sequence[Answer]
     doubts: Sequence[Doubt]
     study: StudyView | None
+    further: Further | None
 
 
 def judge(plan: Plan, records: Sequence[Record]) -> Judged:
-    """From all records of a plan that could be read."""
-    rows = summarise(records)
-    main, beside = answers(rows, records)
-    return Judged(rows, main, beside, [*plan.doubts, *doubts_of(records)], study_view(plan, records))
+    """From all records of a plan that could be read; what stands in rows and answers are the same comparisons."""
+    compared = asked(samples(records))
+    rows = summarise(records, compared.all)
+    main, beside = answers(rows, compared)
+    doubts = [*plan.doubts, *doubts_of(records)]
+    return Judged(rows, main, beside, doubts, study_view(plan, records), further(records, compared))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from assay.model.doubt import Doubt
+from assay.report.again import further_command
 from assay.report.answer import Answer
 from assay.report.closeup import Closeup
 from assay.report.cost import MIB, cost_of, middle
@@ -13,21 +14,23 @@ from assay.report.judged import Judged
 from assay.report.overview import overview
 from assay.report.selection import by_kind, rows_shown
 from assay.report.study_words import study_markdown
-from assay.report.text import number_text, ratio_text, seconds_text
+from assay.report.text import counted_text, number_text, ratio_text, seconds_text
 from assay.stats.interval import Interval
 from assay.stats.summary import Row, varying
+from assay.stats.wording import level_text
 
 PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
 
 def markdown(run: Gathered, judged: Judged) -> str:
     """All of it."""
-    rows, main, others, doubts, study = judged
+    rows, main, others, doubts, study, more = judged
     told = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
     parts.append("; ".join(part for part in (told.checked, told.missing, told.doubted) if part) + ".")
     parts.append("\n".join(map(_answer, [*main, *others])))
+    parts.append(f"To know more: {more.words}. Type `{further_command(run, more)}`" if more else "")
     parts.append(rows_table(rows))
     parts.append(study_markdown(study) if study else "")
     parts.append(_costs(run.closeups))
@@ -45,7 +48,7 @@ def rows_table(rows: Sequence[Row]) -> str:
     lines = [
         [
             row.group.workload, *(str(getattr(row.group, name)) for name in factors), row.placement,
-            str(row.finished) if row.finished == row.trials else f"{row.finished} of {row.trials}",
+            counted_text(row),
             elapsed_told(row),
             *(seconds_text(getattr(row.phases, name) if row.phases else None) for name in PHASES),
             ratio_told(row),
@@ -82,8 +85,8 @@ def ratio_told(row: Row) -> str:
 
 
 def spread(interval: Interval | None, as_text: Callable[[float], str]) -> str:
-    """` (60.1 to 63.0)`, or nothing."""
-    return f" ({as_text(interval.low)} to {as_text(interval.high)})" if interval else ""
+    """` (60.1 to 63.0)` and how sure that is where it is less than usual, or nothing."""
+    return f" ({as_text(interval.low)} to {as_text(interval.high)}{level_text(interval)})" if interval else ""
 
 
 def _answer(one: Answer) -> str:

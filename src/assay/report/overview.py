@@ -8,8 +8,7 @@ from assay.model.record import Record
 from assay.model.trial import MediumSpec, Plan
 from assay.record.folder import Damaged
 from assay.report.text import bytes_text
-from assay.stats.sample import in_order, is_warm_up
-from assay.stats.summary import PLACEMENT
+from assay.stats.sample import PLACEMENT, in_order, is_warm_up
 
 MOST_NAMED = 5
 KINDS = {"directory": "a disk of the machine", "memory": "memory", "existing": "the existing cluster's own"}

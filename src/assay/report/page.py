@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
+from assay.report.again import compare_command, further_command, run_command
 from assay.report.answer import Answer, told_apart
 from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
@@ -23,12 +24,12 @@ from assay.report.overview import overview
 from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
 from assay.report.study import STUDY_CLASSES
-from assay.report.text import bytes_text, duration_text, number_text, ratio_text, seconds_text
+from assay.report.text import bytes_text, counted_text, duration_text, number_text, ratio_text, seconds_text
 from assay.report.timeline import MOST_BINS
 from assay.stats.interval import LEVEL, Interval
-from assay.stats.machine_kind import machine_names, machine_of
-from assay.stats.sample import MACHINE, counts
-from assay.stats.summary import PLACEMENT, Row, varying
+from assay.stats.machine_kind import machine_kinds
+from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
+from assay.stats.summary import Row, varying
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Answers that are not folded away, sentences, values of one fact, and jobs of one trial."""
@@ -52,12 +53,15 @@ def page(
 
 def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
-    rows, main, others, doubts, study = judged
+    rows, main, others, doubts, study, more = judged
     names = varying(rows)
     html = template("page.html.j2").render(
         **_table(rows, run.records),
         **_why(run, names),
         plan=run.plan,
+        again=(run_command(run), compare_command(run)),
+        kept=run.experiment is not None,
+        more=(more.words, further_command(run, more)) if more else None,
         answers=main,
         other_answers=others,
         alone=[] if main else rows[:MOST_ANSWERS],
@@ -91,6 +95,7 @@ def template(name: str) -> Any:
         "number": number_text,
         "exactly": _exactly,
         "level": _level,
+        "counted": counted_text,
         "coded": _coded,
     }
     return environment.get_template(name)
@@ -177,13 +182,14 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
     label = names or [PLACEMENT]
-    times = times_by_levels(records)
+    times, wrong = times_by_levels(records), times_by_levels(records, is_wrong)
     panels: dict[str, list[Line]] = {}
     for row in rows:
         levels = levels_of(row)
         title = f"{row.group.workload} on {row.group.dataset}" if several else row.group.workload
-        own = times.get(levels_key(levels), ())
-        line = Line(row, label_of(row, label), levels[colour], own, marks_of(filters, levels))
+        key = levels_key(levels)
+        own, bad = times.get(key, ()), wrong.get(key, ())
+        line = Line(row, label_of(row, label), levels[colour], own, marks_of(filters, levels), bad)
         panels.setdefault(title, []).append(line)
     return panels
 
@@ -193,13 +199,14 @@ def levels_key(levels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(levels.items()))
 
 
-def times_by_levels(records: Sequence[Record]) -> dict[tuple[tuple[str, str], ...], list[float]]:
+def times_by_levels(
+    records: Sequence[Record], wanted: Callable[[Record], bool] = counts
+) -> dict[tuple[tuple[str, str], ...], list[float]]:
     """Seconds of the trials of each combination, on each kind of machine; keys are sorted levels by factor."""
-    machines = machine_names(records)
     found: dict[tuple[tuple[str, str], ...], list[float]] = {}
-    for record in records:
-        if counts(record) and record.totals:
-            levels = {**record.trial.factors, MACHINE: machines[machine_of(record)]}
+    for record, machine in zip(records, machine_kinds(records), strict=True):
+        if wanted(record) and record.totals:
+            levels = {**record.trial.factors, MACHINE: machine}
             found.setdefault(levels_key(levels), []).append(record.totals.elapsed_s)
     return found
 

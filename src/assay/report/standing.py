@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from assay.stats.comparison import Comparison
-from assay.stats.interval import LEAST_VALUES, LEVEL
-from assay.stats.wording import can_never_tell
+from assay.stats.interval import LEAST_VALUES
+from assay.stats.wording import can_never_tell, level_text
 
 Belief = Literal["sure", "partly sure", "not proven"]
 
@@ -101,8 +101,9 @@ def _unproven(every: Sequence[Comparison]) -> str:
 
 
 def took(one: Comparison) -> str:
-    """`ssd took 0.62 times as long as hdd (0.58 to 0.66)`."""
-    interval = f" ({one.interval.low:.2f} to {one.interval.high:.2f})" if one.interval else ""
+    """`ssd took 0.62 times as long as hdd (0.58 to 0.66)`, and how sure that is where it is less than usual."""
+    found = one.interval
+    interval = f" ({found.low:.2f} to {found.high:.2f}{level_text(found)})" if found else ""
     return f"{one.level} took {one.ratio:.2f} times as long as {one.base}{interval}"
 
 
@@ -124,10 +125,8 @@ def _chance(pairs: Sequence[Comparison]) -> str:
     p = one.p_corrected or 0.0
     often = "less than 1 in 1000" if p < 0.001 else f"{100 * p:.1f} %"
     among = f", corrected for {one.comparisons} comparisons" if one.comparisons > 1 else ""
-    level = one.interval.level if one.interval else LEVEL
-    sure = f"; the interval is {100 * level:.0f} % sure" if level < LEVEL else ""
     basis = f"{one.pairs} pairs" if one.pairs else f"{one.runs} against {one.base_runs} trials"
-    return f"chance alone would do this in {often} of cases ({basis}{among}){sure}"
+    return f"chance alone would do this in {often} of cases ({basis}{among})"
 
 
 def _few(one: Comparison) -> str:

@@ -11,7 +11,7 @@ from assay.model.doubt import Doubt
 from assay.model.record import Record, Status
 from assay.report.judged import Judged
 from assay.report.selection import rows_shown
-from assay.report.text import ratio_text, seconds_text
+from assay.report.text import counted_text, ratio_text, seconds_text
 from assay.stats.summary import Row, varying
 
 PHASES = ("map", "shuffle", "merge", "reduce")
@@ -86,6 +86,5 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
         names = [row.group.workload, *(getattr(row.group, name) for name in names_shown), row.placement]
         phases = [seconds_text(getattr(row.phases, f"{phase}_s") if row.phases else None) for phase in PHASES]
         outcome = f"[{COLOURS[row.outcome]}]{row.outcome}[/]"
-        runs = f"{row.finished}/{row.trials}" if row.finished != row.trials else str(row.trials)
-        table.add_row(*names, runs, seconds_text(row.elapsed_s), *phases, ratio_text(row), outcome)
+        table.add_row(*names, counted_text(row), seconds_text(row.elapsed_s), *phases, ratio_text(row), outcome)
     return table

@@ -15,6 +15,12 @@ def ratio_text(row: Row) -> str:
     return "-" if row.ratio is None else f"{row.ratio:.2f}"
 
 
+def counted_text(row: Row) -> str:
+    """How many trials a row's figures are of, of how many, and how many of the others were wrong."""
+    of = f" of {row.trials}" if row.finished != row.trials else ""
+    return f"{row.finished}{of}" + (f", {row.wrong} wrong" if row.wrong else "")
+
+
 def bytes_text(count: float) -> str:
     """Binary multiples with one decimal."""
     for unit in ("B", "KiB", "MiB", "GiB"):

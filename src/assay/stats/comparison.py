@@ -4,7 +4,7 @@ Trials of one repetition ran close in time: where both levels have one, they are
 both drops out of their ratio. See docs/explanation/statistics.md for what is computed and why.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from assay.model.base import Frozen
@@ -24,12 +24,13 @@ Test = Literal["signed-rank", "rank-sum"]
 class Comparison(Frozen):
     """One level of a factor against another, everything else (`others`) equal and on one kind of machine.
 
-    `ratio` is the elapsed time of `level` over that of `base`: from `pairs` pairs of the same repetition, or from all
-    trials of both (`base_runs`, `runs`) where there are no pairs (0). `p` is how often chance alone gives one as far
+    `ratio` is the elapsed time of `level` over that of `base`, with its interval and `p` of one and the same method:
+    from `pairs` pairs of the same repetition, or from all trials of both (`base_runs`, `runs`) where `pairs` is 0, as
+    there are none or as so few can't tell anything (`unused_pairs`). `p` is how often chance alone gives one as far
     from 1, None where no test can be made; `p_corrected` is that after Holm's correction for `comparisons`, all that
-    were made together. `told` says that it is at most 5 %. `needed` are the repetitions in all that would tell a
-    difference of 5 % with 9 chances of 10 (None: unknown or more than 200), `tells` is the least difference that those
-    at hand do (None: unknown or more than 100 %). `medians_overlap` says whether the intervals of both medians do.
+    were made together. `told` says that it is at most 5 %, and that the interval leaves 1 out. `needed` are the
+    repetitions in all that would tell a difference of 5 % with 9 chances of 10 (None: unknown or more than 200).
+    `medians_overlap` says whether the intervals of both medians do.
     """
 
     factor: str
@@ -39,6 +40,7 @@ class Comparison(Frozen):
     base_runs: int
     runs: int
     pairs: int
+    unused_pairs: int
     ratio: float
     interval: Interval | None
     test: Test | None
@@ -51,17 +53,19 @@ class Comparison(Frozen):
 
 
 def compare(
-    found: Sequence[Sample], factors: Iterable[str], bases: Mapping[str, str] = {}, *, every: bool = False
+    found: Sequence[Sample], factors: Iterable[str], bases: Mapping[str, str] = {}, every: Collection[str] = ()
 ) -> list[Comparison]:
     """Each level of each of the factors against the base, in all that is equal otherwise; corrected for all together.
 
-    A factor's base is the one of `bases`, or its first level; with `every` each level is compared with each other. A
-    level that stands alone is not compared. Raises KeyError where a sample has no such factor.
+    A factor's base is the one of `bases`, or its first level; of the factors in `every` each level is compared with
+    each other. A level that stands alone is not compared. Raises KeyError where a sample has no such factor.
     """
-    couples = [couple for factor in factors for couple in couples_of(found, factor, bases.get(factor), every=every)]
+    couples = [
+        couple for factor in factors for couple in couples_of(found, factor, bases.get(factor), every=factor in every)
+    ]
     tests = _tests(couples)
-    shifts = _shifts(couples)
-    chances = _chances(couples, tests, shifts)
+    shifts = _shifts(couples, tests)
+    chances = {place: float(shift.p[row]) for place, (shift, row) in enumerate(shifts) if tests[place] is not None}
     corrected = dict(zip(chances, holm(list(chances.values())), strict=True))
     noises = _noises(couples)
     overlaps = _overlaps(couples)
@@ -107,42 +111,30 @@ def _test(couple: Couple, alpha: float) -> Test:
     return "rank-sum" if alone else "signed-rank"
 
 
-def _shifts(couples: Sequence[Couple]) -> list[tuple[Shift, int]]:
+def _pairs(couple: Couple, test: Test | None) -> int:
+    """The pairs that it is judged by; 0 where all trials of both levels are taken instead."""
+    return 0 if test == "rank-sum" else len(couple.differences)
+
+
+def _shifts(couples: Sequence[Couple], tests: Sequence[Test | None]) -> list[tuple[Shift, int]]:
     """Each couple's distance on the logarithmic scale, with its row in that: couples of one size together."""
     import numpy as np
 
     sizes: dict[tuple[int, ...], list[int]] = {}
-    for place, one in enumerate(couples):
-        paired = len(one.differences)
+    for place, (one, test) in enumerate(zip(couples, tests, strict=True)):
+        paired = _pairs(one, test)
         sizes.setdefault((paired,) if paired else (len(one.first), len(one.second)), []).append(place)
     found: dict[int, tuple[Shift, int]] = {}
     for size, places in sizes.items():
         if len(size) == 1:
             shift = signed_rank(np.array([couples[place].differences for place in places]))
         else:
-            shift = _sums([couples[place] for place in places])
+            shift = rank_sum(
+                np.array([couples[place].first for place in places]),
+                np.array([couples[place].second for place in places]),
+            )
         found |= {place: (shift, row) for row, place in enumerate(places)}
     return [found[place] for place in range(len(couples))]
-
-
-def _sums(couples: Sequence[Couple]) -> Shift:
-    import numpy as np
-
-    return rank_sum(np.array([one.first for one in couples]), np.array([one.second for one in couples]))
-
-
-def _chances(
-    couples: Sequence[Couple], tests: Sequence[Test | None], shifts: Sequence[tuple[Shift, int]]
-) -> dict[int, float]:
-    """How often chance alone gives as much, of each that has a test."""
-    found = {place: float(shift.p[row]) for place, (shift, row) in enumerate(shifts) if tests[place] is not None}
-    apart: dict[tuple[int, int], list[int]] = {}
-    for place, couple in enumerate(couples):
-        if tests[place] == "rank-sum" and len(couple.differences):
-            apart.setdefault((len(couple.first), len(couple.second)), []).append(place)
-    for places in apart.values():
-        found |= zip(places, map(float, _sums([couples[place] for place in places]).p), strict=True)
-    return found
 
 
 def _noises(couples: Sequence[Couple]) -> list[Noise | None]:
@@ -187,16 +179,22 @@ def _comparison(
     from math import exp
 
     (found, row), (p, corrected, comparisons) = shift, chances
+    pairs = _pairs(couple, test)
     interval = None
     if couple.repetitions >= LEAST_VALUES:
         low, high = exp(found.low[row]), exp(found.high[row])
-        method: Test = "signed-rank" if len(couple.differences) else "rank-sum"
-        interval = Interval(low=low, high=high, level=found.level, method=method)
+        interval = Interval(low=low, high=high, level=found.level, method="signed-rank" if pairs else "rank-sum")
     return Comparison(
         factor=couple.factor, base=couple.base, level=couple.level, others=couple.others,
-        base_runs=len(couple.first), runs=len(couple.second), pairs=len(couple.differences),
+        base_runs=len(couple.first), runs=len(couple.second), pairs=pairs,
+        unused_pairs=len(couple.differences) - pairs,
         ratio=exp(found.middle[row]), interval=interval, test=test, p=p, p_corrected=corrected,
-        comparisons=max(1, comparisons), told=corrected is not None and corrected <= ALPHA,
+        comparisons=max(1, comparisons), told=_told(corrected, interval),
         needed=None if noise is None else repetitions_needed(noise, comparisons=max(1, comparisons)),
         medians_overlap=overlap,
     )  # fmt: skip
+
+
+def _told(corrected: float | None, interval: Interval | None) -> bool:
+    """Of equal times, test and interval go by other laws; nothing is told unless both agree."""
+    return corrected is not None and corrected <= ALPHA and interval is not None and 1 not in interval

@@ -1,11 +1,23 @@
-"""Which machines trials ran on, by the facts that must be the same before two times may be pooled."""
+"""Which machines trials ran on, by the facts that must be the same before two times may be pooled.
 
-from collections.abc import Sequence
+A medium is part of the machine: of its facts those must be the same that are not others with each trial. A trial knows
+those of its own media only, so that trials on different media of one machine are of one kind.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
+from typing import NamedTuple
 
 from assay.model.record import Record
 
-MACHINE_FACTS = ("cpu", "cores", "memory_bytes", "kernel", "java", "hadoop", "jobs_jar_sha256", "assay")
+MACHINE_FACTS = ("cpu", "cores", "memory_bytes", "kernel", "java", "hadoop", "jobs_jar_sha256", "assay", "host")
 """Trials that differ in one of these, or in the control groups' version, are not of one kind."""
+MEDIUM_FACTS = (
+    "kind", "drive", "device", "profile_digest", "file_system", "mount_options", "size_bytes", "scheduler",
+    "read_ahead_kb",
+)  # fmt: skip
+"""Nor those in which one of these differs, of a medium of the same name; an emulated drive's device always does."""
 FIELDS = (*MACHINE_FACTS, "control groups")
 MOST_LETTERS = 24
 
@@ -15,21 +27,113 @@ Machine = tuple[str | None, ...]
 def machine_of(record: Record) -> Machine:
     """The values of `FIELDS`; version 1 and 2 of control groups bound a trial's memory differently."""
     limits = record.limits.interface if record.limits else None
-    return (*(record.facts.get(key) for key in MACHINE_FACTS), limits)
+    return (*map(record.facts.get, MACHINE_FACTS), limits)
 
 
 def machine_names(records: Sequence[Record]) -> dict[Machine, str]:
-    """A short name for each kind, in the order in which they come.
+    """A short name for each kind of machine but for its media, in the order in which they come.
 
     A letter, and the first fact that tells it apart from all others, or as many facts as that takes: `A (kernel 6.1)`.
     One kind alone is `A`.
     """
-    kinds = list(dict.fromkeys(machine_of(record) for record in records))
+    return _names(dict.fromkeys(map(machine_of, records)))
+
+
+def _names(found: Iterable[Machine]) -> dict[Machine, str]:
+    """Of machines that are not alike."""
+    kinds = list(found)
     names = {}
     for place, kind in enumerate(kinds):
         told = _telling(kind, [other for other in kinds if other != kind])
         names[kind] = _letters(place) + (f" ({', '.join(told)})" if told else "")
     return names
+
+
+class Changed(NamedTuple):
+    """A medium whose `fact` was `before` and `after` in trials of the same machine."""
+
+    medium: str
+    fact: str
+    before: str
+    after: str
+
+    @property
+    def words(self) -> str:
+        """In one clause."""
+        return f"the {self.fact} of {self.medium} is {self.before} in some trials and {self.after} in others"
+
+
+Facts = tuple[str | None, ...]
+Media = dict[tuple[str, str], Facts]
+
+
+def medium_facts(record: Record) -> dict[str, Facts]:
+    """The values of `MEDIUM_FACTS` of each of the trial's media, by its name."""
+    return {medium.name: tuple(map(record.facts.get, _keys(medium.name, medium.kind))) for medium in record.trial.media}
+
+
+@lru_cache(maxsize=256)
+def _keys(medium: str, kind: str) -> tuple[str, ...]:
+    """The names of `MEDIUM_FACTS` in a record; one that no record has for what says nothing."""
+    return tuple("" if name == "device" and kind == "emulated" else f"medium.{medium}.{name}" for name in MEDIUM_FACTS)
+
+
+def machine_kinds(records: Sequence[Record], runs: Sequence[str] = ()) -> list[str]:
+    """For each record the short name of the kind of machine, its media included, that the trial ran on.
+
+    `A2 (ssd drive other)` is machine A with another `ssd` than the first trials' there. Where `runs` names each
+    record's run, media are told apart within a run only. Raises ValueError where their numbers differ.
+    """
+    known, places = _placed(records, runs)
+    names = _names(known)
+    return [
+        names[machine] if not place else _changed_name(names[machine], known[machine], place)
+        for machine, place in places
+    ]
+
+
+def media_changes(records: Sequence[Record]) -> list[Changed | None]:
+    """For each record how a medium of its trial's is another than the first of its name on that machine, if it is."""
+    known, places = _placed(records, ())
+    return [_difference(known[machine][0], known[machine][place]) if place else None for machine, place in places]
+
+
+def _placed(
+    records: Sequence[Record], runs: Sequence[str]
+) -> tuple[dict[Machine, list[Media]], list[tuple[Machine, int]]]:
+    """Each machine's sets of media that go together, and for each record its machine and the first set that it fits."""
+    known: dict[Machine, list[Media]] = {}
+    places = []
+    for record, run in zip(records, runs, strict=True) if runs else zip(records, repeat(""), strict=False):
+        machine = machine_of(record)
+        media = {(run, name): facts for name, facts in medium_facts(record).items()}
+        sets = known.setdefault(machine, [])
+        place = next((place for place, one in enumerate(sets) if _fits(media, one)), len(sets))
+        if place == len(sets):
+            sets.append({})
+        sets[place].update(media)
+        places.append((machine, place))
+    return known, places
+
+
+def _fits(media: Media, others: Mapping[tuple[str, str], Facts]) -> bool:
+    return all(others.get(name, facts) == facts for name, facts in media.items())
+
+
+def _changed_name(name: str, sets: Sequence[Media], place: int) -> str:
+    """A machine's name with the number of its set of media, and what is other there than in the first."""
+    one = _difference(sets[0], sets[place])
+    return f"{name.partition(' ')[0]}{place + 1} ({one.medium} {one.fact} {one.after})"
+
+
+def _difference(first: Media, other: Media) -> Changed:
+    """The first fact in which two sets that don't go together differ."""
+    return next(
+        Changed(key[1], _word(name), _value(name, before), _value(name, after))
+        for key, facts in other.items()
+        for name, before, after in zip(MEDIUM_FACTS, first.get(key, facts), facts, strict=True)
+        if before != after
+    )
 
 
 def _telling(kind: Machine, others: Sequence[Machine]) -> list[str]:
@@ -51,14 +155,15 @@ def _letters(place: int) -> str:
 
 
 def _word(name: str) -> str:
-    return {"memory_bytes": "memory", "jobs_jar_sha256": "jobs"}.get(name, name)
+    known = {"memory_bytes": "memory", "jobs_jar_sha256": "jobs", "profile_digest": "profile", "size_bytes": "size"}
+    return known.get(name, name.removesuffix("_kb").replace("_", " "))
 
 
 def _value(name: str, value: str | None) -> str:
     if value is None:
         return "unknown"
-    if name == "memory_bytes" and value.isdigit():
+    if name in {"memory_bytes", "size_bytes"} and value.isdigit():
         return f"{int(value) / (1 << 30):.1f} GiB"
-    if name == "jobs_jar_sha256":
+    if name in {"jobs_jar_sha256", "profile_digest"}:
         return value[:7]
     return value if len(value) <= MOST_LETTERS else f"{value[: MOST_LETTERS - 1]}…"

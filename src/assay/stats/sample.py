@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from assay.model.doubt import Outcome
 from assay.model.record import Record, Status
 from assay.model.trial import Trial
-from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.machine_kind import machine_kinds
 
-RUN, MACHINE = "run", "machine"
+RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
 """Levels of these never take turns: their trials have no pairs."""
 
@@ -37,7 +38,16 @@ def is_warm_up(trial: Trial) -> bool:
 
 
 def counts(record: Record) -> bool:
-    """Whether a trial's time is one to reckon with: it is no warm-up, its jobs ran, and they took time."""
+    """Whether a trial's time is one to reckon with: it is no warm-up, it took time, and its output is not wrong."""
+    return _took_time(record) and record.outcome is not Outcome.FAIL
+
+
+def is_wrong(record: Record) -> bool:
+    """Whether a trial would count if its output were not wrong: who loses half the records is done sooner."""
+    return _took_time(record) and record.outcome is Outcome.FAIL
+
+
+def _took_time(record: Record) -> bool:
     return (
         not is_warm_up(record.trial)
         and record.status is Status.FINISHED
@@ -52,16 +62,16 @@ def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]
     `runs` names each record's run where there are several: it is a factor then. Raises ValueError where their numbers
     differ.
     """
-    names = machine_names(records)
+    machines = machine_kinds(records, runs)
     apart: Sequence[Levels] = [((RUN, run),) for run in runs] or [()] * len(records)
     return [
         Sample(
             trial=record.trial.id,
-            factors=(*record.trial.factors.items(), *run, (MACHINE, names[machine_of(record)])),
+            factors=(*record.trial.factors.items(), *run, (MACHINE, machine)),
             repetition=record.trial.repetition,
             elapsed_s=record.totals.elapsed_s,
         )
-        for record, run in zip(records, apart, strict=True)
+        for record, run, machine in zip(records, apart, machines, strict=True)
         if counts(record) and record.totals is not None
     ]
 

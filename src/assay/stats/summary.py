@@ -8,16 +8,17 @@ from pydantic import ConfigDict
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Phases, Record
-from assay.stats.comparison import Comparison, compare
+from assay.stats.comparison import Comparison
 from assay.stats.interval import Median, medians
-from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.machine_kind import machine_kinds
 from assay.stats.outlier import Outlier, outliers
 from assay.stats.pairing import parts_apart
-from assay.stats.sample import MACHINE, counts, in_order, is_warm_up, samples
+from assay.stats.questions import asked
+from assay.stats.sample import MACHINE, PLACEMENT, counts, in_order, is_warm_up, is_wrong, samples
+from assay.stats.told_apart import different_machines, media_changed, wrong_outputs
 from assay.stats.wording import in_words
 
 ENOUGH_REPETITIONS = 5
-PLACEMENT = "placement"
 MOST_NAMED = 3
 
 
@@ -46,15 +47,17 @@ class Row(Frozen):
     """One combination of factors over its repetitions, warm-ups left out.
 
     `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `phases` are medians of
-    the phases' added averages. `comparison` is with the group's first placement (None for that itself and where either
-    did not finish), `ratio` its ratio of elapsed times, corrected together with those of all rows. `outliers` are
-    trials that lie far off; they count like all others. `outcome` is the worst of the repetitions.
+    the phases' added averages. `comparison` is with the group's first placement, one of those that all of the report
+    is made from (None for that itself and where either did not finish); `ratio` is its ratio of elapsed times.
+    `outliers` are trials that lie far off; they count like all others. `finished` are the trials that count, `wrong`
+    those whose output is wrong, which do not. `outcome` is the worst of the repetitions.
     """
 
     group: Group
     placement: str
     trials: int
     finished: int
+    wrong: int
     elapsed_s: float | None
     elapsed: Median | None
     phases: Phases | None
@@ -72,11 +75,15 @@ class Row(Frozen):
 Combination = tuple[Group, str]
 
 
-def summarise(records: Sequence[Record]) -> list[Row]:
-    """One row per combination, groups in the order of the records' trial ids, placements in that of their names."""
+def summarise(records: Sequence[Record], comparisons: Sequence[Comparison] | None = None) -> list[Row]:
+    """One row per combination, groups in the order of the records' trial ids, placements in that of their names.
+
+    `comparisons` are all that were made of the records' trials, where they were made before.
+    """
     combined = _combined(records)
     found = samples(records)
-    compared = {(_group(one.others), one.level): one for one in compare(found, [PLACEMENT])}
+    every = asked(found).all if comparisons is None else comparisons
+    compared = {(_group(one.others), one.base, one.level): one for one in every if one.factor == PLACEMENT}
     odd: dict[Combination, list[Outlier]] = {}
     for outlier in outliers(found):
         levels = dict(outlier.factors)
@@ -86,9 +93,7 @@ def summarise(records: Sequence[Record]) -> list[Row]:
     firsts = dict(reversed(combined))
     rows = []
     for key, own in combined.items():
-        comparison = compared.get(key)
-        if comparison is not None and comparison.base != firsts[key[0]]:
-            comparison = None
+        comparison = compared.get((key[0], firsts[key[0]], key[1]))
         rows.append(_row(key, own, middles.get(key), comparison, odd.get(key, [])))
     return rows
 
@@ -110,18 +115,22 @@ def _group(levels: Sequence[tuple[str, str]]) -> Group:
 
 def _combined(records: Sequence[Record]) -> dict[Combination, list[Record]]:
     """Records but warm-ups by combination: groups by workload, data set and trial id, placements by name."""
-    names = machine_names(records)
     groups: dict[Group, dict[str, list[Record]]] = {}
-    for record in sorted(records, key=lambda one: (one.trial.workload.name, one.trial.dataset.name, one.trial.id)):
+    told = zip(records, machine_kinds(records), strict=True)
+    for record, machine in sorted(told, key=lambda one: _in_turn(one[0])):
         if is_warm_up(record.trial):
             continue
-        levels = {**record.trial.factors, MACHINE: names[machine_of(record)]}
+        levels = {**record.trial.factors, MACHINE: machine}
         groups.setdefault(_group(list(levels.items())), {}).setdefault(levels[PLACEMENT], []).append(record)
     return {
         (group, placement): by_placement[placement]
         for group, by_placement in groups.items()
         for placement in in_order(by_placement)
     }
+
+
+def _in_turn(record: Record) -> tuple[str, str, str]:
+    return record.trial.workload.name, record.trial.dataset.name, record.trial.id
 
 
 def _row(
@@ -138,6 +147,7 @@ def _row(
         placement=key[1],
         trials=len(records),
         finished=len(finished),
+        wrong=sum(map(is_wrong, records)),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
         phases=_median_phases(phases) if phases else None,
@@ -164,14 +174,8 @@ def _worst(outcomes: list[Outcome]) -> Outcome:
 def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
     found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
-    return [
-        *found.values(),
-        *_few(records),
-        *_odd(records),
-        *_media(records),
-        *parts_apart(records),
-        *different_machines(records),
-    ]
+    of_run = (wrong_outputs, _few, _odd, _media, parts_apart, different_machines, media_changed)
+    return [*found.values(), *(doubt for look in of_run for doubt in look(records))]
 
 
 def _few(records: Sequence[Record]) -> list[Doubt]:
@@ -216,21 +220,5 @@ def _media(records: Sequence[Record]) -> list[Doubt]:
             why="a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
             "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly",
             cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
-        )
-    ]
-
-
-def different_machines(records: Sequence[Record]) -> list[Doubt]:
-    """A doubt where trials ran on machines of several kinds, which it names; else none."""
-    names = machine_names(records)
-    if len(names) < 2:
-        return []
-    return [
-        Doubt(
-            kind="different-machines",
-            what=f"the trials ran on {len(names)} different machines, or with different software: "
-            f"{', '.join(names.values())}",
-            why="differences between those look like differences between media; such trials are told apart",
-            cure="run the whole plan on one machine, with one Java, Hadoop and Assay",
         )
     ]

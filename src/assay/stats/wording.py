@@ -28,8 +28,18 @@ def _range(interval: Interval) -> str:
     return f"{interval.low:.2f} to {interval.high:.2f} times as long{sure}"
 
 
+def level_text(interval: Interval) -> str:
+    """`, 75 % sure`, of an interval that is less sure than usual."""
+    return "" if interval.level >= LEVEL else f", {100 * interval.level:.0f} % sure"
+
+
 def _basis(one: Comparison) -> str:
     """What the figures come from, and what is amiss with that."""
+    if one.unused_pairs:
+        return (
+            f"{one.runs} against {one.base_runs} trials, as {one.unused_pairs} pairs are too few, so drift of the "
+            "machine is not taken out"
+        )
     if not one.pairs:
         return f"{one.runs} against {one.base_runs} trials without pairs, so drift of the machine is not taken out"
     alone = one.runs + one.base_runs - 2 * one.pairs

@@ -10,7 +10,7 @@ from pydantic import ByteSize, TypeAdapter
 from assay.model.doubt import Outcome
 from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import Trial
-from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.machine_kind import machine_kinds
 from assay.study.experiment import SCALED, StudyExperiment
 from assay.study.point import PHASES, Measured, Point
 from assay.study.published import dataset_names
@@ -37,7 +37,7 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     """
     values: dict[Point, dict[int, float]] = {}
     passed_over: dict[str, str] = {}
-    machines = _machines(records)
+    machines = machine_kinds(records)
     read_of = _most_used(records, machines)
     for record, machine in zip(records, machines, strict=True):
         reason = _unusable(record) or ("" if machine == read_of else f"it ran on another machine: {machine}")
@@ -51,12 +51,6 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
         for point, value in found:
             values.setdefault(point, {})[repetition] = value
     return Reading(Measured(values), passed_over)
-
-
-def _machines(records: Sequence[Record]) -> list[str]:
-    """Of each trial the kind of machine that it ran on."""
-    names = machine_names(records)
-    return [names[machine_of(record)] for record in records]
 
 
 def _most_used(records: Sequence[Record], machines: Sequence[str]) -> str:
