@@ -42,7 +42,7 @@ def site(tmp_path: Path) -> Path:
 def server(site: Path) -> Iterator[str]:
     handler = functools.partial(QuietHandler, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()

@@ -55,7 +55,7 @@ class Listener(Silent):
 @pytest.fixture
 def history_url():
     server = ThreadingHTTPServer(("127.0.0.1", 0), HistoryServer)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()

@@ -96,7 +96,7 @@ class NameNode(BaseHTTPRequestHandler):
 def webhdfs():
     NameNode.files = {}
     server = ThreadingHTTPServer(("127.0.0.1", 0), NameNode)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield WebHdfs(f"http://127.0.0.1:{server.server_port}")
     server.shutdown()
     server.server_close()
