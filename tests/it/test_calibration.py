@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.it, pytest.mark.skipif(shutil.which("fio") is None, re
 def test_a_directory_is_calibrated_in_its_time(tmp_path):
     ground, began = Ground(directory=tmp_path), time.monotonic()
     measured = measure(ground, plan_accesses(ground, "brief"), find_fio(os.environ), 25, Silent())
-    assert time.monotonic() - began < 40
+    assert time.monotonic() - began < 60
     assert all(point.mb_s > 0 and point.latency_us_median > 0 for point in measured.points)
     assert list(tmp_path.iterdir()) == []
     deep = {

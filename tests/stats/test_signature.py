@@ -368,17 +368,16 @@ def weigh(count, one_line):
 
 @pytest.mark.parametrize("one_line", [False, True])
 @pytest.mark.parametrize("count", [300_000, pytest.param(3_000_000, marks=pytest.mark.it)])
-def test_three_million_requests_take_eight_seconds_and_150_mib_at_most(count, one_line):
-    """Beyond their columns; a tenth of them takes a tenth of the time."""
+def test_three_million_requests_take_150_mib_at_most(count, one_line):
+    """Beyond their columns. Their time is `benchmarks/large_traces.py`'s."""
     root = Path(__file__).parents[2]
     # The C library gives large arrays back at once with this, so that the peak is of what is needed.
     environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}:{root}", "MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
     code = f"from tests.stats.test_signature import weigh; weigh({count}, {one_line})"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    busy_s, growth_bytes, seen = json.loads(done.stdout)
+    _, growth_bytes, seen = json.loads(done.stdout)
     assert seen == pytest.approx(count)
-    assert busy_s < 8 * count / 3_000_000
     assert growth_bytes is None or growth_bytes < 150 << 20
 
 
