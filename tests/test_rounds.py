@@ -142,5 +142,6 @@ def test_choosing_the_least_certain_work_again_and_again_makes_no_effect():
     """Time for half a repetition, many times: the worst that `--for` allows. About a minute."""
     found = [told(seed, ["sort", "count"], 24, drift=0.001) for seed in range(SEEDS)]
     assert is_seldom_claimed(found)
-    assert any(len({one.pairs for one in own}) == 2 for own in found)
-    assert all(one.pairs == one.runs == one.base_runs for own in found for one in own)
+    assert any(len({one.runs for one in own}) == 2 for own in found)
+    # Of few pairs all trials are compared; they are pairs all the same.
+    assert all((one.pairs or one.unused_pairs) == one.runs == one.base_runs for own in found for one in own)

@@ -163,6 +163,20 @@ def test_a_file_that_rests_is_looked_at_ever_more_rarely(disk, home):
     assert len(disk.looks) == looks + 5, "while some of it has no place yet, always"
 
 
+def test_what_a_rested_file_gains_it_may_have_since_the_last_look_at_it(disk, home):
+    (home / "data" / "rbw" / "one").touch()
+    disk.places = {"one": Placed(((0, 100),), False)}
+    disk.poll(2 * LONGEST_PAUSE)
+    looked_at_s = disk.time
+    seen = len(disk.looks)
+    disk.places = {"one": Placed(((0, 100), (500, 600)), False)}
+    while len(disk.looks) == seen:
+        disk.poll()
+    assert disk.time - looked_at_s > 1
+    (gained,) = [one for one in disk.extents() if one.begin == 500]
+    assert gained.since_ns <= looked_at_s * S
+
+
 def test_a_file_system_that_does_not_tell_is_told_once(disk, home):
     (home / "local" / "spill").touch()
     disk.places["spill"] = OSError(errno.EOPNOTSUPP, "Operation not supported")

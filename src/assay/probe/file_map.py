@@ -52,7 +52,8 @@ class _File:
 
     def __init__(self, path: Path, role: FileRole, known_ns: int) -> None:
         self.path, self.role = path, role
-        self.known_ns = known_ns
+        self.before_ns = known_ns
+        """Until then it did not have what is found next: the last look at it, or the last poll without it."""
         self.ranges: dict[tuple[int, int], int] = {}
         self.due, self.pause = 0, 1
         self.delayed = True
@@ -98,7 +99,7 @@ class FileMap:
                 self.seen += 1
         for inode in lost - found.keys():
             self._forget(inode, now_ns)
-        self._look(now_ns, since_ns)
+        self._look(now_ns)
         self._polled_ns = now_ns
 
     def staged(self) -> None:
@@ -159,13 +160,13 @@ class FileMap:
             self.unplaced += 1
         self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
 
-    def _look(self, now_ns: int, since_ns: int) -> None:
+    def _look(self, now_ns: int) -> None:
         due = [file for file in self._files.values() if file.due <= self._polls and not self._is_settled(file)]
         for file in sorted(due, key=lambda file: file.due)[:MOST_LOOKS]:
             if self.unsupported is not None:
                 return
             try:
-                self._take(file, self._ask(file.path), now_ns, since_ns)
+                self._take(file, self._ask(file.path), now_ns)
             except OSError as error:
                 if error.errno in UNSUPPORTED:
                     self.unsupported = f"{file.path}: {error.strerror}"
@@ -174,10 +175,9 @@ class FileMap:
     def _is_settled(self, file: _File) -> bool:
         return file.role == "input" and file.looked and not file.delayed
 
-    def _take(self, file: _File, now: Placed, now_ns: int, since_ns: int) -> None:
+    def _take(self, file: _File, now: Placed, now_ns: int) -> None:
         """Keep what is new of a file's extents, and end what it no longer has."""
-        before_ns = since_ns if file.looked else file.known_ns
-        fresh = {span: file.ranges.get(span, before_ns) for span in now.ranges}
+        fresh = {span: file.ranges.get(span, file.before_ns) for span in now.ranges}
         grown = {span[0]: since for span, since in file.ranges.items()}
         for span, since in fresh.items():
             if span not in file.ranges and span[0] in grown:
@@ -185,7 +185,7 @@ class FileMap:
         gone = [span for span in file.ranges if span not in fresh and not _is_within(span, fresh)]
         self._past += [Extent(*span, file.ranges[span], now_ns, file.role) for span in gone]
         changed = fresh.keys() != file.ranges.keys() or not file.looked
-        file.ranges, file.looked, file.delayed = fresh, True, now.delayed
+        file.ranges, file.looked, file.delayed, file.before_ns = fresh, True, now.delayed, now_ns
         file.pause = 1 if changed or now.delayed else min(2 * file.pause, LONGEST_PAUSE)
         file.due = self._polls + file.pause
 
