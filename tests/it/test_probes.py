@@ -84,8 +84,9 @@ def test_hdfs_bytes_by_role_agree_with_counters_and_block_locations(record, amou
     assert landed["output", "run"].bytes == pytest.approx(counters["HDFS_BYTES_WRITTEN"], rel=0.01)
     written = sum(amount("block-trace", "ssd/output", "written_bytes", part) for part in PARTS[1:])
     # More than that: the kernel writes pages anew that were not whole, and what was an intermediate's place a moment ago
-    # may be looked at too late.
-    assert written == pytest.approx(counters["HDFS_BYTES_WRITTEN"] * (1 + 4 / 512), rel=0.15)
+    # may be looked at too late, the more so the busier the machine is.
+    expected = counters["HDFS_BYTES_WRITTEN"] * (1 + 4 / 512)
+    assert 0.97 * expected <= written <= 1.3 * expected
 
 
 def test_shuffled_bytes_agree_with_the_counter(record, amount):

@@ -20,7 +20,7 @@ FileRole = Role | Literal["data"]
 
 RACY_NS = 100_000_000
 """One that changed so shortly before it was listed may have changed again within its time stamp's resolution."""
-LONGEST_PAUSE = 32
+LONGEST_PAUSE = 8
 """Polls between two looks at a file that no longer changes."""
 MOST_LOOKS = 400
 """Files that are asked for their extents in one poll; the others wait."""
