@@ -27,6 +27,7 @@ from assay.preflight import MakeParts, Needs, check_needs
 from assay.probe.left_overs import remove_left_overs
 from assay.record.earlier import earlier
 from assay.record.folder import RunFolder
+from assay.report.again import typed
 from assay.report.table import print_doubt
 from assay.report.text import duration_text
 from assay.rounds import Rounds
@@ -95,7 +96,7 @@ def run_experiment(
                 budget = Budget(how.budget_s, plan, needs.estimates)
                 _run_for(budget, plan, Rounds(plan, more), folder, make_parts, display)
     except KeyboardInterrupt:
-        _say(console, f"go on with: assay run {experiment} --out {folder.path} --resume")
+        _say(console, f"go on with: {typed('run', str(experiment), '--out', str(folder.path), '--resume')}")
         raise
     report_run(folder.path, console)
     return exit_code(folder.path)

@@ -66,24 +66,24 @@ def _round_s(records: Sequence[Record]) -> float:
 
 def run_command(run: Gathered) -> str:
     """The command that makes this run again, in the folder where this one was started; the old one's file is used."""
-    return _typed("run", _experiment(run), "--out", "runs/again", *run.plan.options)
+    return typed("run", _experiment(run), "--out", "runs/again", *run.plan.options)
 
 
 def compare_command(run: Gathered) -> str:
     """The command that puts both side by side."""
-    return _typed("compare", str(run.folder or "RUN"), "runs/again")
+    return typed("compare", str(run.folder or "RUN"), "runs/again")
 
 
 def further_command(run: Gathered, more: Further) -> str:
     """The command that adds what `more` says."""
     minutes = ceil(MORE * more.seconds / 60)
-    return _typed("run", _experiment(run), "--out", str(run.folder or "RUN"), "--resume", "--for", f"{minutes}min")
+    return typed("run", _experiment(run), "--out", str(run.folder or "RUN"), "--resume", "--for", f"{minutes}min")
 
 
 def _experiment(run: Gathered) -> str:
     return str(run.experiment or "EXPERIMENT.yaml")
 
 
-def _typed(*words: str) -> str:
-    """As the user called Assay this time."""
+def typed(*words: str) -> str:
+    """A command with these words, as the user called Assay this time."""
     return shlex.join([os.environ.get("ASSAY_COMMAND", "assay"), *words])

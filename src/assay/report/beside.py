@@ -14,6 +14,7 @@ from assay.stats.machine_kind import machine_kinds
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, samples
 from assay.stats.summary import Row, doubts_of, summarise
 from assay.stats.told_apart import different_machines
+from assay.stats.wording import first_few
 
 Key = tuple[tuple[str, str], ...]
 Place = tuple[str, str]
@@ -193,10 +194,7 @@ def differing_facts(runs: Mapping[str, Gathered]) -> dict[str, list[str]]:
         for record in run.records:
             for fact, value in record.facts.items():
                 values.setdefault(fact, {}).setdefault(name, {})[value] = None
-    found = {fact: [_few(list(own.get(name, {}))) for name in runs] for fact, own in values.items()}
+    found = {
+        fact: [first_few(list(own.get(name, {})), last=" and") or "-" for name in runs] for fact, own in values.items()
+    }
     return {fact: told for fact, told in found.items() if len(set(told)) > 1}
-
-
-def _few(values: Sequence[str], most: int = 3) -> str:
-    more = f" and {len(values) - most} more" if len(values) > most else ""
-    return "; ".join(values[:most]) + more if values else "-"

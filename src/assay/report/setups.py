@@ -7,9 +7,9 @@ from typing import Any
 from assay.model.doubt import Doubt
 from assay.model.record import Record
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, media_changes, medium_facts
+from assay.stats.wording import first_few
 
 Setup = tuple[tuple[str, str], ...]
-MOST_NAMED = 3
 PLACES = frozenset({"path", "file", "conf_dir"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
 
@@ -65,11 +65,9 @@ def _unlike(title: str, own: Sequence[Setup]) -> Iterator[Doubt]:
         for name in names
         if len({one.get(name) for one in every}) > 1
     ]
-    more = f"; and {len(differing) - MOST_NAMED} more" if len(differing) > MOST_NAMED else ""
     yield Doubt(
         kind="same-names-for-other-things",
-        what=f"the runs have different things under the same names in {title}: "
-        f"{'; '.join(differing[:MOST_NAMED])}{more}",
+        what=f"the runs have different things under the same names in {title}: {first_few(differing)}",
         why="a difference between such runs is one of those things, so they are not compared with one another",
         cure="give other things other names, or run both with the same ones",
     )

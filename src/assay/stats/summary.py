@@ -16,10 +16,9 @@ from assay.stats.pairing import parts_apart
 from assay.stats.questions import asked
 from assay.stats.sample import MACHINE, PLACEMENT, counts, in_order, is_warm_up, is_wrong, samples
 from assay.stats.told_apart import different_machines, media_changed, wrong_outputs
-from assay.stats.wording import in_words
+from assay.stats.wording import first_few, in_words
 
 ENOUGH_REPETITIONS = 5
-MOST_NAMED = 3
 
 
 class Group(Frozen):
@@ -197,12 +196,11 @@ def _odd(records: Sequence[Record]) -> list[Doubt]:
     odd = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
     if not odd:
         return []
-    named = "; ".join(one.words for one in odd[:MOST_NAMED])
-    more = f"; and {len(odd) - MOST_NAMED} more" if len(odd) > MOST_NAMED else ""
+    named = first_few([one.words for one in odd])
     return [
         Doubt(
             kind="outliers",
-            what=f"{len(odd)} trial{' lies' if len(odd) == 1 else 's lie'} far off: {named}{more}",
+            what=f"{len(odd)} trial{' lies' if len(odd) == 1 else 's lie'} far off: {named}",
             why="something else may have used the machine then; they count in every figure, and medians bear a few",
             cure="look at these trials' timelines, and repeat on an idle machine if there are many",
         )

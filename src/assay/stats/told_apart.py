@@ -6,8 +6,7 @@ from assay.model.doubt import Doubt
 from assay.model.record import Record
 from assay.stats.machine_kind import machine_names, media_changes
 from assay.stats.sample import is_wrong
-
-MOST_NAMED = 3
+from assay.stats.wording import first_few
 
 
 def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
@@ -15,7 +14,7 @@ def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
     wrong = [record.trial.id for record in records if is_wrong(record)]
     if not wrong:
         return []
-    named = ", ".join(wrong[:MOST_NAMED]) + (f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else "")
+    named = first_few(wrong, ", ", " and")
     return [
         Doubt(
             kind="wrong-outputs",

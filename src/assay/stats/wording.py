@@ -1,11 +1,20 @@
 """What a comparison says, in words that claim no more than its figures do."""
 
+from collections.abc import Sequence
 from math import ceil
 
 from assay.stats.comparison import Comparison
 from assay.stats.interval import LEAST_VALUES, LEVEL, Interval
 from assay.stats.planning import ALPHA, EFFECT
 from assay.stats.ranks import least_rank_sum_p, least_signed_rank_p
+
+MOST_NAMED = 3
+
+
+def first_few(words: Sequence[str], between: str = "; ", last: str = "; and") -> str:
+    """The first three, and how many more there are."""
+    more = f"{last} {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
+    return between.join(words[:MOST_NAMED]) + more
 
 
 def in_words(one: Comparison) -> str:
