@@ -9,7 +9,7 @@ import re
 import pytest
 
 from assay.model.doubt import Outcome
-from tests.it.driving import JAR, a_place
+from tests.it.driving import IN_ONE_CONTAINER, JAR, a_place
 from tests.it.handwritten import TEXT, counted
 
 pytestmark = pytest.mark.it
@@ -68,6 +68,7 @@ workloads: triangles
 datasets:
   - {{make: brightkite, scale: 0.005}}
 cluster: {{conf_dir: {kept.conf_dir}}}
+hadoop: {IN_ONE_CONTAINER}
 """)
     kept.place.assay("run", experiment, "--out", "run")
     (record,) = kept.place.records("run")

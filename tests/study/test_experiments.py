@@ -89,7 +89,7 @@ def test_a_profile_that_several_experiments_use_is_shipped():
 def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
     plan = make_plan(file, vocabulary(INSTALLATION))
     assert max(trial.repetition for trial in plan.trials) >= LEAST_PAIRS
-    # Not more than 45 minutes, at 75 to 100 seconds each.
+    # Not more than 45 minutes, at 75 seconds each.
     assert len(plan.trials) <= 36
 
 

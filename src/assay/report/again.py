@@ -11,10 +11,8 @@ from assay.model.record import Record
 from assay.report.gathered import Gathered
 from assay.report.text import duration_text
 from assay.stats.comparison import Comparison
-from assay.stats.interval import LEAST_VALUES
-from assay.stats.planning import ALPHA, EFFECT, MOST_REPETITIONS
+from assay.stats.planning import EFFECT, least_repetitions
 from assay.stats.questions import Asked
-from assay.stats.ranks import least_rank_sum_p
 from assay.stats.sample import counts
 
 MORE = 1.2
@@ -43,8 +41,7 @@ def further(records: Sequence[Record], compared: Asked) -> Further | None:
     if not left:
         return None
     have = min(map(_repetitions, left))
-    alpha = ALPHA / len(compared.all)
-    least = next(count for count in range(LEAST_VALUES, MOST_REPETITIONS) if least_rank_sum_p(count, count) <= alpha)
+    least = least_repetitions(len(compared.all))
     wanted = least if have < least else max((one.needed or 0 for one in left), default=0)
     if wanted <= have:
         return None

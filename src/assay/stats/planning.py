@@ -17,7 +17,7 @@ from typing import NamedTuple
 from assay.model.signature import Array
 from assay.stats.interval import LEAST_VALUES, SEED
 from assay.stats.outlier import MOST_DEVIATIONS, robust_deviation
-from assay.stats.ranks import signed_rank_bound
+from assay.stats.ranks import least_rank_sum_p, signed_rank_bound
 
 ALPHA = 0.05
 EFFECT = 0.05
@@ -43,6 +43,15 @@ class Noise(NamedTuple):
 
     deviation: float
     freedom: float = inf
+
+
+def least_repetitions(comparisons: int) -> int:
+    """Fewer of each level tell no difference among so many comparisons, even if all of one lie above all of the other.
+
+    Pairs alone would take more.
+    """
+    alpha = ALPHA / comparisons
+    return next(count for count in range(LEAST_VALUES, MOST_REPETITIONS) if least_rank_sum_p(count, count) <= alpha)
 
 
 def noise_of(differences: Sequence[Array]) -> Noise | None:

@@ -2,7 +2,8 @@
 
 Strict on purpose: what is said of all cases falls with those that clearly speak against it, and stands only if more
 than half clearly speak for it and none against. What is said of some case, and what falls, needs more of them than
-chance alone would give: of many places one or two point somewhere by luck.
+chance alone would give: of many places one or two point somewhere by luck. What is said of some case is never refuted:
+it may be one that the run does not have.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,6 +71,7 @@ def judge(
 
 
 def _judged(statement: Statement, check: Check, reason: str, measured: Measured) -> Judged:
+    check = () if reason else check
     found = [[finding for claim in part.claims for finding in claim.findings(measured)] for part in check]
     findings = tuple(one for part, own in zip(check, found, strict=True) for one in _evidence(part.quantifier, own))
     if not findings:
@@ -92,9 +94,7 @@ def _held(quantifier: Quantifier, findings: Sequence[Finding]) -> Verdict:
     speaks_for, against = (_count(findings, truth) for truth in ("yes", "no"))
     enough = beyond_chance(len(findings))
     if quantifier == "some":
-        if speaks_for >= enough:
-            return "confirmed"
-        return "refuted" if against == len(findings) > 0 else "undecided"
+        return "confirmed" if speaks_for >= enough else "undecided"
     if quantifier == "every" and against:
         return "refuted" if against >= enough else "undecided"
     if 2 * speaks_for > len(findings):

@@ -15,8 +15,11 @@ from assay.study.difference import LEAST_S, SAME_SHARE, Difference, Truth, diffe
 from assay.study.point import Field, Level, Measured, Point, Repeated, level_text
 
 Conditions = Mapping[Field, Level | tuple[Level, ...]]
-Relation = Literal["less", "much less", "at most", "same", "about"]
-MUCH_LESS = 0.5
+Relation = Literal["less", "much less", "at most", "same", "about", "most of"]
+HALF = 0.5
+"""`much less` is less than half, `most of` more than half."""
+LEAST_LEVELS = 3
+"""Fewer are no steps and no curve."""
 SAME: Mapping[Relation, float] = {"same": SAME_SHARE, "about": 0.2}
 """By how much of a share two values may differ that are said to be so."""
 LEAST_OF = {"throughput": 0.0, "busy": 1.0, "iowait": 1.0}
@@ -50,6 +53,8 @@ def judged(relation: Relation, found: Difference) -> Truth:
         return found.within(SAME[relation])
     if relation == "much less":
         return _much_less(found)
+    if relation == "most of":
+        return "yes" if found.bounds[0] > HALF else "no" if found.bounds[1] < HALF else "unclear"
     if relation == "at most" and found.bounds[1] <= 1 + SAME_SHARE:
         return "yes"
     return "yes" if found.direction < 0 else "no" if found.direction > 0 else "unclear"
@@ -58,9 +63,9 @@ def judged(relation: Relation, found: Difference) -> Truth:
 def _much_less(found: Difference) -> Truth:
     """Of a first value that is so small that no fall of it would count, nothing can be told."""
     low, high = found.bounds
-    if found.direction < 0 and (found.second == 0 if found.ratio is None else high < MUCH_LESS):
+    if found.direction < 0 and (found.second == 0 if found.ratio is None else high < HALF):
         return "yes"
-    return "no" if low > MUCH_LESS and found.first * (1 - MUCH_LESS) >= found.least else "unclear"
+    return "no" if low > HALF and found.first * (1 - HALF) >= found.least else "unclear"
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class Steps:
-    """From each level of a field to the next higher one the value falls."""
+    """From each of at least 3 levels of a field to the next higher one the value falls."""
 
     field: Field
     where: Conditions
@@ -93,7 +98,7 @@ class Steps:
         """One for each step."""
         for group in by_level(measured, self.field, self.where):
             levels = sorted(group, key=float)
-            for base, level in pairwise(levels):
+            for base, level in pairwise(levels) if len(levels) >= LEAST_LEVELS else ():
                 found = _beside(measured, group, base, level)
                 if found is not None:
                     yield _finding("less", found, group[base].told(self.field), self.field, (level, base))
@@ -127,7 +132,8 @@ class Effect:
     """What a change of `field` from `base` to `level` does at `across = more` beside what it does at `across = less`.
 
     `more gain`: the ratio of the two values is smaller at `more`; `same gain`: the ratios are the same; `more saved`:
-    more is taken off the value, in its own unit, which also tells of values that come down to almost nothing.
+    more is taken off the value, in its own unit, which also tells of values that come down to almost nothing; `more
+    apart`: the ratio is further from 1, either way.
     """
 
     field: Field
@@ -137,7 +143,7 @@ class Effect:
     more: Level
     less: Level
     where: Conditions
-    relation: Literal["more gain", "same gain", "more saved"] = "more gain"
+    relation: Literal["more gain", "same gain", "more saved", "more apart"] = "more gain"
 
     def findings(self, measured: Measured) -> Iterator[Finding]:
         """One for each place at which all four values are there."""
@@ -162,7 +168,10 @@ class Effect:
         shared = first.keys() & second.keys()
         if self.relation == "more saved":
             return {one: second[one] - first[one] for one in shared}
-        return {one: second[one] / first[one] for one in shared if first[one] > 0}
+        ratios = {one: second[one] / first[one] for one in shared if first[one] > 0}
+        if self.relation == "more apart":
+            return {one: min(ratio, 1 / ratio) for one, ratio in ratios.items() if ratio > 0}
+        return ratios
 
     def _shown(self, value: float) -> str:
         return f"{value:+.1f} s" if self.relation == "more saved" else f"{value:.2f}"
@@ -170,7 +179,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spread:
-    """Over the levels of `field` the value varies less at `across = less` than at `across = more`."""
+    """Over the levels of `field` the value varies much less at `across = less` than at `across = more`."""
 
     field: Field
     across: Field
@@ -187,18 +196,18 @@ class Spread:
             if found is not None:
                 place = next(iter(small.values())).told(self.across, self.field)
                 text = (
-                    f"{place}: slowest over fastest {level_text(self.across, self.less)} {found.second:.2f}, "
-                    f"{level_text(self.across, self.more)} {found.first:.2f}"
+                    f"{place}: slowest over fastest: {level_text(self.across, self.less)} {found.second:+.0%}, "
+                    f"{level_text(self.across, self.more)} {found.first:+.0%}"
                 )
-                yield Finding(text=text, truth=judged("less", found))
+                yield Finding(text=text, truth=judged("much less", found))
 
 
 def _spread(measured: Measured, group: Mapping[Level, Point]) -> Repeated:
-    """Of each repetition that has all levels: its largest value over its smallest."""
+    """Of each repetition that has all levels: by how much its largest value exceeds its smallest, as a share."""
     every = [measured.of(point) for point in group.values()]
     shared = set.intersection(*(set(one) for one in every))
     values = {one: [repeated[one] for repeated in every] for one in shared}
-    return {one: max(own) / min(own) for one, own in values.items() if min(own) > 0}
+    return {one: max(own) / min(own) - 1 for one, own in values.items() if min(own) > 0}
 
 
 def by_level(measured: Measured, field: Field, conditions: Conditions) -> list[dict[Level, Point]]:

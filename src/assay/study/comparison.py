@@ -19,6 +19,7 @@ CHECKS: Mapping[StudyName, Mapping[str, Check]] = {
     "hybrid": hybrid.CHECKS,
 }
 NEVER: Mapping[StudyName, Mapping[str, str]] = {"thesis": components.NEVER, "hybrid": hybrid.NEVER}
+NEVER_SCALED: Mapping[StudyName, Mapping[str, str]] = {"thesis": components.SCALED, "hybrid": hybrid.SCALED}
 SOURCES: Mapping[StudyName, str] = {
     "thesis": "M. Bakratsas, Hadoop-MapReduce performance on SSD for Complex Network analysis, master's thesis, "
     "University of Thessaly, 2015",
@@ -76,12 +77,13 @@ def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:
         return None
     study = experiment.study
     reading = read(records, experiment)
+    never = {**NEVER[study], **(NEVER_SCALED[study] if experiment.scaled else {})}
     return StudyComparison(
         experiment=experiment,
         source=SOURCES[study],
         values=len(reading.measured),
         figures=figures(experiment, reading.measured),
         tables=tables(study, reading.measured),
-        statements=judge(statements(study), CHECKS[study], NEVER[study], reading.measured),
+        statements=judge(statements(study), CHECKS[study], never, reading.measured),
         passed_over=reading.passed_over,
     )

@@ -13,8 +13,8 @@ _NAME = re.compile(r"(thesis|hybrid)-(?:tables?|figures?)-[0-9a-z]+(?:-[0-9a-z]+
 DATA_GB = 50.0
 """The hybrid study's data set in all figures but the one that varies it."""
 DATA_FIGURE = "hybrid-figure-3a"
-DATA_SCALE = 100.0
-"""In the scaled form 10 MB stand for 1 GB of data."""
+DATA_SCALE = 1000 / 13.3
+"""In the scaled form 13.3 MB stand for 1 GB of data."""
 BLOCK_FIGURES, BLOCK_SCALE = ("hybrid-figure-3b", "hybrid-figure-5a"), 4.0
 """Where blocks are varied, 1 MB of a block or of the sort buffer stands for 4 MB in the scaled form."""
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal, NamedTuple
 
-from assay.study.claim import Conditions, Finding, by_level
+from assay.study.claim import LEAST_LEVELS, Conditions, Finding, by_level
 from assay.study.difference import LEAST_S, Difference, Truth, difference, interval
 from assay.study.point import Field, Level, Measured, Point, Repeated, level_text
 
 ON_LINE_SHARE, OFF_LINE_SHARE = 0.15, 0.3
 STEEPER = 1.25
-LEAST_LEVELS = 3
 NEAR = 0.1
+LIKE_SHARE = 0.25
 
 
 class Curve(NamedTuple):
@@ -121,6 +121,41 @@ class Near:
             truth: Truth = "yes" if least <= low and high <= most else "no" if low > most or high < least else "unclear"
             text = f"{level_text(self.field, self.level)} / {level_text(self.field, self.base)} = {found.words}"
             yield Finding(text=f"{group[self.base].told(self.field)}: {text}", truth=truth)
+
+
+@dataclass(frozen=True)
+class Like:
+    """At `level` the value is like that at `near`: off it by less than a quarter of the way to that at `far`.
+
+    Where no difference of these two can be told, it is like both, and nothing is told.
+    """
+
+    field: Field
+    level: Level
+    near: Level
+    far: Level
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each place with all three."""
+        for group in by_level(measured, self.field, self.where):
+            if not {self.level, self.near, self.far} <= group.keys():
+                continue
+            own, near, far = (measured.of(group[one]) for one in (self.level, self.near, self.far))
+            way = difference(near, far, LEAST_S)
+            shared = own.keys() & near.keys()
+            if way is None or not shared:
+                continue
+            level, base, other = (level_text(self.field, one) for one in (self.level, self.near, self.far))
+            text = f"{group[self.level].told(self.field)}: {level} is "
+            if not way.direction:
+                yield Finding(text=f"{text}as {base} and {other}, which don't differ", truth="unclear")
+                continue
+            offs = [own[one] - near[one] for one in shared]
+            low, high = sorted(off / way.change for off in interval(offs))
+            off = low > LIKE_SHARE or high < -LIKE_SHARE
+            truth: Truth = "yes" if max(-low, high) <= LIKE_SHARE else "no" if off else "unclear"
+            yield Finding(text=f"{text}{median(offs) / way.change:.0%} of the way from {base} to {other}", truth=truth)
 
 
 def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterator[tuple[str, Curve]]:
