@@ -1,10 +1,14 @@
 """Proves that the page cache is doubted by what emulated drives counted, and by room in memory where nobody counted."""
 
+import ast
+from pathlib import Path
+
 from assay.doubts import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, cached
 from assay.model.trial import MediumSpec
 from tests.builders import a_job, a_trial
 
 MIB = 1 << 20
+ROOT = Path(__file__).parents[1]
 FACTS = {"memory_bytes": str(8 << 30)}
 
 
@@ -44,3 +48,17 @@ def test_of_a_directory_only_the_room_in_memory_is_known():
 
 def test_memory_can_not_hide_memory():
     assert cached(on("memory"), [job()], FACTS, {}) == []
+
+
+def test_every_doubt_is_explained_in_the_reference():
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
+    kinds = {
+        keyword.value.value
+        for file in (ROOT / "src" / "assay").rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Doubt"
+        for keyword in call.keywords
+        if keyword.arg == "kind" and isinstance(keyword.value, ast.Constant)
+    }
+    assert len(kinds) > 50
+    assert {kind for kind in kinds if f"`{kind}`" not in pages} == set()

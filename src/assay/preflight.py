@@ -26,6 +26,7 @@ EDGE_LINE_BYTES = 20
 _ROOM = "free some space, name a place on another disk, or take a smaller dataset"
 
 MakeParts = Callable[[Trial], AbstractContextManager[Parts]]
+Key = tuple[str, ...]
 
 
 class Needs(Frozen):
@@ -40,30 +41,28 @@ class Needs(Frozen):
 
 
 def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected: Expected | None = None) -> Needs:
-    """Prepare the plan's datasets and estimate its trials. Raises BadInputError when one of them can't fit.
+    """Check the trials, prepare the plan's datasets and estimate them. Raises BadInputError when one can't be or fit.
 
     Times are those that earlier trials took, as far as there were any like these, else the workloads' own estimates.
     """
     expected = expected or Expected([])
+    distinct = {_key(trial): trial for trial in reversed(plan.trials)}
+    for trial in reversed(distinct.values()):
+        with make_parts(trial) as parts:
+            parts.workload()
+            _refuse_unmet(trial)
+            parts.cluster().check(trial.settings.properties)
     estimates: dict[str, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
-    seen: dict[tuple[str, ...], Estimate] = {}
+    seen: dict[Key, Estimate] = {}
     progress.step("prepare datasets")
     for trial in plan.trials:
-        key = (
-            trial.workload.model_dump_json(),
-            trial.dataset.name,
-            trial.placement.name,
-            str(trial.cluster),
-            str(trial.settings),
-        )
+        key = _key(trial)
         if key not in seen:
             with make_parts(trial) as parts:
                 spaces = {medium.spec.name: medium.space() for medium in parts.media()}
                 free |= {name: space.free_bytes for name, space in spaces.items()}
-                _refuse_unmet(trial)
-                parts.cluster().check(trial.settings.properties)
                 seen[key] = _estimate(trial, parts, progress)
                 if full := _full_together(trial, seen[key], spaces):
                     raise BadInputError(f"{full}; {_ROOM}")
@@ -80,6 +79,17 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected:
     )
     _refuse(needs)
     return needs
+
+
+def _key(trial: Trial) -> Key:
+    """Of trials with the same one only the first is looked at."""
+    return (
+        trial.workload.model_dump_json(),
+        trial.dataset.name,
+        trial.placement.name,
+        str(trial.cluster),
+        str(trial.settings),
+    )
 
 
 def _told_by(earlier: Expectation | None, estimate: Estimate) -> Estimate:

@@ -34,11 +34,11 @@ def test_java_home_comes_before_the_path(tmp_path):
 
 
 def test_java_on_the_path_is_followed_to_its_home(tmp_path):
-    home = make_java(tmp_path / "jdk", "1.8.0_392")
+    home = make_java(tmp_path / "jdk", "17.0.9")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "java").symlink_to(home / "bin" / "java")
     found = find_java({"PATH": str(tmp_path / "bin")})
-    assert (found.home, found.feature, found.version) == (home, 8, "1.8.0_392")
+    assert (found.home, found.feature, found.version) == (home, 17, "17.0.9")
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_no_java_is_said_with_the_cure(environment, says):
 
 
 def test_an_old_java_is_refused(tmp_path):
-    with pytest.raises(BadInputError, match=r"Java 1\.7\.0 .* is too old"):
-        find_java({"JAVA_HOME": str(make_java(tmp_path / "jdk", "1.7.0"))})
+    with pytest.raises(BadInputError, match=r"Java 1\.8\.0 .* is too old"):
+        find_java({"JAVA_HOME": str(make_java(tmp_path / "jdk", "1.8.0"))})
 
 
 def test_missing_jars_are_said_with_the_cure(tmp_path, java):

@@ -1,5 +1,8 @@
 """An existing cluster is found through its configuration directory; what is missing is said in one sentence."""
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from assay.cluster.addresses import Addresses
@@ -88,7 +91,10 @@ def test_a_local_file_system_is_refused(site):
 
 def test_a_missing_host_is_refused(site):
     found = addresses(site(core={"fs.defaultFS": "hdfs://m:1"}))
-    with pytest.raises(BadInputError, match=r"mapreduce\.jobhistory\.webapp\.address names no host"):
+    with pytest.raises(
+        BadInputError,
+        match=r"neither mapreduce\.jobhistory\.webapp\.address nor mapreduce\.jobhistory\.address names a host",
+    ):
         found.historyserver()
 
 
@@ -100,19 +106,85 @@ def test_changed_properties_win_and_the_original_stays(site, tmp_path):
     assert read_site(conf_dir)["mapreduce.task.io.sort.mb"] == "100"
 
 
-def test_a_cluster_that_does_not_answer_is_named(site, tmp_path):
-    (port,) = free_ports(1)
-    conf_dir = site(
-        core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"}
+def test_a_final_property_is_replaced_and_other_files_are_included(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://m:1"})
+    (conf_dir / "mapred-site.xml").write_text(
+        '<configuration xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="more.xml"/>'
+        "<property><name>mapreduce.job.reduces</name><value>3</value><final>true</final></property></configuration>"
     )
+    (conf_dir / "more.xml").write_text(to_xml({"mapreduce.job.maps": "5"}))
+    assert read_site(conf_dir)["mapreduce.job.maps"] == "5"
+    derive_site(conf_dir, tmp_path / "derived", {"mapreduce.job.reduces": "7"})
+    assert read_site(tmp_path / "derived")["mapreduce.job.reduces"] == "7"
+    assert "final" not in (tmp_path / "derived" / "mapred-site.xml").read_text()
+    (conf_dir / "more.xml").unlink()
+    with pytest.raises(BadInputError, match=r"mapred-site\.xml"):
+        read_site(conf_dir)
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers with the server's status."""
+
+    def do_GET(self):
+        self.send_response(int(self.server.status))
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        """Nothing on the terminal."""
+
+
+@pytest.fixture
+def server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def the_cluster(site, tmp_path, port):
+    conf_dir = site(
+        core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"},
+        yarn={"yarn.resourcemanager.hostname": "127.0.0.1"}, mapred={"mapreduce.jobhistory.address": "127.0.0.1:1"},
+    )  # fmt: skip
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
-    cluster = ExistingCluster(
+    return ExistingCluster(
         Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir), {}
     )
-    layout = Layout(neutral=tmp_path, data=(), local=())
+
+
+def said(cluster, tmp_path):
     with (
-        pytest.raises(AssayError, match=f"the NameNode does not answer at http://127.0.0.1:{port}"),
-        cluster.running(layout, {}, Silent()),
+        pytest.raises(AssayError) as caught,
+        cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()),
     ):
         pass
+    return str(caught.value)
+
+
+def test_a_cluster_that_does_not_answer_is_named(site, tmp_path):
+    (port,) = free_ports(1)
+    cluster = the_cluster(site, tmp_path, port)
+    text = said(cluster, tmp_path)
+    assert text.startswith(
+        f"the NameNode of {tmp_path / 'site'} does not answer as it should: http://127.0.0.1:{port}: "
+    )
+    assert "refused" in text
     assert cluster.failure() is None
+
+
+@pytest.mark.parametrize(("status", "why"), [(401, "no Kerberos"), (500, "HTTP status 500"), (200, "no such one")])
+def test_what_answers_instead_is_said(site, tmp_path, server, status, why):
+    server.status = status
+    assert why in said(the_cluster(site, tmp_path, server.server_port), tmp_path)
+
+
+def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
+    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+    with pytest.raises(BadInputError, match="names a host"):
+        ExistingCluster(
+            Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir), {}
+        )

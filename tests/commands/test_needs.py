@@ -50,7 +50,7 @@ def test_reckoned_times_of_an_emulated_drive_are_the_least():
 
 def test_on_an_existing_cluster_it_is_said_what_is_not_known():
     lines = needs_of(Estimate(disk_bytes=0, memory_bytes=0, seconds=60))
-    assert lines[-1].endswith("1:00 min); disk and memory are the cluster's own and not estimated")
+    assert lines[-1].endswith("1:00 min); disk and memory of the cluster are its own and not estimated")
     assert len(lines) == 3
 
 

@@ -79,7 +79,9 @@ def test_most_of_a_whole_is_more_than_half():
 
 
 def test_what_is_said_of_some_case_is_not_refuted_by_others():
-    statement = Statement(id="S1", study="hybrid", section="1", claim="Somewhere the hard disk is ahead.", support="yes")
+    statement = Statement(
+        id="S1", study="hybrid", section="1", claim="Somewhere the hard disk is ahead.", support="yes"
+    )
     check = (some(Compare("medium", "0", "less", "100", JOB)),)
     for hdd, verdict in ((50.0, "confirmed"), (100.0, "undecided")):
         seen = measured({("0", 100.0): hdd, ("100", 100.0): 60.0})

@@ -43,7 +43,7 @@ def main() -> None:
         click.echo(f"assay: {error}", err=True)
         sys.exit(FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):
-        click.echo("assay: interrupted; finished trials are kept", err=True)
+        click.echo("assay: interrupted", err=True)
         sys.exit(INTERRUPTED)
 
 
@@ -77,9 +77,7 @@ def quickstart(out: Path | None) -> int:
 @click.option("--resume", is_flag=True, help="Go on with the unfinished trials of --out.")
 @click.option("--dry-run", is_flag=True, help="Only prepare the datasets and say what would run and what it needs.")
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
-@click.option(
-    "--for", "budget_s", type=Duration(), help="Stop after this time (2h, 90min); until then repeat what is uncertain."
-)
+@click.option("--for", "budget_s", type=Duration(), help="Stop after this time (2h, 90min); till then repeat the plan.")
 def run(
     experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
 ) -> int:
@@ -99,10 +97,10 @@ def run(
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
-@click.option("--rows", type=click.Choice(["combinations", "trials"]), default="combinations", help="Of --format csv.")
+@click.option("--rows", type=click.Choice(["combinations", "trials"]), help="Of --format csv; combinations without.")
 @click.option("--out", type=click.Path(path_type=Path), help="File for --format; md, csv and json are printed without.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-def report(folder: Path, form: "Form | None", rows: "Rows", out: Path | None, *, as_json: bool) -> int:
+def report(folder: Path, form: "Form | None", rows: "Rows | None", out: Path | None, *, as_json: bool) -> int:
     """Print a run's table and write its page, RUN/report.html; or write one form of the report.
 
     \b
@@ -111,9 +109,14 @@ def report(folder: Path, form: "Form | None", rows: "Rows", out: Path | None, *,
     """
     from assay.commands.report import report_run, write_report
 
-    if form is None and not as_json:
-        return report_run(folder, open_console())
-    return write_report(folder, form or "json", rows, out, open_console())
+    form = form or ("json" if as_json else None)
+    if rows and form != "csv":
+        raise click.UsageError("--rows is of --format csv alone; add that, or leave it out")
+    if form:
+        return write_report(folder, form, rows or "combinations", out, open_console())
+    if out:
+        raise click.UsageError("--out is the file for --format; name a format, or leave it out for RUN/report.html")
+    return report_run(folder, open_console())
 
 
 @cli.command()

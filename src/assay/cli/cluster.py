@@ -13,9 +13,7 @@ def cluster() -> None:
 
 
 @cluster.command("up")
-@click.option(
-    "--settings", default="stock", show_default=True, help="Settings profile: stock, defaults, containers, customs."
-)
+@click.option("--settings", default="stock", show_default=True, help="A shipped settings profile, such as defaults.")
 def up(settings: str) -> None:
     """Start a one-node Hadoop on this machine, on free loopback ports, and leave it running.
 

@@ -38,7 +38,13 @@ class Addresses:
         members = _list(self._properties.get("yarn.resourcemanager.ha.rm-ids", ""))
         suffixes = [f".{member}" for member in members] or [""]
         return tuple(
-            self._url(scheme, f"yarn.resourcemanager.{key}{suffix}", self._resourcemanager(suffix), port)
+            self._url(
+                scheme,
+                f"yarn.resourcemanager.{key}{suffix}",
+                self._resourcemanager(suffix),
+                port,
+                f"yarn.resourcemanager.hostname{suffix}",
+            )
             for suffix in suffixes
         )
 
@@ -47,17 +53,18 @@ class Addresses:
         secure = self._properties.get("mapreduce.jobhistory.http.policy") == "HTTPS_ONLY"
         scheme, port, key = ("https", 19890, "webapp.https.address") if secure else ("http", 19888, "webapp.address")
         host = self._properties.get("mapreduce.jobhistory.address", "").partition(":")[0]
-        return self._url(scheme, f"mapreduce.jobhistory.{key}", host, port)
+        return self._url(scheme, f"mapreduce.jobhistory.{key}", host, port, "mapreduce.jobhistory.address")
 
     def _resourcemanager(self, suffix: str) -> str:
         named = self._properties.get(f"yarn.resourcemanager.hostname{suffix}", "")
         return named or self._properties.get(f"yarn.resourcemanager.address{suffix}", "").partition(":")[0]
 
-    def _url(self, scheme: str, key: str, default_host: str, default_port: int) -> str:
+    def _url(self, scheme: str, key: str, default_host: str, default_port: int, other_key: str = "") -> str:
         host, _, port = self._properties.get(key, "").partition(":")
         host = default_host if host in _ANYWHERE else host
         if host in _ANYWHERE:
-            raise BadInputError(f"{self._conf_dir} does not say where the cluster is: {key} names no host")
+            why = f"neither {key} nor {other_key} names a host" if other_key else f"{key} names no host"
+            raise BadInputError(f"{self._conf_dir} does not say where the cluster is: {why}")
         return f"{scheme}://{host}:{port or default_port}"
 
 

@@ -73,6 +73,7 @@ def start_daemon(role: str, command: Sequence[str], environment: Mapping[str, st
     return Daemon(role, process, log)
 
 
+_LOGIN = (401, 403)
 # Daemons are on this machine or in its cluster: never through a proxy that the environment names for the world outside.
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -85,6 +86,20 @@ def fetch_json(url: str, timeout_s: float = 5.0) -> Any:
             return json.load(answer)
     except (OSError, urllib.error.URLError, ValueError):
         return None
+
+
+def no_answer(url: str, timeout_s: float = 5.0) -> str:
+    """Why a web interface gives nothing, in a few words; empty where it does answer something."""
+    try:
+        with _DIRECTLY.open(url, timeout=timeout_s):
+            return ""
+    except urllib.error.HTTPError as error:
+        login = ", it asks for a login, and Assay has none (no Kerberos)" if error.code in _LOGIN else ""
+        return f"HTTP status {error.code}{login}"
+    except urllib.error.URLError as error:
+        return str(error.reason)
+    except OSError as error:
+        return str(error)
 
 
 def namenode_open(url: str) -> bool:

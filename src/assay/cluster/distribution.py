@@ -10,7 +10,7 @@ from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 
-_OLDEST_JAVA = 8
+_OLDEST_JAVA = 11  # what the jobs are made for
 _PREPARE = "run `hadoop/prepare` (or `./assay` once) to fetch it, or point HADOOP_HOME at an installed Hadoop 3"
 _INSTALLED = ("common", "common/lib", "hdfs", "hdfs/lib", "mapreduce", "yarn", "yarn/lib")
 
@@ -53,7 +53,7 @@ class Distribution(Frozen):
 def find_java(environment: Mapping[str, str]) -> Java:
     """The Java of JAVA_HOME, or else of the PATH.
 
-    Raises BadInputError when there is none or it is too old for Hadoop 3.
+    Raises BadInputError when there is none or it is too old for the jobs.
     """
     home = _java_home(environment)
     release = home / "release"
@@ -65,7 +65,9 @@ def find_java(environment: Mapping[str, str]) -> Java:
             f"{home} does not say which Java it is (no JAVA_VERSION in {release}); set JAVA_HOME to a JDK"
         )
     if feature < _OLDEST_JAVA:
-        raise BadInputError(f"Java {version} in {home} is too old for Hadoop 3; set JAVA_HOME to Java 17")
+        raise BadInputError(
+            f"Java {version} in {home} is too old, jobs need {_OLDEST_JAVA}; set JAVA_HOME to a JDK of version 17 to 21"
+        )
     return Java(home=home, feature=feature, version=version, fingerprint=_fingerprint(home))
 
 
@@ -82,9 +84,7 @@ def _java_home(environment: Mapping[str, str]) -> Path:
         raise BadInputError(
             "no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install a JDK of version 17 to 21"
         )
-    home = Path(found).resolve().parent.parent
-    # A JDK 8 keeps its launcher twice; the outer home has the release file.
-    return home.parent if home.name == "jre" else home
+    return Path(found).resolve().parent.parent
 
 
 def _feature(version: str) -> int | None:
@@ -118,10 +118,13 @@ def _installed(home: Path, java: Java) -> Distribution:
     version = _version(share / "common")
     if version is None or not (home / "bin" / "hadoop").is_file():
         raise BadInputError(
-            f"HADOOP_HOME is {home}, but there is no bin/hadoop and share/hadoop/common/hadoop-common-*.jar in it"
+            f"HADOOP_HOME is {home}, but there is no bin/hadoop and share/hadoop/common/hadoop-common-*.jar in it; "
+            "point it at an Apache Hadoop 3, or unset it to use the bundled one"
         )
     if not version.startswith("3."):
-        raise BadInputError(f"HADOOP_HOME is {home}: Hadoop {version} can't be used, Assay needs Hadoop 3")
+        raise BadInputError(
+            f"HADOOP_HOME is {home}: Hadoop {version} can't be used, only Hadoop 3; unset it to use the bundled one"
+        )
     # The web pages are folders beside the HDFS and YARN jars, so these folders are entries of their own.
     folders = (str(share / "hdfs"), str(share / "yarn"))
     return Distribution(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from assay.cluster.addresses import Addresses
 from assay.cluster.commands import write_hadoop_command
-from assay.cluster.daemon import historyserver_ready, namenode_info, resourcemanager_ready
+from assay.cluster.configuration import LOG4J
+from assay.cluster.daemon import historyserver_ready, namenode_info, no_answer, resourcemanager_ready
 from assay.cluster.distribution import Distribution
 from assay.cluster.site import derive_site, read_site
 from assay.cluster.starts import Starts
@@ -35,7 +36,10 @@ class ExistingCluster:
         assert spec.conf_dir is not None  # noqa: S101 - for the type checker: it was set above
         self._conf_dir = spec.conf_dir.resolve()
         self._distribution = distribution
-        self._addresses = Addresses(read_site(self._conf_dir), self._conf_dir)
+        addresses = Addresses(read_site(self._conf_dir), self._conf_dir)
+        self._namenodes = addresses.namenodes()
+        self._resourcemanagers = addresses.resourcemanagers()
+        self._historyserver = addresses.historyserver()
         self._namenode_url: str | None = None
         self._checked_at_s = 0.0
 
@@ -53,13 +57,14 @@ class ExistingCluster:
         Raises AssayError naming the service that does not answer.
         """
         progress.detail(f"looking for the cluster of {self._conf_dir}")
-        namenode = self._answering("NameNode", self._addresses.namenodes(), lambda url: bool(namenode_info(url)))
-        self._answering("ResourceManager", self._addresses.resourcemanagers(), resourcemanager_ready)
-        history = self._answering("JobHistoryServer", (self._addresses.historyserver(),), historyserver_ready)
-        conf_dir = self._conf_dir
-        if properties:
-            conf_dir = layout.neutral / "conf"
-            derive_site(self._conf_dir, conf_dir, properties)
+        namenode = self._answering("NameNode", self._namenodes, lambda url: bool(namenode_info(url)))
+        self._answering("ResourceManager", self._resourcemanagers, resourcemanager_ready, "no NodeManager is active")
+        history = self._answering("JobHistoryServer", (self._historyserver,), historyserver_ready)
+        conf_dir = layout.neutral / "conf"
+        derive_site(self._conf_dir, conf_dir, properties)
+        # Which jobs a program ran is read from what its client says at the level INFO.
+        if not (conf_dir / "log4j.properties").exists():
+            (conf_dir / "log4j.properties").write_text(LOG4J)
         starts = Starts(name="existing", properties={})
         hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
         version = str(namenode_info(namenode).get("SoftwareVersion", "unknown"))
@@ -76,11 +81,19 @@ class ExistingCluster:
         self._checked_at_s = time.monotonic()
         return None if namenode_info(self._namenode_url) else f"the NameNode at {self._namenode_url} no longer answers"
 
-    def _answering(self, service: str, urls: tuple[str, ...], answers: Callable[[str], bool]) -> str:
+    def _answering(
+        self,
+        service: str,
+        urls: tuple[str, ...],
+        answers: Callable[[str], bool],
+        but: str = "its answer is no such one",
+    ) -> str:
+        """The first address that answers; `but` says what is amiss where all only answer something else."""
         for url in urls:
             if answers(url):
                 return url
+        why = "; ".join(f"{url}: {no_answer(url) or but}" for url in urls)
         raise AssayError(
-            f"the {service} does not answer at {' or '.join(urls)} (from {self._conf_dir}); is the cluster up, "
-            "and can this machine reach it?"
+            f"the {service} of {self._conf_dir} does not answer as it should: {why}; is the cluster up, and can this "
+            "machine reach it?"
         )

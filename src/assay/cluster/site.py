@@ -1,10 +1,12 @@
 """Reads the configuration directory of somebody else's cluster, and derives one with a few properties changed."""
 
+import os
 import re
 import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
+from xml.etree import ElementInclude
 
 from assay.cluster.configuration import FILES, files_of
 from assay.model.errors import BadInputError
@@ -28,16 +30,28 @@ def read_site(conf_dir: Path) -> dict[str, str]:
 
 
 def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> None:
-    """Copy a configuration directory to `target` (which must not exist) and change these properties for its clients."""
-    shutil.copytree(source, target)
+    """Copy a configuration directory to `target` (which must not exist) and change these properties for its clients.
+
+    What this user may not read there is no client's, and left out.
+    """
+    shutil.copytree(source, target, ignore=_unreadable)
     for file in FILES:
         own = {name: value for name, value in properties.items() if file in files_of(name)}
         if own:
             _change(target / file, own)
 
 
+def _unreadable(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if not os.access(Path(folder) / name, os.R_OK)]
+
+
 def _change(file: Path, properties: Mapping[str, str]) -> None:
     root = _parse(file) if file.is_file() else ET.Element("configuration")
+    # Not only overruled: a property that is final would stay.
+    for parent in root.iter("configuration"):
+        for entry in parent.findall("property"):
+            if (entry.findtext("name") or "").strip() in properties:
+                parent.remove(entry)
     for name, value in properties.items():
         entry = ET.SubElement(root, "property")
         ET.SubElement(entry, "name").text = name
@@ -49,9 +63,11 @@ def _change(file: Path, properties: Mapping[str, str]) -> None:
 def _parse(file: Path) -> ET.Element:
     try:
         # The user's own cluster's configuration: as trusted as the user.
-        return ET.parse(file).getroot()  # noqa: S314
-    except (ET.ParseError, OSError) as error:
+        root = ET.parse(file).getroot()  # noqa: S314
+        ElementInclude.include(root, base_url=str(file))
+    except (ET.ParseError, ElementInclude.FatalIncludeError, OSError) as error:
         raise BadInputError(f"{file} can't be read as a Hadoop configuration file: {error}") from error
+    return root
 
 
 def _entries(root: ET.Element) -> dict[str, str]:

@@ -68,5 +68,5 @@ def _sum(plan: Plan, needs: Needs) -> str:
     time = f"{total}, more on slow drives (the longest trial, {longest.id}, {seconds})"
     disk = max(estimate.disk_bytes for estimate in needs.estimates.values())
     if not disk:
-        return f"{time}; disk and memory are the cluster's own and not estimated"
+        return f"{time}; disk and memory of the cluster are its own and not estimated"
     return f"{time}; at most about {bytes_text(disk)} of disk and {bytes_text(needs.memory_bytes)} of memory at once"

@@ -96,7 +96,8 @@ def run_experiment(
                 budget = Budget(how.budget_s, plan, needs.estimates)
                 _run_for(budget, plan, Rounds(plan, more), folder, make_parts, display)
     except KeyboardInterrupt:
-        _say(console, f"go on with: {typed('run', str(experiment), '--out', str(folder.path), '--resume')}")
+        again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
+        _say(console, f"finished trials are kept; go on with: {again}")
         raise
     report_run(folder.path, console)
     return exit_code(folder.path)

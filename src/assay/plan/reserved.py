@@ -1,7 +1,8 @@
 """Hadoop properties that an experiment can't set.
 
-On an embedded cluster: where things lie, and where they listen. Overriding them would put bytes on another medium than
-the record says, or services on other interfaces than loopback. On any cluster: what makes an output that can't be read.
+On an embedded cluster: where things lie, how its parts run, and where they listen. Overriding them would put bytes on
+another medium than the record says, or services on other interfaces than loopback. On any cluster: what makes an output
+that can't be read.
 """
 
 import re
@@ -37,8 +38,8 @@ def refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
     for place, name, _, _ in properties_of(experiment):
         if name in _DIRECTORIES or _ADDRESSES.fullmatch(name):
             raise BadInputError(
-                f"{path}, line {line_of(tree, [*place, name])}: {name} can't be set on an embedded cluster; media "
-                "decide where bytes lie, and all addresses are this machine's own; leave it out"
+                f"{path}, line {line_of(tree, [*place, name])}: {name} can't be set on an embedded cluster: where "
+                "bytes lie the media decide, and how its parts run and listen is Assay's own; leave it out"
             )
 
 

@@ -74,7 +74,11 @@ def compare_command(run: Gathered) -> str:
 def further_command(run: Gathered, more: Further) -> str:
     """The command that adds what `more` says."""
     minutes = ceil(MORE * more.seconds / 60)
-    return typed("run", _experiment(run), "--out", str(run.folder or "RUN"), "--resume", "--for", f"{minutes}min")
+    given = run.plan.options
+    chosen = [part for pair in zip(given[::2], given[1::2], strict=True) if pair[0] == "--only" for part in pair]
+    return typed(
+        "run", _experiment(run), "--out", str(run.folder or "RUN"), "--resume", *chosen, "--for", f"{minutes}min"
+    )
 
 
 def _experiment(run: Gathered) -> str:
