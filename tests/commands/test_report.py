@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -40,6 +41,19 @@ def test_csv_has_all_digits_of_combinations_or_trials(made):
     assert rows[1]["told"] == "false"
     trials = list(csv.DictReader(io.StringIO(assay("report", folder, "--format", "csv", "--rows", "trials")[1])))
     assert [float(row["elapsed_s"]) for row in trials] == [record.totals.elapsed_s for record in records]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--rows", "trials"), "--rows is of --format csv alone"),
+        (("--rows", "trials", "--format", "md"), "--rows is of --format csv alone"),
+        (("--out", "page.html"), "--out is the file for --format"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(made, words, says):
+    with pytest.raises(click.UsageError, match=says):
+        assay("report", made[0], *words)
 
 
 def test_json_is_one_document_with_all_records_and_what_was_left_out(made):

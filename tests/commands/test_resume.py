@@ -3,6 +3,7 @@
 import pytest
 
 from assay.commands.resume import resumed
+from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from tests.builders import a_plan, a_trial
 
@@ -32,6 +33,13 @@ def test_more_repetitions_can_be_added_and_what_ran_beyond_the_plan_stays():
     fewer = part(FULL, 1, 2, 3)
     assert resumed(fewer, FULL, FULL, set()) == FULL
     assert ids(resumed(FULL, fewer, fewer, {FULL.trials[3].id})) == [1, 2, 3, 4]
+
+
+def test_what_the_whole_run_was_doubted_for_stays():
+    no_drives, unknown = (Doubt(kind=kind, what="x", why="y", cure="z") for kind in ("no-emulated-drives", "unknown"))
+    stored = FULL.model_copy(update={"doubts": (no_drives, unknown)})
+    now = FULL.model_copy(update={"doubts": (unknown,)})
+    assert resumed(stored, now, now, set()).doubts == (no_drives, unknown)
 
 
 @pytest.mark.parametrize(
