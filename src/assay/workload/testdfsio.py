@@ -18,11 +18,13 @@ from assay.model.record import JobRecord
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
+from assay.workload.made import JOB_S, MadeWorkload
 
 MIB = 1 << 20
 SAMPLE_BYTES = 4096
 FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
+# One hard disk's: nothing is sorted, and tasks wait for nothing else.
+_BYTES_S = 150e6
 # Per file: its control file, and the task's share of the job's own small files.
 _BESIDE_BYTES = 64 * 1024
 
@@ -74,7 +76,7 @@ class TestDfsIo(MadeWorkload):
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
         """The files, written once and for `read` read once; there is next to nothing in memory."""
         jobs = 2 if self.spec.variant == "read" else 1
-        seconds = jobs * (JOB_S + self.total_bytes / BYTES_S)
+        seconds = jobs * (JOB_S + self.total_bytes / _BYTES_S)
         return Estimate(disk_bytes=self.total_bytes, memory_bytes=64 * MIB, seconds=seconds)
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
