@@ -1,5 +1,6 @@
 """Proves that every shipped experiment loads, and that the studies' are known by their names, in both sizes."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,9 +32,14 @@ SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
 FULL = [file for file in STUDIES if file not in SCALED]
 
 
+@cache
+def the_plan(file):
+    return make_plan(file, vocabulary(INSTALLATION))
+
+
 @pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
 def test_it_loads(file):
-    plan = make_plan(file, vocabulary(INSTALLATION))
+    plan = the_plan(file)
     assert plan.trials
     for trial in plan.trials:
         check_containers(trial.cluster, trial.settings.properties)
@@ -57,7 +63,7 @@ def test_every_one_has_a_scaled_form():
 
 @pytest.mark.parametrize("file", [file for file in STUDIES if file.stem.startswith("thesis-t")], ids=lambda f: f.stem)
 def test_settings_and_media_have_the_thesis_names(file):
-    plan = make_plan(file, vocabulary(INSTALLATION))
+    plan = the_plan(file)
     assert {trial.placement.name for trial in plan.trials} <= {"hdd", "ssd1", "ssd2"}
     names = {trial.settings.name.removesuffix("-scaled") for trial in plan.trials}
     known = {"defaults", "containers", "customs", "single-sort-factor", "single-file-buffer"}
@@ -66,13 +72,13 @@ def test_settings_and_media_have_the_thesis_names(file):
 
 @pytest.mark.parametrize("file", FULL, ids=lambda file: file.stem)
 def test_a_full_size_one_has_repetitions_enough_for_ranks(file):
-    plan = make_plan(file, vocabulary(INSTALLATION))
+    plan = the_plan(file)
     assert max(trial.repetition for trial in plan.trials) == 5
 
 
 @pytest.mark.parametrize("file", [file for file in FULL if file.stem.startswith("hybrid")], ids=lambda file: file.stem)
 def test_the_hybrid_studys_own_size_runs_twelve_tasks_at_once_and_starts_reducers_early(file):
-    trial = make_plan(file, vocabulary(INSTALLATION)).trials[0]
+    trial = the_plan(file).trials[0]
     master_mb, task_mb = 2048, 1024  # Hadoop's own, rounded up to the smallest allocation
     assert (trial.cluster.memory_mb - master_mb) // task_mb == 12
     assert trial.settings.properties["mapreduce.map.speculative"] == "false"
@@ -87,7 +93,7 @@ def test_a_profile_that_several_experiments_use_is_shipped():
 
 @pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
 def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
-    plan = make_plan(file, vocabulary(INSTALLATION))
+    plan = the_plan(file)
     assert max(trial.repetition for trial in plan.trials) >= LEAST_PAIRS
     # Not more than 45 minutes, at 75 seconds each.
     assert len(plan.trials) <= 36
@@ -95,7 +101,7 @@ def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
 
 @pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
 def test_a_scaled_one_keeps_two_maps_at_once_and_one_with_containers(file):
-    for trial in make_plan(file, vocabulary(INSTALLATION)).trials:
+    for trial in the_plan(file).trials:
         properties = trial.settings.properties
         map_mb, master_mb, step_mb = (int(properties[name]) for name in CONTAINERS)
         offered_mb = trial.cluster.limit_memory_bytes // MIB
