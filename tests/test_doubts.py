@@ -3,7 +3,10 @@
 import ast
 from pathlib import Path
 
-from assay.doubts import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, cached
+import pytest
+
+from assay.doubts import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, cached, crowded
+from assay.model.record import Amount
 from assay.model.trial import MediumSpec
 from tests.builders import a_job, a_trial
 
@@ -48,6 +51,23 @@ def test_of_a_directory_only_the_room_in_memory_is_known():
 
 def test_memory_can_not_hide_memory():
     assert cached(on("memory"), [job()], FACTS, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("others_s", "steal_s", "said"), [(2.0, 0.0, None), (-0.3, 0.0, None), (12.0, 0.0, "12 s"), (3.0, 4.0, "7 s")]
+)
+def test_programs_that_ran_beside_the_jobs_are_doubted(others_s, steal_s, said):
+    values = {("cpu", "machine", "user_s"): 60.0, ("cpu", "machine", "idle_s"): 60.0 - steal_s,
+              ("cpu", "machine", "steal_s"): steal_s, ("processes", "other", "busy_s"): others_s}  # fmt: skip
+    amounts = [
+        Amount(probe=probe, subject=subject, series=series, part=part, value=value * (1 if part == "run" else 9))
+        for (probe, subject, series), value in values.items()
+        for part in ("staging", "run")
+    ]
+    found = crowded(amounts)
+    assert [doubt.kind for doubt in found] == ([] if said is None else ["machine-shared"])
+    assert all(said in doubt.what for doubt in found)
+    assert crowded([]) == []
 
 
 def test_every_doubt_is_explained_in_the_reference():

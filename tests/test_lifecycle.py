@@ -266,6 +266,30 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     assert script.log == ["check cluster", "prepare dataset"]
 
 
+def test_a_trial_that_can_not_be_is_refused_before_any_dataset_is_prepared():
+    script = Script()
+
+    class Impossible(FakeParts):
+        """Its second trial's workload has an option that it does not know."""
+
+        def workload(self):
+            if self.trial.repetition == 2:
+                raise BadInputError("workload triangles has no option 'x'")
+            return super().workload()
+
+    @contextmanager
+    def parts(trial):
+        impossible = Impossible(script, trial)
+        impossible.trial = trial
+        yield impossible
+
+    second = a_trial(2, repetition=2)
+    second = second.model_copy(update={"workload": second.workload.model_copy(update={"options": {"x": "1"}})})
+    with pytest.raises(BadInputError, match="no option 'x'"):
+        check_needs(a_plan(a_trial(), second), parts, Silent())
+    assert "prepare dataset" not in script.log
+
+
 def on_two_media(**shares):
     whole = Placement(name="both", input=shares, intermediate=shares, output=shares)
     media = tuple(MediumSpec(name=name, kind="directory") for name in shares)

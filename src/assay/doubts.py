@@ -1,6 +1,6 @@
 """Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.model.doubt import Doubt
@@ -8,7 +8,7 @@ from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from assay.model.limits import LimitUse
 from assay.model.placement import TOLERANCE_SHARE, Landed
-from assay.model.record import JobRecord, totals
+from assay.model.record import Amount, JobRecord, totals
 from assay.model.trial import Trial
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
@@ -17,6 +17,9 @@ TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
 
 FROM_DRIVES_SHARE = 0.5
 """Where less than this of what jobs read comes from their drives, the page cache is what was measured."""
+
+CROWDED_SHARE = 0.05
+"""Of the processors' time: what others may take of it while jobs run before their times are doubted."""
 
 # What a task writes besides intermediates and counts all the same: job.xml, as measured with Hadoop 3.4.
 CONFIGURATION_BYTES = 300_000
@@ -140,6 +143,22 @@ def out_of_memory(use: LimitUse | None) -> list[Doubt]:
         what=f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit",
         why="tasks were run again, which costs time that has nothing to do with the media",
         cure="give the cluster more memory, or its jobs fewer or smaller containers",
+    )
+    return [doubt]
+
+
+def crowded(amounts: Iterable[Amount]) -> list[Doubt]:
+    """A doubt where other programs, or the host's other guests, kept processors busy while the jobs ran."""
+    run = {(one.probe, one.subject, one.series): one.value for one in amounts if one.part == "run"}
+    there_s = sum(value for (probe, subject, _), value in run.items() if (probe, subject) == ("cpu", "machine"))
+    others_s = run.get(("processes", "other", "busy_s"), 0.0) + run.get(("cpu", "machine", "steal_s"), 0.0)
+    if others_s <= CROWDED_SHARE * there_s:
+        return []
+    doubt = Doubt(
+        kind="machine-shared",
+        what=f"others took {others_s:.0f} s of processor time while the jobs ran, {100 * others_s / there_s:.0f} % of all",
+        why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
+        cure="close other programs (or the host's other guests), and run the trial again",
     )
     return [doubt]
 

@@ -41,13 +41,17 @@ class Needs(Frozen):
 
 
 def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected: Expected | None = None) -> Needs:
-    """Check the trials, prepare the plan's datasets and estimate them. Raises BadInputError when one can't be or fit.
+    """Check the trials, prepare their datasets, estimate what they need.
+
+    Raises BadInputError for a trial that is impossible or does not fit.
 
     Times are those that earlier trials took, as far as there were any like these, else the workloads' own estimates.
     """
     expected = expected or Expected([])
-    distinct = {_key(trial): trial for trial in reversed(plan.trials)}
-    for trial in reversed(distinct.values()):
+    distinct: dict[Key, Trial] = {}
+    for trial in plan.trials:
+        distinct.setdefault(_key(trial), trial)
+    for trial in distinct.values():
         with make_parts(trial) as parts:
             parts.workload()
             _refuse_unmet(trial)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from assay.devices import count_anew, take_reports, write_out
-from assay.doubts import cached, counted, misplaced, out_of_memory, unlike_a_disk, unremembered, unseen
+from assay.doubts import cached, counted, crowded, misplaced, out_of_memory, unlike_a_disk, unremembered, unseen
 from assay.findings import Findings
 from assay.layout import lay_out
 from assay.measuring import measured
@@ -54,7 +54,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> TrialResult:
         amounts=tuple(findings.amounts),
         limits=findings.limits,
         verdicts=tuple(findings.verdicts),
-        doubts=tuple(findings.doubts),
+        doubts=(*findings.doubts, *crowded(findings.amounts)),
     )
     return TrialResult(record, findings.attempts, Joined(findings.samples), findings.phases, findings.signature)
 

@@ -1,5 +1,6 @@
 """An existing cluster is found through its configuration directory; what is missing is said in one sentence."""
 
+import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -175,10 +176,59 @@ def test_a_cluster_that_does_not_answer_is_named(site, tmp_path):
     assert cluster.failure() is None
 
 
-@pytest.mark.parametrize(("status", "why"), [(401, "no Kerberos"), (500, "HTTP status 500"), (200, "no such one")])
+@pytest.mark.parametrize(
+    ("status", "why"), [(401, "no Kerberos"), (500, "HTTP status 500"), (200, "no NameNode answers there")]
+)
 def test_what_answers_instead_is_said(site, tmp_path, server, status, why):
     server.status = status
     assert why in said(the_cluster(site, tmp_path, server.server_port), tmp_path)
+
+
+class AllAnswers(BaseHTTPRequestHandler):
+    """A NameNode, a ResourceManager with so many NodeManagers, and a JobHistoryServer, at one address."""
+
+    def do_GET(self):
+        said = {
+            "jmx": {"beans": [{"SoftwareVersion": "3.3.6"}]},
+            "ws/v1/cluster": {"clusterMetrics": {"activeNodes": self.server.nodes, "totalMB": 1024}},
+            "ws/v1/history": {"historyInfo": {}},
+        }
+        found = next(answer for path, answer in said.items() if self.path.startswith(f"/{path}"))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(found).encode())
+
+    def log_message(self, *_):
+        """Nothing on the terminal."""
+
+
+def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(site, tmp_path):
+    with ThreadingHTTPServer(("127.0.0.1", 0), AllAnswers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            here = f"127.0.0.1:{server.server_port}"
+            conf_dir = site(
+                core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": here},
+                yarn={"yarn.resourcemanager.webapp.address": here},
+                mapred={"mapreduce.jobhistory.webapp.address": here},
+            )  # fmt: skip
+            java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+            cluster = ExistingCluster(
+                Distribution(version="3.4.2", java=java, classpath=()),
+                ClusterSpec(kind="existing", conf_dir=conf_dir),
+                {},
+            )
+            server.nodes = 0
+            assert "no ResourceManager with an active NodeManager answers there" in said(cluster, tmp_path)
+            server.nodes = 1
+            with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
+                assert running.hadoop_version == "3.3.6"
+                assert "log4j.rootLogger" in (running.conf_dir / "log4j.properties").read_text()
+            assert not (conf_dir / "log4j.properties").exists()
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):

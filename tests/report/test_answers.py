@@ -51,7 +51,7 @@ def test_one_repetition_proves_nothing():
     (one,), _ = answers_of(repetitions=1)
     assert one.headline.startswith("ssd took 0.6")
     assert one.headline.endswith("times as long as hdd, but that may be chance")
-    assert (one.belief, one.why) == ("not proven", "1 pair can't tell: at least 3 of each are needed")
+    assert (one.belief, one.why) == ("not proven", "1 pair can't tell: at least 4 of each are needed")
 
 
 def test_of_several_levels_only_what_is_told_from_all_others_wins():

@@ -142,7 +142,7 @@ def the_rates(repetitions=5):
 def the_sorts():
     return thrice(
         *(
-            a_sort_trial(number, 100 - 10 * number, share=number / 4, block="128m", buffer="25", size="280MB")
+            a_sort_trial(number, 100 - 10 * number, share=number / 4, block="128m", buffer="25", size="266MB")
             for number in range(5)
         )
     )

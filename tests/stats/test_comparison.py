@@ -128,7 +128,7 @@ def test_two_trials_have_a_ratio_but_no_interval_and_no_test():
     assert (one.interval, one.test, one.p, one.told) == (None, None, None, False)
     assert in_words(one).startswith("2 pairs can't tell a difference of ssd from hdd; ")
     one = only(compare([*trials("hdd", [10]), *trials("ssd", [5])], ["placement"]))
-    assert in_words(one) == "1 pair can't tell a difference of ssd from hdd; at least 3 of each are needed"
+    assert in_words(one) == "1 pair can't tell a difference of ssd from hdd; at least 4 of each are needed"
 
 
 def test_no_difference_says_how_many_more_would_tell_one():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.stats.planning import Noise, noise_of, repetitions_needed
+from assay.stats.planning import Noise, least_repetitions, noise_of, repetitions_needed
 from assay.stats.ranks import signed_rank
 
 
@@ -50,3 +50,9 @@ def test_one_disturbed_trial_does_not_ask_for_many_more():
 
 def test_noise_of_single_trials_is_not_known():
     assert noise_of([np.array([0.1]), np.array([0.2])]) is None
+
+
+@pytest.mark.parametrize(("comparisons", "least"), [(1, 4), (2, 5), (6, 5), (7, 6), (12, 6), (23, 6), (24, 7)])
+def test_fewer_repetitions_than_these_tell_nothing(comparisons, least):
+    """All of 4 above all of 4 happens in 1 of 35 cases, of 5 in 1 of 126, of 6 in 1 of 462."""
+    assert least_repetitions(comparisons) == least

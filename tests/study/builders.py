@@ -34,7 +34,7 @@ def a_graph_job(name: str, phases, elapsed_s: float | None = None) -> JobRecord:
 
 
 def a_graph_trial(number, jobs, *, workload="triangles", medium="hdd", settings="defaults-scaled", repetition=1,
-                  dataset=None, options=None, iowait_s=None, **changes) -> Record:  # fmt: skip
+                  dataset=None, options=None, iowait_s=None, emulator_s=0.0, **changes) -> Record:  # fmt: skip
     trial = a_trial(number, medium, repetition, workload).model_copy(
         update={
             "workload": WorkloadSpec(name=workload, options=options or {}),
@@ -48,6 +48,8 @@ def a_graph_trial(number, jobs, *, workload="triangles", medium="hdd", settings=
         Amount(probe="cpu", subject="machine", series=series, part="run", value=value)
         for series, value in spent.items()
     )
+    if emulator_s:
+        amounts += (Amount(probe="processes", subject="emulator", series="user_s", part="run", value=emulator_s),)
     return a_record(trial).model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts, **changes})
 
 

@@ -132,6 +132,15 @@ def test_iterations_are_added_up_and_the_first_stands_apart():
     assert whole[Point("components", "iteration 1", "defaults", "Orkut", "hdd", "map")] == 10.0
     # The processor waits longer for the hard disk, but is as busy: the second half of T41 can't be told.
     assert verdicts(found)["T41"] == "undecided"
+    # What the emulated drive took of it is no work of the jobs.
+    found = the_comparison(
+        "thesis-tables-14-16",
+        *thrice(
+            a_graph_trial(1, jobs, iowait_s=20.0, emulator_s=15.0, **more),
+            a_graph_trial(2, jobs, medium="ssd2", iowait_s=5.0, emulator_s=5.0, **more),
+        ),
+    )
+    assert verdicts(found)["T41"] == "confirmed"
     first = the_comparison("thesis-table-17", a_graph_trial(1, jobs, options={"iterations": "1"}, **more))
     assert [table.name for table in first.tables] == ["Table 17"]
 
@@ -271,6 +280,42 @@ def test_levels_of_blocks_buffers_and_streams():
     found = verdicts(the_comparison("hybrid-figure-3d", *thrice(*full)))
     assert found["Y-C11"] == "confirmed"
     assert found["Y-C12"] == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("small_buffer", "verdict"),
+    [
+        ((100, 98, 62, 60), "confirmed"),
+        ((100, 70, 62, 60), "refuted"),
+        ((60, 60, 60, 60), "undecided"),
+        ((), "not addressed"),
+    ],
+)
+def test_a_system_that_is_mostly_one_medium_is_like_it_over_buffers(small_buffer, verdict):
+    large = (100, 97, 63, 60)
+    records = [
+        a_sort_trial(10 * number + place, elapsed_s, share=share, buffer=buffer)
+        for number, (buffer, times) in enumerate((("100", large), ("20", small_buffer)))
+        for place, (share, elapsed_s) in enumerate(zip((0.0, 0.25, 0.75, 1.0), times, strict=False))
+    ]
+    assert verdicts(the_comparison("hybrid-figure-5b-scaled", *thrice(*records)))["Y-C19"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict"),
+    [
+        ({0.0: (100, 80), 0.5: (90, 72), 1.0: (80, 64)}, "confirmed"),
+        ({0.0: (100, 80), 0.5: (90, 95), 1.0: (80, 99)}, "refuted"),
+        ({0.0: (100, 80), 1.0: (80, 64)}, "not addressed"),
+    ],
+)
+def test_streams_and_shares_together(times, verdict):
+    records = [
+        a_sort_trial(10 * number + place, elapsed_s, share=share, streams=streams)
+        for number, (share, own) in enumerate(times.items())
+        for place, (streams, elapsed_s) in enumerate(zip(("2", "12"), own, strict=True))
+    ]
+    assert verdicts(the_comparison("hybrid-figure-5c-scaled", *thrice(*records)))["Y-C21"] == verdict
 
 
 def test_fewer_than_three_repetitions_tell_nothing():

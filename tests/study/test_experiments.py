@@ -1,5 +1,6 @@
 """Proves that every shipped experiment loads, and that the studies' are known by their names, in both sizes."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from assay.study.experiment import study_experiment
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "experiments"
+REFERENCE = (ROOT / "docs" / "reference" / "studies.md").read_text()
 PARTS = ROOT / ".assay"
 INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
 EXPERIMENTS = sorted(FOLDER.glob("*.yaml"))
@@ -95,8 +97,15 @@ def test_a_profile_that_several_experiments_use_is_shipped():
 def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
     plan = the_plan(file)
     assert max(trial.repetition for trial in plan.trials) >= LEAST_PAIRS
-    # Not more than 45 minutes, at 75 seconds each.
-    assert len(plan.trials) <= 36
+    line = next(
+        line
+        for line in REFERENCE.splitlines()
+        if re.match(rf"\| `{file.stem.removesuffix('-scaled')}(-scaled)?` ", line)
+    )
+    trials, minutes = map(int, line.split("|")[-2].split(","))
+    assert trials == len(plan.trials)
+    assert minutes <= 45
+    assert f"About {minutes}\n# minutes." in file.read_text() or f"About {minutes} minutes." in file.read_text()
 
 
 @pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)

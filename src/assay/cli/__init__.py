@@ -97,7 +97,11 @@ def run(
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
-@click.option("--rows", type=click.Choice(["combinations", "trials"]), help="Of --format csv; combinations without.")
+@click.option(
+    "--rows",
+    type=click.Choice(["combinations", "trials"]),
+    help="What a row of --format csv is; combinations by default.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="File for --format; md, csv and json are printed without.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def report(folder: Path, form: "Form | None", rows: "Rows | None", out: Path | None, *, as_json: bool) -> int:

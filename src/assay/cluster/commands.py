@@ -19,6 +19,8 @@ MAIN_CLASSES = {
 _HEAP_MB = {"namenode": 256, "datanode": 256, "resourcemanager": 256, "nodemanager": 256, "historyserver": 192}
 
 # The data path: DataNode and NodeManager (shuffle) keep the JVM that Hadoop would run them with.
+# Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
+_OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
 _DATA_ROLES = ("datanode", "nodemanager")
 
 _FOREIGN = ("HADOOP_", "YARN_", "HDFS_", "MAPRED_")
@@ -49,11 +51,6 @@ def clean_environment(environment: Mapping[str, str], distribution: Distribution
     return {**kept, "JAVA_HOME": str(distribution.java.home)}
 
 
-def open_modules(distribution: Distribution) -> tuple[str, ...]:
-    """Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16."""
-    return ("--add-opens", "java.base/java.lang=ALL-UNNAMED") if distribution.java.feature > 8 else ()
-
-
 def classpath(distribution: Distribution, conf_dir: Path) -> str:
     """The jars first (else a class-data archive is not used), then the configuration: no jar has site files."""
     if distribution.pathing_jar is not None:
@@ -66,7 +63,7 @@ def java_command(
 ) -> list[str]:
     """Run a main class of Hadoop's with this configuration."""
     return [
-        str(distribution.java.command), *open_modules(distribution), *options,
+        str(distribution.java.command), *_OPEN_MODULES, *options,
         f"-Dlog4j.configuration=file:{conf_dir}/log4j.properties",
         "-cp", classpath(distribution, conf_dir), main, *arguments,
     ]  # fmt: skip

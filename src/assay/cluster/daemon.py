@@ -1,5 +1,6 @@
 """One daemon: a process of its own, with its own log, that is healthy when its own web interface says so."""
 
+import http.client
 import json
 import subprocess
 import urllib.error
@@ -74,6 +75,9 @@ def start_daemon(role: str, command: Sequence[str], environment: Mapping[str, st
 
 
 _LOGIN = (401, 403)
+NAMENODE_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
+RESOURCEMANAGER_PAGE = "/ws/v1/cluster/metrics"
+HISTORYSERVER_PAGE = "/ws/v1/history/info"
 # Daemons are on this machine or in its cluster: never through a proxy that the environment names for the world outside.
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -84,12 +88,12 @@ def fetch_json(url: str, timeout_s: float = 5.0) -> Any:
     try:
         with _DIRECTLY.open(request, timeout=timeout_s) as answer:
             return json.load(answer)
-    except (OSError, urllib.error.URLError, ValueError):
+    except (OSError, http.client.HTTPException, ValueError):
         return None
 
 
 def no_answer(url: str, timeout_s: float = 5.0) -> str:
-    """Why a web interface gives nothing, in a few words; empty where it does answer something."""
+    """Why an address gives nothing, in a few words; empty where it does answer something."""
     try:
         with _DIRECTLY.open(url, timeout=timeout_s):
             return ""
@@ -98,8 +102,8 @@ def no_answer(url: str, timeout_s: float = 5.0) -> str:
         return f"HTTP status {error.code}{login}"
     except urllib.error.URLError as error:
         return str(error.reason)
-    except OSError as error:
-        return str(error)
+    except (OSError, http.client.HTTPException) as error:
+        return str(error) or type(error).__name__
 
 
 def namenode_open(url: str) -> bool:
@@ -115,19 +119,19 @@ def namenode_ready(url: str) -> bool:
 
 def namenode_info(url: str) -> dict[str, Any]:
     """What the NameNode says of itself (its JMX bean NameNodeInfo); nothing while it does not answer."""
-    answer = fetch_json(f"{url}/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo")
+    answer = fetch_json(url + NAMENODE_PAGE)
     beans = answer.get("beans") if isinstance(answer, dict) else None
     return beans[0] if beans else {}
 
 
 def resourcemanager_ready(url: str) -> bool:
     """At least one NodeManager runs and offers memory (the ResourceManager's REST interface)."""
-    answer = fetch_json(f"{url}/ws/v1/cluster/metrics")
+    answer = fetch_json(url + RESOURCEMANAGER_PAGE)
     metrics = answer.get("clusterMetrics", {}) if isinstance(answer, dict) else {}
     return int(metrics.get("activeNodes", 0)) >= 1 and int(metrics.get("totalMB", 0)) > 0
 
 
 def historyserver_ready(url: str) -> bool:
     """Its REST interface answers."""
-    answer = fetch_json(f"{url}/ws/v1/history/info")
+    answer = fetch_json(url + HISTORYSERVER_PAGE)
     return isinstance(answer, dict) and "historyInfo" in answer

@@ -8,7 +8,15 @@ from pathlib import Path
 from assay.cluster.addresses import Addresses
 from assay.cluster.commands import write_hadoop_command
 from assay.cluster.configuration import LOG4J
-from assay.cluster.daemon import historyserver_ready, namenode_info, no_answer, resourcemanager_ready
+from assay.cluster.daemon import (
+    HISTORYSERVER_PAGE,
+    NAMENODE_PAGE,
+    RESOURCEMANAGER_PAGE,
+    historyserver_ready,
+    namenode_info,
+    no_answer,
+    resourcemanager_ready,
+)
 from assay.cluster.distribution import Distribution
 from assay.cluster.site import derive_site, read_site
 from assay.cluster.starts import Starts
@@ -57,9 +65,27 @@ class ExistingCluster:
         Raises AssayError naming the service that does not answer.
         """
         progress.detail(f"looking for the cluster of {self._conf_dir}")
-        namenode = self._answering("NameNode", self._namenodes, lambda url: bool(namenode_info(url)))
-        self._answering("ResourceManager", self._resourcemanagers, resourcemanager_ready, "no NodeManager is active")
-        history = self._answering("JobHistoryServer", (self._historyserver,), historyserver_ready)
+        namenode = self._answering(
+            "NameNode",
+            self._namenodes,
+            lambda url: bool(namenode_info(url)),
+            NAMENODE_PAGE,
+            "no NameNode answers there",
+        )
+        self._answering(
+            "ResourceManager",
+            self._resourcemanagers,
+            resourcemanager_ready,
+            RESOURCEMANAGER_PAGE,
+            "no ResourceManager with an active NodeManager answers there",
+        )
+        history = self._answering(
+            "JobHistoryServer",
+            (self._historyserver,),
+            historyserver_ready,
+            HISTORYSERVER_PAGE,
+            "no JobHistoryServer answers there",
+        )
         conf_dir = layout.neutral / "conf"
         derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
@@ -82,17 +108,13 @@ class ExistingCluster:
         return None if namenode_info(self._namenode_url) else f"the NameNode at {self._namenode_url} no longer answers"
 
     def _answering(
-        self,
-        service: str,
-        urls: tuple[str, ...],
-        answers: Callable[[str], bool],
-        but: str = "its answer is no such one",
+        self, service: str, urls: tuple[str, ...], answers: Callable[[str], bool], page: str, but: str
     ) -> str:
-        """The first address that answers; `but` says what is amiss where all only answer something else."""
+        """The first address that answers; `but` says what is amiss where `page` answers and says something else."""
         for url in urls:
             if answers(url):
                 return url
-        why = "; ".join(f"{url}: {no_answer(url) or but}" for url in urls)
+        why = "; ".join(f"{url}: {no_answer(url + page) or but}" for url in urls)
         raise AssayError(
             f"the {service} of {self._conf_dir} does not answer as it should: {why}; is the cluster up, and can this "
             "machine reach it?"

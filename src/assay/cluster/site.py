@@ -37,16 +37,17 @@ def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> No
     shutil.copytree(source, target, ignore=_unreadable)
     for file in FILES:
         own = {name: value for name, value in properties.items() if file in files_of(name)}
-        if own:
-            _change(target / file, own)
+        if own or (source / file).is_file():
+            _write_changed(source / file, target / file, own)
 
 
 def _unreadable(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if not os.access(Path(folder) / name, os.R_OK)]
 
 
-def _change(file: Path, properties: Mapping[str, str]) -> None:
-    root = _parse(file) if file.is_file() else ET.Element("configuration")
+def _write_changed(source: Path, target: Path, properties: Mapping[str, str]) -> None:
+    """With what the source includes: that may lie anywhere beside it."""
+    root = _parse(source) if source.is_file() else ET.Element("configuration")
     # Not only overruled: a property that is final would stay.
     for parent in root.iter("configuration"):
         for entry in parent.findall("property"):
@@ -56,8 +57,8 @@ def _change(file: Path, properties: Mapping[str, str]) -> None:
         entry = ET.SubElement(root, "property")
         ET.SubElement(entry, "name").text = name
         ET.SubElement(entry, "value").text = value
-    file.unlink(missing_ok=True)
-    ET.ElementTree(root).write(file, encoding="UTF-8", xml_declaration=True)
+    target.unlink(missing_ok=True)
+    ET.ElementTree(root).write(target, encoding="UTF-8", xml_declaration=True)
 
 
 def _parse(file: Path) -> ET.Element:

@@ -21,7 +21,8 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
         )
     kept = {_number(one): one for one in stored.trials if _number(one) in of_number or one.id in finished}
     kept |= {_number(trial): trial for trial in asked.trials}
-    doubts = (*stored.doubts, *(one for one in full.doubts if one not in stored.doubts))
+    again = {one.kind for one in full.doubts}
+    doubts = (*(one for one in stored.doubts if one.kind not in again), *full.doubts)
     return full.model_copy(update={"trials": tuple(kept[number] for number in sorted(kept)), "doubts": doubts})
 
 

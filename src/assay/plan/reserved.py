@@ -38,8 +38,8 @@ def refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
     for place, name, _, _ in properties_of(experiment):
         if name in _DIRECTORIES or _ADDRESSES.fullmatch(name):
             raise BadInputError(
-                f"{path}, line {line_of(tree, [*place, name])}: {name} can't be set on an embedded cluster: where "
-                "bytes lie the media decide, and how its parts run and listen is Assay's own; leave it out"
+                f"{path}, line {line_of(tree, [*place, name])}: {name} can't be set on an embedded cluster: the "
+                "media decide where bytes lie, and Assay how its parts run and listen; leave it out"
             )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from assay.stats.comparison import Comparison
-from assay.stats.interval import LEAST_VALUES
+from assay.stats.planning import least_repetitions
 from assay.stats.wording import can_never_tell, level_text
 
 Belief = Literal["sure", "partly sure", "not proven"]
@@ -93,7 +93,7 @@ def verdict_over(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, s
 def _unproven(every: Sequence[Comparison]) -> str:
     """Why nothing is told: chance, or too few repetitions for any difference."""
     if all(one.interval is None for one in every):
-        return f"each needs at least {LEAST_VALUES} repetitions"
+        return f"each needs at least {least_repetitions(every[0].comparisons)} repetitions"
     if all(map(can_never_tell, every)):
         among = f" among {every[0].comparisons} comparisons" if every[0].comparisons > 1 else ""
         return f"so few repetitions can't tell any difference{among}, however large"
@@ -133,7 +133,7 @@ def _few(one: Comparison) -> str:
     count = one.pairs or min(one.runs, one.base_runs)
     kind = "pair" if one.pairs else "trial of one of them"
     enough = f"; {one.needed} would tell 5 %" if one.needed else ""
-    return f"{count} {kind}{'s' if count > 1 else ''} can't tell: at least {LEAST_VALUES} of each are needed{enough}"
+    return f"{count} {kind}{'s' if count > 1 else ''} can't tell: at least {least_repetitions(one.comparisons)} of each are needed{enough}"
 
 
 def _listed(names: Sequence[str]) -> str:

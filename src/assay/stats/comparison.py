@@ -28,9 +28,9 @@ class Comparison(Frozen):
     from `pairs` pairs of the same repetition, or from all trials of both (`base_runs`, `runs`) where `pairs` is 0, as
     there are none or as so few can't tell anything (`unused_pairs`). `p` is how often chance alone gives one as far
     from 1, None where no test can be made; `p_corrected` is that after Holm's correction for `comparisons`, all that
-    were made together. `told` says that it is at most 5 %, and that the interval leaves 1 out. `needed` are the
-    repetitions in all that would tell a difference of 5 % with 9 chances of 10 (None: unknown or more than 200).
-    `medians_overlap` says whether the intervals of both medians do.
+    were tested together, or would be where this one was not. `told` says that it is at most 5 %, and that the interval
+    leaves 1 out. `needed` are the repetitions in all that would tell a difference of 5 % with 9 chances of 10 (None:
+    unknown or more than 200). `medians_overlap` says whether the intervals of both medians do.
     """
 
     factor: str
@@ -71,7 +71,8 @@ def compare(
     overlaps = _overlaps(couples)
     return [
         _comparison(
-            couple, shifts[place], tests[place], (chances.get(place), corrected.get(place), len(chances)),
+            couple, shifts[place], tests[place],
+            (chances.get(place), corrected.get(place), len(couples if tests[place] is None else chances)),
             noises[place], overlaps[place],
         )
         for place, couple in enumerate(couples)
@@ -189,8 +190,8 @@ def _comparison(
         base_runs=len(couple.first), runs=len(couple.second), pairs=pairs,
         unused_pairs=len(couple.differences) - pairs,
         ratio=exp(found.middle[row]), interval=interval, test=test, p=p, p_corrected=corrected,
-        comparisons=max(1, comparisons), told=_told(corrected, interval),
-        needed=None if noise is None else repetitions_needed(noise, comparisons=max(1, comparisons)),
+        comparisons=comparisons, told=_told(corrected, interval),
+        needed=None if noise is None else repetitions_needed(noise, comparisons=comparisons),
         medians_overlap=overlap,
     )  # fmt: skip
 

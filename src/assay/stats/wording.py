@@ -5,7 +5,7 @@ from math import ceil
 
 from assay.stats.comparison import Comparison
 from assay.stats.interval import LEAST_VALUES, LEVEL, Interval
-from assay.stats.planning import ALPHA, EFFECT
+from assay.stats.planning import ALPHA, EFFECT, least_repetitions
 from assay.stats.ranks import least_rank_sum_p, least_signed_rank_p
 
 MOST_NAMED = 3
@@ -84,7 +84,7 @@ def _remedy(one: Comparison) -> str:
     """How small any difference is, where that is known; else how many more repetitions would tell 5 %."""
     have, most = one.pairs or min(one.runs, one.base_runs), _most(one)
     if one.needed is None and have < LEAST_VALUES:
-        return f"; at least {LEAST_VALUES} of each are needed"
+        return f"; at least {least_repetitions(one.comparisons)} of each are needed"
     if most is not None and (most <= EFFECT or (one.needed is not None and one.needed <= have)):
         return f"; if there is one, it is below {max(1, ceil(100 * most))} %"
     if one.needed is None:

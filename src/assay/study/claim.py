@@ -154,7 +154,8 @@ class Effect:
             at_less, at_more = (self._changes(measured, group[one]) for one in (less, more))
             found = difference(at_less, at_more, LEAST_S if self.relation == "more saved" else 0.0)
             if found is not None:
-                change = f"{level_text(self.field, self.level)} over {level_text(self.field, self.base)}"
+                level, base = (level_text(self.field, one) for one in (self.level, self.base))
+                change = f"{level} over {base}" + (" or the other way" if self.relation == "more apart" else "")
                 shown = ", ".join(
                     f"{level_text(self.across, level)} {self._shown(value)}"
                     for level, value in ((more, found.second), (less, found.first))
@@ -196,8 +197,8 @@ class Spread:
             if found is not None:
                 place = next(iter(small.values())).told(self.across, self.field)
                 text = (
-                    f"{place}: slowest over fastest: {level_text(self.across, self.less)} {found.second:+.0%}, "
-                    f"{level_text(self.across, self.more)} {found.first:+.0%}"
+                    f"{place}: slowest over fastest: {level_text(self.across, self.less)} {100 * found.second:+.0f} %, "
+                    f"{level_text(self.across, self.more)} {100 * found.first:+.0f} %"
                 )
                 yield Finding(text=text, truth=judged("much less", found))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from assay.study.claim import Compare, Finding, Steps
+from assay.study.claim import Compare, Finding, Flat, Steps
 from assay.study.point import Field, Measured
 from assay.study.shape import Like
 
@@ -14,7 +14,7 @@ class Over:
     """A claim that is not seen unless it can be seen at `least` levels of a field."""
 
     field: Field
-    claim: Compare | Steps | Like
+    claim: Compare | Flat | Steps | Like
     least: int = 2
 
     def findings(self, measured: Measured) -> Iterator[Finding]:

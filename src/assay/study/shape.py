@@ -127,7 +127,7 @@ class Near:
 class Like:
     """At `level` the value is like that at `near`: off it by less than a quarter of the way to that at `far`.
 
-    Where no difference of these two can be told, it is like both, and nothing is told.
+    Where no difference of these two can be told, nothing is.
     """
 
     field: Field
@@ -149,13 +149,15 @@ class Like:
             level, base, other = (level_text(self.field, one) for one in (self.level, self.near, self.far))
             text = f"{group[self.level].told(self.field)}: {level} is "
             if not way.direction:
-                yield Finding(text=f"{text}as {base} and {other}, which don't differ", truth="unclear")
+                yield Finding(text=f"{text}as both: no difference of {base} and {other} can be told", truth="unclear")
                 continue
             offs = [own[one] - near[one] for one in shared]
             low, high = sorted(off / way.change for off in interval(offs))
             off = low > LIKE_SHARE or high < -LIKE_SHARE
             truth: Truth = "yes" if max(-low, high) <= LIKE_SHARE else "no" if off else "unclear"
-            yield Finding(text=f"{text}{median(offs) / way.change:.0%} of the way from {base} to {other}", truth=truth)
+            yield Finding(
+                text=f"{text}{100 * median(offs) / way.change:.0f} % of the way from {base} to {other}", truth=truth
+            )
 
 
 def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterator[tuple[str, Curve]]:
