@@ -154,9 +154,10 @@ def crowded(amounts: Iterable[Amount]) -> list[Doubt]:
     others_s = run.get(("processes", "other", "busy_s"), 0.0) + run.get(("cpu", "machine", "steal_s"), 0.0)
     if others_s <= CROWDED_SHARE * there_s:
         return []
+    share = f"{100 * others_s / there_s:.0f} % of all"
     doubt = Doubt(
         kind="machine-shared",
-        what=f"others took {others_s:.0f} s of processor time while the jobs ran, {100 * others_s / there_s:.0f} % of all",
+        what=f"others took {others_s:.0f} s of processor time while the jobs ran, {share}",
         why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
         cure="close other programs (or the host's other guests), and run the trial again",
     )

@@ -170,11 +170,11 @@ def test_the_nodemanager_never_offers_more_than_the_whole_limit():
     ("gib", "properties", "reason"),
     [
         (3, {}, None),
-        (2, {}, r"five daemons take about 0\.8 GiB, and the largest container asks for 1\.5 GiB; give at least 2\.3"),
+        (2, {}, r"five daemons take about 0\.6 GiB, and the largest container asks for 1\.5 GiB; give at least 2\.2"),
         (2.9, {}, r"NodeManager offers 2\.9 GiB, and a job's master and one task take 3 GiB .* give at least 3 GiB"),
         (2.9, {"mapreduce.job.ubertask.enable": "true"}, None),
         (4, {"mapreduce.map.memory.mb": "-1"}, None),
-        (4, {"mapreduce.reduce.memory.mb": "3300"}, "largest container asks for 3.2 GiB"),
+        (4, {"mapreduce.reduce.memory.mb": "3500"}, "largest container asks for 3.4 GiB"),
         (2, {"yarn.app.mapreduce.am.resource.mb": "512", "mapreduce.map.memory.mb": "512",
              "mapreduce.reduce.memory.mb": "512", "yarn.scheduler.minimum-allocation-mb": "256"}, None),
     ],

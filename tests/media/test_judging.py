@@ -54,6 +54,7 @@ def test_the_worst_is_named():
 def test_a_path_that_takes_longer_than_the_drive():
     assert path_us_of(path(40)) == pytest.approx(42.048)
     assert doubts_of("nvme", SSD, path(40), []) == ()
+    assert doubts_of("nvme", SSD.model_copy(update={"slowdown": 2}), path(60), []) == ()
     (doubt,) = doubts_of("nvme", SSD, path(60), [])
     assert doubt.kind == "drive-too-fast-for-this-machine"
     assert "takes 62 us on its way" in doubt.what

@@ -1,5 +1,6 @@
 """Proves that profiles are read, that every mistake is told with its place, and that the emulator's bounds hold."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,14 @@ def test_a_changed_figure_changes_the_digest_and_a_source_does_not(tmp_path):
     assert read_profile(written(tmp_path, GOOD.replace("8.9", "9.0"))).digest != first
 
 
+def test_a_slowdown_is_handed_on_and_changes_the_digest(tmp_path):
+    profile = read_profile(written(tmp_path, GOOD))
+    slower = profile.model_copy(update={"slowdown": 8})
+    assert "slowdown" not in json.loads(profile.for_emulator)
+    assert json.loads(slower.for_emulator)["slowdown"] == 8
+    assert slower.digest != profile.digest
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -71,6 +80,7 @@ def test_a_changed_figure_changes_the_digest_and_a_source_does_not(tmp_path):
             r"line 5: nothing is .* did you mean 'sequential_read",
         ),
         (("figures:", "figures: none\nexpected:"), "line 5: figures is 'none'"),
+        (("figures:", "slowdown: 2\nfigures:"), "line 5: slowdown is of an experiment's medium"),
     ],
 )
 def test_mistakes_in_the_form(tmp_path, change, message):

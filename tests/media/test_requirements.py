@@ -119,6 +119,10 @@ def test_the_facts_say_so(installation, monkeypatch):
         facts = medium.facts()
         assert facts["scheduler"] == scheduler
         assert ("scheduler_of_drive" in facts) == (scheduler == "none")
+        assert "slower" not in facts["drive"]
+    slower = EmulatedMedium(medium.spec.model_copy(update={"slowdown": 8}), installation).facts()
+    assert slower["drive"] == f"{facts['drive']}, 8 times slower"
+    assert slower["profile_digest"] != facts["profile_digest"]
 
 
 def test_a_queue_that_can_not_be_set_is_an_error():

@@ -55,6 +55,8 @@ def test_a_mistake_in_a_line(tmp_path, line, words):
         ("{make: brightkite}", "orkut", "line 3: dataset file .*orkut is not there; for the published graph say {get: orkut}, for a generated one"),
         ("{make: brightkite}", "[{make: brightkite}, {make: brightkite, seed: 2}]", "line 3: datasets has 'brightkite-like' twice; .* another name"),
         ("hdd: wd10ezex", "hdd: /mnt/disk", "line 5: medium hdd is '/mnt/disk', no profile's name; for a directory say {path: /mnt/disk}"),
+        ("hdd: wd10ezex", "hdd: {profile: wd10ezex, slowdown: 0}", "line 5: media.hdd.slowdown is 0, and must be 1 or more"),
+        ("hdd: wd10ezex", "hdd: {kind: memory, slowdown: 2}", "line 5: .*slowdown belongs to an emulated medium, and this one is of kind memory"),
         ("hdd: wd10ezex", "my disk: wd10ezex", "line 5: media.my disk is 'my disk', and must be made of letters"),
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: existing", "an existing cluster needs conf_dir"),
         ("media:", "media: {", "line 6: not readable as YAML: "),

@@ -25,6 +25,7 @@ MIB = 1 << 20
 CONTAINERS = (
     "mapreduce.map.memory.mb", "yarn.app.mapreduce.am.resource.mb", "yarn.scheduler.minimum-allocation-mb",
 )  # fmt: skip
+OFFERED = "yarn.nodemanager.resource.memory-mb"
 ONE_MAP = {
     "containers-scaled", "customs-scaled", "single-sort-factor-scaled", "single-file-buffer-scaled",
     "single-file-buffer-512k-scaled",
@@ -113,6 +114,6 @@ def test_a_scaled_one_keeps_two_maps_at_once_and_one_with_containers(file):
     for trial in the_plan(file).trials:
         properties = trial.settings.properties
         map_mb, master_mb, step_mb = (int(properties[name]) for name in CONTAINERS)
-        offered_mb = trial.cluster.limit_memory_bytes // MIB
+        offered_mb = int(properties.get(OFFERED, trial.cluster.limit_memory_bytes // MIB))
         at_once = (offered_mb - master_mb) // (-(-map_mb // step_mb) * step_mb)
         assert at_once == (1 if trial.settings.name in ONE_MAP else 2) or trial.workload.name == "testdfsio"

@@ -14,6 +14,7 @@ mod power;
 mod profile;
 mod report;
 mod rng;
+mod slowed;
 mod ssd;
 
 use serde::{Deserialize, Serialize};
@@ -90,9 +91,10 @@ pub trait Device: Send {
 /// The seed settles what a real drive leaves to chance, such as where the platter stands at the start.
 pub fn build(profile: &Profile, seed: u64) -> Result<Box<dyn Device>, ProfileError> {
     let figures = profile.check()?;
-    Ok(match profile.kind.as_str() {
+    let device: Box<dyn Device> = match profile.kind.as_str() {
         "hdd" => Box::new(hdd::Hdd::new(&figures, seed)),
         "ssd" => Box::new(ssd::Ssd::new(&figures, seed)),
         _ => Box::new(null::Null::default()),
-    })
+    };
+    Ok(if profile.slowdown > 1 { Box::new(slowed::Slowed::new(device, profile.slowdown)) } else { device })
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{FigureSpec, KindFigures, figures};
+
+const SLOWDOWNS: RangeInclusive<u64> = 1..=100;
 
 /// A device described by its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +20,9 @@ pub struct Profile {
     /// Values by figure name; [`figures`] lists the names of every kind.
     #[serde(default)]
     pub figures: BTreeMap<String, f64>,
+    /// How many times as long all that it does takes; energy too, as its power stays the same.
+    #[serde(default = "Profile::as_it_is")]
+    pub slowdown: u64,
 }
 
 /// One thing wrong with a profile; a program can act on the fields, a person can read the message.
@@ -87,6 +93,10 @@ impl Checked {
 }
 
 impl Profile {
+    fn as_it_is() -> u64 {
+        1
+    }
+
     /// Checks kind, names, bounds and how the figures go together; returns every error at once.
     pub(crate) fn check(&self) -> Result<Checked, ProfileError> {
         let Some(kind) = figures().iter().find(|kind| kind.kind == self.kind) else {
@@ -106,6 +116,11 @@ impl Profile {
         let checked = Checked(checked);
         if errors.is_empty() {
             errors = (kind.agree)(&checked);
+        }
+        if !SLOWDOWNS.contains(&self.slowdown) {
+            let (least, most) = (*SLOWDOWNS.start() as f64, *SLOWDOWNS.end() as f64);
+            let why = "a drive can't be faster than it is, nor slower without end";
+            errors.push(contradiction("slowdown", self.slowdown as f64, least, most, "times", why));
         }
         if errors.is_empty() { Ok(checked) } else { Err(ProfileError { errors }) }
     }

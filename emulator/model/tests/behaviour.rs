@@ -28,6 +28,34 @@ fn read_with_pauses(profile: &Profile, bytes: u64, think: Nanos) -> f64 {
 }
 
 #[test]
+fn a_slowed_drive_takes_so_many_times_as_long_and_as_much_energy() {
+    for name in ["wd10ezex", "samsung-840-evo-120gb"] {
+        let ran = |slowdown: u64| {
+            let mut device = build(&Profile { slowdown, ..profile_file(name).profile() }, 1).unwrap();
+            let (mut done, end) = (Vec::new(), 60 * SECOND * slowdown);
+            for id in 0..200 {
+                let kind = if id % 3 == 0 { Kind::Write } else { Kind::Read };
+                let offset = id * 7919 % 1000 * MIB;
+                device.submit(id * 2_000_000 * slowdown, Request { id, kind, offset, bytes: 64 * KIB });
+            }
+            while let Some(event) = device.next_event().filter(|event| *event <= end) {
+                device.advance(event, &mut done);
+            }
+            let times: Vec<_> = done.iter().map(|one| (one.id, one.at / slowdown, one.at % slowdown)).collect();
+            (times, device.report(end))
+        };
+        let ((times, report), (slowed, slow)) = (ran(1), ran(4));
+        assert_eq!(times, slowed);
+        assert_eq!((report.reads, report.writes), (slow.reads, slow.writes));
+        assert_eq!(
+            (report.elapsed_seconds * 4.0, report.busy_seconds * 4.0),
+            (slow.elapsed_seconds, slow.busy_seconds)
+        );
+        assert_eq!((report.joules.total * 4.0, report.joules.idle * 4.0), (slow.joules.total, slow.joules.idle));
+    }
+}
+
+#[test]
 fn a_disk_reads_ahead_while_the_host_thinks() {
     let disk = profile_file("wd10ezex").profile();
     let rate = read_with_pauses(&disk, 128 * KIB, 300_000);

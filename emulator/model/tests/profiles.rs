@@ -48,8 +48,16 @@ fn figures_that_contradict_each_other_are_refused() {
 
 #[test]
 fn an_unknown_kind_is_refused() {
-    let profile = Profile { name: "x".into(), kind: "tape".into(), figures: Default::default() };
+    let profile = Profile { name: "x".into(), kind: "tape".into(), figures: Default::default(), slowdown: 1 };
     assert!(errors(&profile)[0].message.contains("null, hdd, ssd"));
+}
+
+#[test]
+fn an_impossible_slowdown_is_refused() {
+    for slowdown in [0, 101] {
+        let profile = Profile { slowdown, ..profile_file("wd10ezex").profile() };
+        assert_eq!(errors(&profile)[0].figure, "slowdown");
+    }
 }
 
 #[test]

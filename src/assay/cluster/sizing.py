@@ -7,7 +7,7 @@ from assay.model.errors import BadInputError
 
 MIB = 1 << 20
 # What the five daemons hold at once below a limit (measured: 0.55 GiB when healthy), with room to grow.
-DAEMONS_MB = 800
+DAEMONS_MB = 640
 
 _MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
 _TASKS = (("mapreduce.map.memory.mb", 1024), ("mapreduce.reduce.memory.mb", 1024))

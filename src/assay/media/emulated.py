@@ -58,7 +58,8 @@ class EmulatedMedium:
         """The drive's. Raises BadInputError when there is none of that name, or its form is wrong."""
         if self.spec.profile is None:
             raise BadInputError(f"medium {self.spec.name!r} is emulated and has no profile; name one")
-        return find_profile(self.spec.profile, self._installation.profiles)
+        found = find_profile(self.spec.profile, self._installation.profiles)
+        return found.model_copy(update={"slowdown": self.spec.slowdown})
 
     @property
     def place(self) -> Path:
@@ -72,7 +73,7 @@ class EmulatedMedium:
             "kind": self.spec.kind,
             "profile": self.profile.name,
             "profile_digest": self.profile.digest,
-            "drive": self.profile.title or self.profile.name,
+            "drive": _drive(self.profile),
             "size_bytes": str(self._size()),
             "file_system": self.spec.file_system,
             "rotational": "yes" if queue.rotational else "no",
@@ -242,6 +243,12 @@ class EmulatedMedium:
         self._emulator.check(self.profile)
         (spec,) = [one for one in self._emulator.figures()[self.profile.kind] if one.name == figure]
         return spec.default or 0.0
+
+
+def _drive(profile: Profile) -> str:
+    """Its title, and how much slower it is made."""
+    title = profile.title or profile.name
+    return title if profile.slowdown == 1 else f"{title}, {profile.slowdown} times slower"
 
 
 def _existing(place: Path) -> Path:

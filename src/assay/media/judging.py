@@ -55,7 +55,8 @@ def _response_us(profile: Profile) -> float | None:
     """The drive's own time for one short read, alone; None for those that need none, or milliseconds."""
     if profile.kind != "ssd":
         return None
-    return profile.values.get("read_command_us", 0.0) + profile.values.get("read_latency_us", 0.0)
+    own_us = profile.values.get("read_command_us", 0.0) + profile.values.get("read_latency_us", 0.0)
+    return own_us * profile.slowdown
 
 
 def _overshoot_share(report: Mapping[str, Any]) -> float:

@@ -40,14 +40,16 @@ class Figure(Frozen):
 class Profile(Frozen):
     """A drive as a profile file describes it.
 
-    `figures` are what the model is built from; `expected` are what published measurements show of such a drive, against
-    which calibration holds the emulated one. `lines` are where the figures stand in the file.
+    `figures` are what the model is built from, and all that it does takes `slowdown` times as long; `expected` are what
+    published measurements show of such a drive, against which calibration holds the emulated one. `lines` are where the
+    figures stand in the file.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     kind: str
     title: str = ""
     figures: Mapping[str, Figure]
+    slowdown: int = 1
     expected: Mapping[str, Figure] = {}
     file: Path
     lines: Mapping[str, int] = {}
@@ -68,7 +70,8 @@ class Profile(Frozen):
     @property
     def for_emulator(self) -> str:
         """As the emulator reads it: JSON with plain values."""
-        return json.dumps({"name": self.name, "kind": self.kind, "figures": self.values}, sort_keys=True)
+        slowdown = {"slowdown": self.slowdown} if self.slowdown != 1 else {}
+        return json.dumps({"name": self.name, "kind": self.kind, "figures": self.values, **slowdown}, sort_keys=True)
 
     @property
     def digest(self) -> str:
@@ -102,6 +105,9 @@ def find_profile(name_or_file: str, folder: Path) -> Profile:
 def read_profile(file: Path) -> Profile:
     """The profile in a YAML file. Raises BadInputError with the line where its form is wrong."""
     tree = _tree(file)
+    if "slowdown" in tree:
+        line = _line(tree, ("slowdown",))
+        raise BadInputError(f"{file}, line {line}: slowdown is of an experiment's medium; leave it out of the profile")
     plain = json.loads(json.dumps(tree, default=str))
     try:
         profile = Profile.model_validate({**plain, "file": file, "lines": _lines(tree)})

@@ -36,8 +36,8 @@ class MediumSpec(Frozen):
     `directory` is any place on a mounted file system (`path`; the disk under the working directory when absent).
     `memory` is a tmpfs, of `size_bytes` where given. `emulated` is a drive that behaves as `profile` says (a shipped
     profile's name, or the path of a profile file), with `file_system` on its first `size_bytes` (all of the drive when
-    absent); its backing file lies in `path` (among Assay's own parts when absent). `existing` stands for whatever an
-    existing cluster keeps its data on.
+    absent); its backing file lies in `path` (among Assay's own parts when absent), and all that it does takes
+    `slowdown` times as long. `existing` stands for whatever an existing cluster keeps its data on.
     """
 
     name: str
@@ -46,6 +46,7 @@ class MediumSpec(Frozen):
     size_bytes: int | None = None
     profile: str | None = None
     file_system: Literal["ext4", "xfs"] = "ext4"
+    slowdown: int = 1
 
 
 class SettingsSpec(Frozen):

@@ -56,6 +56,13 @@ class MediumEntry(Frozen):
         "or `.yml`.",
     )
     file_system: Literal["ext4", "xfs"] = Field(default="ext4", description="On an emulated drive.")
+    slowdown: int = Field(
+        default=1,
+        ge=1,
+        le=100,
+        description="Of an emulated drive: how many times as long all that it does takes, for a machine whose "
+        "processors are so much slower, or fewer, than those that the drive is meant for.",
+    )
 
     @model_validator(mode="after")
     def _belongs_to_its_kind(self) -> "MediumEntry":
@@ -63,6 +70,8 @@ class MediumEntry(Frozen):
             raise ValueError("an emulated medium needs a profile; `assay media list` shows those there are")
         if self.kind != "emulated" and self.profile is not None:
             raise ValueError(f"a profile belongs to an emulated medium, and this one is of kind {self.kind}")
+        if self.kind != "emulated" and self.slowdown != 1:
+            raise ValueError(f"slowdown belongs to an emulated medium, and this one is of kind {self.kind}")
         if self.kind == "directory" and self.size is not None:
             raise ValueError("a directory has no size of its own; leave size out")
         return self

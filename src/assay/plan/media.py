@@ -33,6 +33,7 @@ def media_of(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Voca
             check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
         media[name] = MediumSpec(
             name=name, kind=entry.kind, size_bytes=entry.size, profile=profile, file_system=entry.file_system,
+            slowdown=entry.slowdown,
             path=None if entry.path is None else beside(path.parent, entry.path),
         )  # fmt: skip
     return media

@@ -133,7 +133,8 @@ def _few(one: Comparison) -> str:
     count = one.pairs or min(one.runs, one.base_runs)
     kind = "pair" if one.pairs else "trial of one of them"
     enough = f"; {one.needed} would tell 5 %" if one.needed else ""
-    return f"{count} {kind}{'s' if count > 1 else ''} can't tell: at least {least_repetitions(one.comparisons)} of each are needed{enough}"
+    least = least_repetitions(one.comparisons)
+    return f"{count} {kind}{'s' if count > 1 else ''} can't tell: at least {least} of each are needed{enough}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ pub struct ProfileFile {
 impl ProfileFile {
     pub fn profile(&self) -> Profile {
         let figures = self.figures.iter().map(|(name, figure)| (name.clone(), figure.value())).collect();
-        Profile { name: self.name.clone(), kind: self.kind.clone(), figures }
+        Profile { name: self.name.clone(), kind: self.kind.clone(), figures, slowdown: 1 }
     }
 
     pub fn capacity(&self) -> u64 {
