@@ -4,7 +4,7 @@ import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.record import Status
-from assay.model.trial import WorkloadSpec
+from assay.model.trial import MediumSpec, WorkloadSpec
 from assay.report.answer import answers
 from assay.report.effects import effect_tables
 from assay.report.judged import judge
@@ -160,6 +160,15 @@ def test_the_overview_says_what_to_believe(tmp_path):
     assert told.missing == "1 of 4 planned trials are not in this report"
     assert not told.right
     assert told.compared[0] == ("compared", "disk (a disk of the machine), memory (a disk of the machine)")
+
+
+@pytest.mark.parametrize(("slowdown", "said"), [(1, "emulated wd10ezex"), (8, "emulated wd10ezex, 8 times slower")])
+def test_the_overview_names_emulated_drives(slowdown, said):
+    medium = MediumSpec(name="disk", kind="emulated", profile="wd10ezex", slowdown=slowdown)
+    record = a_record(a_trial(1).model_copy(update={"media": (medium,)}))
+    other = a_record(a_trial(2, "memory"))
+    told = overview(a_plan(record.trial, other.trial), [record, other], [], ())
+    assert told.compared[0][1].startswith(f"disk ({said}), ")
 
 
 @pytest.mark.parametrize(("settings", "tables"), [(("defaults",), 0), (("defaults", "customs"), 1)])

@@ -92,6 +92,7 @@ def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str
 def _medium(medium: MediumSpec) -> str:
     if medium.kind == "emulated":
         name = str(medium.profile).rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
-        return f"emulated {name}"
+        slower = f", {medium.slowdown} times slower" if medium.slowdown != 1 else ""
+        return f"emulated {name}{slower}"
     size = f" of {bytes_text(medium.size_bytes)}" if medium.size_bytes else ""
     return KINDS[medium.kind] + size
