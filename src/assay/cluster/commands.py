@@ -18,9 +18,10 @@ MAIN_CLASSES = {
 # Bounded, so that the five together stay below 1.5 GiB: by itself each would take up to a quarter of the memory.
 _HEAP_MB = {"namenode": 256, "datanode": 256, "resourcemanager": 256, "nodemanager": 256, "historyserver": 192}
 
-# The data path: DataNode and NodeManager (shuffle) keep the JVM that Hadoop would run them with.
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
 _OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
+
+# The data path: DataNode and NodeManager (shuffle) keep the JVM that Hadoop would run them with.
 _DATA_ROLES = ("datanode", "nodemanager")
 
 _FOREIGN = ("HADOOP_", "YARN_", "HDFS_", "MAPRED_")

@@ -65,27 +65,12 @@ class ExistingCluster:
         Raises AssayError naming the service that does not answer.
         """
         progress.detail(f"looking for the cluster of {self._conf_dir}")
-        namenode = self._answering(
-            "NameNode",
-            self._namenodes,
-            lambda url: bool(namenode_info(url)),
-            NAMENODE_PAGE,
-            "no NameNode answers there",
-        )
+        namenode = self._answering("NameNode", self._namenodes, lambda url: bool(namenode_info(url)), NAMENODE_PAGE)
         self._answering(
-            "ResourceManager",
-            self._resourcemanagers,
-            resourcemanager_ready,
-            RESOURCEMANAGER_PAGE,
-            "no ResourceManager with an active NodeManager answers there",
-        )
-        history = self._answering(
-            "JobHistoryServer",
-            (self._historyserver,),
-            historyserver_ready,
-            HISTORYSERVER_PAGE,
-            "no JobHistoryServer answers there",
-        )
+            "ResourceManager", self._resourcemanagers, resourcemanager_ready, RESOURCEMANAGER_PAGE,
+            " with an active NodeManager",
+        )  # fmt: skip
+        history = self._answering("JobHistoryServer", (self._historyserver,), historyserver_ready, HISTORYSERVER_PAGE)
         conf_dir = layout.neutral / "conf"
         derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
@@ -108,13 +93,13 @@ class ExistingCluster:
         return None if namenode_info(self._namenode_url) else f"the NameNode at {self._namenode_url} no longer answers"
 
     def _answering(
-        self, service: str, urls: tuple[str, ...], answers: Callable[[str], bool], page: str, but: str
+        self, service: str, urls: tuple[str, ...], answers: Callable[[str], bool], page: str, besides: str = ""
     ) -> str:
-        """The first address that answers; `but` says what is amiss where `page` answers and says something else."""
+        """The first address that answers; `page` is what is asked there, `besides` what the service must have."""
         for url in urls:
             if answers(url):
                 return url
-        why = "; ".join(f"{url}: {no_answer(url + page) or but}" for url in urls)
+        why = "; ".join(f"{url}: {no_answer(url + page) or f'no {service}{besides} answers there'}" for url in urls)
         raise AssayError(
             f"the {service} of {self._conf_dir} does not answer as it should: {why}; is the cluster up, and can this "
             "machine reach it?"
