@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.doubts import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, cached, crowded
-from assay.model.record import Amount
+from assay.doubts import cached, crowded
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
 from assay.model.trial import MediumSpec
 from tests.builders import a_job, a_trial
 

@@ -8,12 +8,8 @@ from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from assay.model.limits import LimitUse
 from assay.model.placement import TOLERANCE_SHARE, Landed
-from assay.model.record import Amount, JobRecord, totals
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, JobRecord, totals
 from assay.model.trial import Trial
-
-FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
-
-TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
 
 FROM_DRIVES_SHARE = 0.5
 """Where less than this of what jobs read comes from their drives, the page cache is what was measured."""

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from assay.model.doubt import Outcome
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 
 pytestmark = pytest.mark.it
 
@@ -18,8 +19,6 @@ settings: small
 probes: capture
 hadoop: {mapreduce.job.reduces: 2, dfs.replication: 1}
 """
-TASK = "org.apache.hadoop.mapreduce.TaskCounter"
-FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
 MB = 1_000_000
 SAMPLE_BYTES = 100_000 * 100
 """What the client reads to part the keys, which no task counts (TeraInputFormat.writePartitionFile, its default)."""
@@ -50,11 +49,11 @@ def captured(record, series, part="run"):
 def test_shuffled_bytes_agree_with_the_counter(record):
     shuffled = captured(record, "shuffle_from_server_bytes")
     assert shuffled > 100 * MB
-    assert shuffled == pytest.approx(record.totals.counters[TASK]["REDUCE_SHUFFLE_BYTES"], rel=0.05)
+    assert shuffled == pytest.approx(record.totals.counters[TASK_COUNTERS]["REDUCE_SHUFFLE_BYTES"], rel=0.05)
 
 
 def test_hdfs_data_agree_with_the_counters_of_each_part(record):
-    counters = record.totals.counters[FILE_SYSTEM]
+    counters = record.totals.counters[FILE_SYSTEM_COUNTERS]
     # Checksums of 4 bytes come with each 512.
     assert captured(record, "hdfs_data_to_server_bytes") == pytest.approx(
         counters["HDFS_BYTES_WRITTEN"] * (1 + 4 / 512), rel=0.05

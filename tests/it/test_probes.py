@@ -5,7 +5,7 @@ import pytest
 from assay.media.requirements import missing
 from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
-from assay.model.record import Sample
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Sample
 from assay.record.folder import RunFolder
 from assay.stats.critical_path import critical_path
 from assay.stats.energy import by_phase, energy_account
@@ -20,8 +20,6 @@ memory: 1600MiB
 settings: small
 hadoop: {mapreduce.job.reduces: 2, dfs.replication: 1}
 """
-FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
-TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 PARTS = ("staging", "run", "write out", "collect")
 MB = 1_000_000
 # What a machine that is small, slow or shared may be doubted for. Nothing that doubts a probe is among them.
@@ -76,7 +74,7 @@ def test_the_trace_agrees_with_the_disk_probe(amount):
 
 
 def test_hdfs_bytes_by_role_agree_with_counters_and_block_locations(record, amount):
-    counters = record.totals.counters[FILE_SYSTEM]
+    counters = record.totals.counters[FILE_SYSTEM_COUNTERS]
     # HDFS keeps 4 bytes of checksum for each 512; the kernel reads ahead and in whole pages.
     read = amount("block-trace", "ssd/input", "read_bytes")
     assert read == pytest.approx(counters["HDFS_BYTES_READ"] * (1 + 4 / 512), rel=0.05)
@@ -95,7 +93,7 @@ def test_shuffled_bytes_agree_with_the_counter(record, amount):
     pairs = {one.subject for one in record.amounts if one.series == "shuffle_from_server_bytes"}
     assert pairs
     shuffled = sum(amount("network", pair, "shuffle_from_server_bytes") for pair in pairs)
-    assert shuffled == pytest.approx(record.totals.counters[TASK]["REDUCE_SHUFFLE_BYTES"], rel=0.05)
+    assert shuffled == pytest.approx(record.totals.counters[TASK_COUNTERS]["REDUCE_SHUFFLE_BYTES"], rel=0.05)
 
 
 def test_processor_time_by_group_adds_up_to_the_machines(record, amount):

@@ -39,19 +39,19 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
     offered = _asked(properties, (_OFFERED, offered_mb(spec)))
     if offered < at_once:
         limit = spec.limit_memory_bytes
-        below = "" if limit is None else f"below a memory limit of {_gib(limit // MIB)} "
+        below = "" if limit is None else f"below a memory limit of {limit // MIB} MiB "
         raise BadInputError(
-            f"{below}the NodeManager offers {_gib(offered)}, and a job's master and one task take {_gib(at_once)} "
+            f"{below}the NodeManager offers {offered} MiB, and a job's master and one task take {at_once} MiB "
             f"(each rounded up to {_STEP[0]}, {step} MiB): it would wait for ever; give at least "
-            f"{_gib(at_once, up=True)}, or ask for smaller containers"
+            f"{at_once} MiB, or ask for smaller containers"
         )
 
 
 def _check_limit(limit_mb: int, largest: int) -> None:
     if limit_mb < DAEMONS_MB + largest:
         raise BadInputError(
-            f"a memory limit of {_gib(limit_mb)} is too small: the five daemons take about {_gib(DAEMONS_MB)}, and the "
-            f"largest container asks for {_gib(largest)}; give at least {_gib(DAEMONS_MB + largest, up=True)}, or ask "
+            f"a memory limit of {limit_mb} MiB is too small: the five daemons take about {DAEMONS_MB} MiB, and the "
+            f"largest container asks for {largest} MiB; give at least {DAEMONS_MB + largest} MiB, or ask "
             f"for smaller containers ({_MASTER[0]}, {_TASKS[0][0]}, {_TASKS[1][0]})"
         )
 
@@ -65,9 +65,3 @@ def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
 
 def _rounded(size_mb: int, step_mb: int) -> int:
     return -(-size_mb // step_mb) * step_mb
-
-
-def _gib(count_mb: int, *, up: bool = False) -> str:
-    """GiB with one digit; rounded up where it is a least value."""
-    tenths = -(-count_mb * 10 // 1024) if up else round(count_mb * 10 / 1024)
-    return f"{tenths / 10:g} GiB"

@@ -14,12 +14,10 @@ import httpx
 from assay.model.doubt import Doubt
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
-from assay.model.record import Counters, JobRecord, Phases, TaskAttempt
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Phases, TaskAttempt
 
 PATIENCE_S = 30.0
 POLL_S = 0.1
-FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
-TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 _REASON_CHARACTERS = 300
 
 # As the jobs' own driver reports them (org.assay.jobs.driver.Settings).
@@ -152,7 +150,7 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
 def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> TaskAttempt:
     """One attempt as history's `taskAttempt` and its counters tell it."""
     counters = _counters(groups, "value")
-    files, task = counters.get(FILE_SYSTEM, {}), counters.get(TASK, {})
+    files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
     kind: Literal["map", "reduce"] = "map" if attempt["type"] == "MAP" else "reduce"
     # Of a reducer that did not end well history gives its end as that of all phases (Hadoop: JobHistoryParser).
     phases = attempt if attempt["state"] == "SUCCEEDED" else {}

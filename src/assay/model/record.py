@@ -14,6 +14,10 @@ from assay.model.trial import Trial
 SCHEMA_VERSION: Literal[2] = 2
 
 Counters = Mapping[str, Mapping[str, int]]
+"""Hadoop's, by group and name."""
+
+FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
+TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
 
 
 class Phases(Frozen):

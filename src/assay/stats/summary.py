@@ -13,6 +13,7 @@ from assay.stats.interval import Median, medians
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.outlier import Outlier, outliers
 from assay.stats.pairing import parts_apart
+from assay.stats.processors import processors_varied
 from assay.stats.questions import asked
 from assay.stats.sample import MACHINE, PLACEMENT, counts, in_order, is_warm_up, is_wrong, samples
 from assay.stats.told_apart import different_machines, media_changed, wrong_outputs
@@ -173,7 +174,7 @@ def _worst(outcomes: list[Outcome]) -> Outcome:
 def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
     found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
-    of_run = (wrong_outputs, _few, _odd, _media, parts_apart, different_machines, media_changed)
+    of_run = (wrong_outputs, _few, _odd, _media, parts_apart, processors_varied, different_machines, media_changed)
     return [*found.values(), *(doubt for look in of_run for doubt in look(records))]
 
 

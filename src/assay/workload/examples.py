@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from assay.model.engine import Program
 
 PACKAGE = "org.apache.hadoop.examples"
-TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
 
 
 def example(tool: str, arguments: tuple[str, ...], properties: Mapping[str, str], *jobs: str) -> Program:

@@ -14,10 +14,11 @@ from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
+from assay.model.record import TASK_COUNTERS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.examples import PACKAGE, TASK_COUNTERS, example
+from assay.workload.examples import PACKAGE, example
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 from assay.workload.sequence_file import read_pairs
 

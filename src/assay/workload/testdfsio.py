@@ -14,7 +14,7 @@ from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
-from assay.model.record import JobRecord
+from assay.model.record import FILE_SYSTEM_COUNTERS, JobRecord
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -22,7 +22,6 @@ from assay.workload.made import JOB_S, MadeWorkload
 
 MIB = 1 << 20
 SAMPLE_BYTES = 4096
-FILE_SYSTEM = "org.apache.hadoop.mapreduce.FileSystemCounter"
 # One hard disk's: nothing is sorted, and tasks wait for nothing else.
 _BYTES_S = 150e6
 # Per file: its control file, and the task's share of the job's own small files.
@@ -115,7 +114,7 @@ class TestDfsIo(MadeWorkload):
 
     def _moved(self, job: JobRecord) -> int:
         name = "HDFS_BYTES_READ" if self.spec.variant == "read" else "HDFS_BYTES_WRITTEN"
-        return job.counters.get(FILE_SYSTEM, {}).get(name, 0)
+        return job.counters.get(FILE_SYSTEM_COUNTERS, {}).get(name, 0)
 
     def _lengths(self, store: Store) -> Verdict:
         found = [file.bytes for file in store.list_files(f"{self._home}/io_data")]

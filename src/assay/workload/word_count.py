@@ -13,10 +13,11 @@ from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
+from assay.model.record import TASK_COUNTERS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.examples import TASK_COUNTERS, example
+from assay.workload.examples import example
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
 from assay.workload.text import compare, counted_lines, pieces_of_text
 from assay.workload.text_source import RandomText
