@@ -40,8 +40,8 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
     return [
         Doubt(
             kind="processors-varied",
-            what=f"the same jobs took {times:.1f} times as much processor time once ({most.trial}, {most.seconds:.0f} s) "
-            f"as at another time ({least.trial}, {least.seconds:.0f} s)",
+            what=f"the same jobs took {times:.1f} times as much processor time once "
+            f"({most.trial}, {most.seconds:.0f} s) as at another time ({least.trial}, {least.seconds:.0f} s)",
             why="a host shares its processors out among guests, and processors clock down: that slows the work and not "
             "the drive, so intervals are wide and small differences can't be told",
             cure="repeat where, or when, the processors are your own; more repetitions narrow the intervals too",
