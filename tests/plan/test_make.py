@@ -117,6 +117,9 @@ def test_the_thesis_profiles_are_incremental():
         ("repetitions: 3", "hadoop: {mapred.output.compress: ' TRUE '}", r"line 9: mapred\.output\.compress can't be true"),
         ("repetitions: 3", "profiles: {mine: {properties: {mapred.output.compress: 'true'}}}", r"line 9: mapred\.output"),
         ("[triangles, components]", "[triangles, {name: components, hadoop: {mapred.output.compress: true}}]", r"line 2: mapred\.output\.compress can't be true for components"),
+        ("repetitions: 3", "hadoop: {mapreduce.job.reduces: 0}", r"line 9: mapreduce\.job\.reduces can't be 0 for triangles, which is done by its reducers; give 1 or more"),
+        ("repetitions: 3", "hadoop: {mapreduce.job.reduces: [2, 0]}", r"line 9: mapreduce\.job\.reduces can't be 0"),
+        ("[triangles, components]", "[triangles, {name: components, hadoop: {mapreduce.job.reduces: ' 0 '}}]", r"line 2: mapreduce\.job\.reduces can't be 0 for components"),
         ("make: brightkite", "file: nothing.txt", r"line 4: dataset file .*nothing\.txt is not there"),
     ],
 )  # fmt: skip
@@ -265,9 +268,10 @@ def test_options_that_are_paths_count_from_the_experiments_folder(tmp_path):
 COMPRESSED = "mapreduce.output.fileoutputformat.compress"
 
 
-def test_outputs_may_be_compressed_where_a_command_of_the_users_judges_them(tmp_path):
+def test_outputs_may_be_compressed_and_not_reduced_where_a_command_of_the_users_judges_them(tmp_path):
     (trial,) = plan_of(tmp_path, OWN_JOB + f"hadoop: {{{COMPRESSED}: true}}\n").trials
     assert trial.settings.properties[COMPRESSED] == "true"
+    plan_of(tmp_path, OWN_JOB + "hadoop: {mapreduce.job.reduces: 0}\n")
     with pytest.raises(BadInputError, match="can't be true for testdfsio"):
         plan_of(tmp_path, OWN_JOB.replace("media:", "  - testdfsio\nmedia:") + f"hadoop: {{{COMPRESSED}: true}}\n")
     plan_of(tmp_path, GOOD + f"hadoop: {{{COMPRESSED}: false, mapreduce.map.output.compress: true}}\n")

@@ -21,7 +21,7 @@ from assay.plan.named import Named, named_things
 from assay.plan.order import blocks
 from assay.plan.paths import beside, refuse_stored
 from assay.plan.properties import check_properties, one_copy, refuse_equal
-from assay.plan.reserved import refuse_compressed, refuse_reserved
+from assay.plan.reserved import refuse_reserved, refuse_unjudged
 from assay.plan.words import check_words, refuse_doubles
 
 
@@ -38,7 +38,7 @@ def plan_and_more(path: Path, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tu
     experiment, tree = load(path)
     check_words(path, experiment, tree, vocabulary)
     refuse_reserved(path, experiment, tree)
-    refuse_compressed(path, experiment, tree)
+    refuse_unjudged(path, experiment, tree)
     refuse_stored(path, experiment, tree, vocabulary.path_options)
     doubts = [*check_properties(path, experiment, tree, vocabulary.properties), *one_copy(experiment)]
     media = media_of(path, experiment, tree, vocabulary)

@@ -2,7 +2,7 @@
 
 On an embedded cluster: where things lie, how its parts run, and where they listen. Overriding them would put bytes on
 another medium than the record says, or services on other interfaces than loopback. On any cluster: what makes an output
-that can't be read.
+that can't be judged.
 """
 
 import re
@@ -20,8 +20,9 @@ _DIRECTORIES = (
     "yarn.nodemanager.container-executor.class", "dfs.datanode.fsdataset.volume.choosing.policy",
 )  # fmt: skip
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
-# The second is the name that Hadoop 1 had for it, which is still understood.
+# The second is the name that Hadoop 1 had for it, which is still understood; of the next pair too.
 _COMPRESSED_OUTPUT = ("mapreduce.output.fileoutputformat.compress", "mapred.output.compress")
+_REDUCERS = ("mapreduce.job.reduces", "mapred.reduce.tasks")
 # The workload whose output is judged by the user's own command, if at all.
 _OWN_JUDGE = "command"
 
@@ -43,16 +44,23 @@ def refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
             )
 
 
-def refuse_compressed(path: Path, experiment: ExperimentFile, tree: Any) -> None:
-    """Compressed outputs can't be judged, nor read by the next job of a chain. Raises BadInputError."""
+def refuse_unjudged(path: Path, experiment: ExperimentFile, tree: Any) -> None:
+    """What is compressed, or was not reduced, can't be judged, nor read by the next job of a chain.
+
+    Raises BadInputError.
+    """
     for place, name, value, workloads in properties_of(experiment):
         read = next((workload for workload in workloads if workload != _OWN_JUDGE), None)
-        if read and name in _COMPRESSED_OUTPUT and value.strip().lower() == "true":
+        if read is None:
+            continue
+        given, line = value.strip().lower(), f"{path}, line {line_of(tree, [*place, name])}"
+        if name in _COMPRESSED_OUTPUT and given == "true":
             raise BadInputError(
-                f"{path}, line {line_of(tree, [*place, name])}: {name} can't be true for {read}, whose verification "
-                "reads outputs that aren't compressed; leave it out (mapreduce.map.output.compress compresses what is "
-                "shuffled)"
+                f"{line}: {name} can't be true for {read}, whose verification reads outputs that aren't compressed; "
+                "leave it out (mapreduce.map.output.compress compresses what is shuffled)"
             )
+        if name in _REDUCERS and given == "0":
+            raise BadInputError(f"{line}: {name} can't be 0 for {read}, which is done by its reducers; give 1 or more")
 
 
 def properties_of(experiment: ExperimentFile) -> Iterator[tuple[Place, str, str, Sequence[str]]]:
