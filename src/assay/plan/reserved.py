@@ -20,9 +20,9 @@ _DIRECTORIES = (
     "yarn.nodemanager.container-executor.class", "dfs.datanode.fsdataset.volume.choosing.policy",
 )  # fmt: skip
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
-# The second is the name that Hadoop 1 had for it, which is still understood; of the next pair too.
+# The second is the name that Hadoop 1 had for it, which is still understood.
 _COMPRESSED_OUTPUT = ("mapreduce.output.fileoutputformat.compress", "mapred.output.compress")
-_REDUCERS = ("mapreduce.job.reduces", "mapred.reduce.tasks")
+_REDUCERS = "mapreduce.job.reduces"
 # The workload whose output is judged by the user's own command, if at all.
 _OWN_JUDGE = "command"
 
@@ -59,7 +59,7 @@ def refuse_unjudged(path: Path, experiment: ExperimentFile, tree: Any) -> None:
                 f"{line}: {name} can't be true for {read}, whose verification reads outputs that aren't compressed; "
                 "leave it out (mapreduce.map.output.compress compresses what is shuffled)"
             )
-        if name in _REDUCERS and given == "0":
+        if name == _REDUCERS and given == "0":
             raise BadInputError(f"{line}: {name} can't be 0 for {read}, which is done by its reducers; give 1 or more")
 
 
