@@ -6,7 +6,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.placement import Landed
-from assay.model.record import Amount
+from assay.model.record import PROCESSOR_TIME, TASK_COUNTERS, Amount, totals
 from assay.model.result import TrialResult
 from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, record_outline, whole_record
@@ -30,6 +30,19 @@ def test_an_outline_is_the_record_without_what_makes_it_large():
     assert outline.totals.elapsed_s == record.totals.elapsed_s
     assert outline.totals.phases == record.totals.phases
     assert whole_record(record.model_dump_json()) == record
+
+
+def test_an_outline_keeps_the_processor_time_of_all_counters():
+    kept = {TASK_COUNTERS: {PROCESSOR_TIME: 7000}}
+    job = (
+        a_record()
+        .jobs[0]
+        .model_copy(
+            update={"counters": {TASK_COUNTERS: {**kept[TASK_COUNTERS], "SPILLED_RECORDS": 1}, "other": {"X": 2}}}
+        )
+    )
+    outline = record_outline(a_record(jobs=(job,), totals=totals((job,), ())).model_dump_json())
+    assert outline.jobs[0].counters == outline.totals.counters == kept
 
 
 @pytest.mark.parametrize("read", [whole_record, record_outline])

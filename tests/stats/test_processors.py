@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.record import TASK_COUNTERS, Status
+from assay.model.record import PROCESSOR_TIME, TASK_COUNTERS, Status
 from assay.stats.processors import processors_varied
 from assay.stats.summary import doubts_of
 from tests.builders import a_record, a_trial
@@ -11,7 +11,7 @@ from tests.builders import a_record, a_trial
 def used(number, seconds, medium="hdd", repetition=1):
     """A trial whose tasks took so much processor time."""
     record = a_record(a_trial(number, medium, repetition))
-    counters = {TASK_COUNTERS: {"CPU_MILLISECONDS": int(1000 * seconds)}}
+    counters = {TASK_COUNTERS: {PROCESSOR_TIME: int(1000 * seconds)}}
     return record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
 
 

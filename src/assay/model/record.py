@@ -18,6 +18,8 @@ Counters = Mapping[str, Mapping[str, int]]
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
 TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
+PROCESSOR_TIME = "CPU_MILLISECONDS"
+"""Of all tasks, among `TASK_COUNTERS`."""
 
 
 class Phases(Frozen):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import SCHEMA_VERSION, Record, totals
+from assay.model.record import PROCESSOR_TIME, SCHEMA_VERSION, TASK_COUNTERS, Record, totals
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -30,16 +30,14 @@ def whole_record(text: str | bytes) -> Record:
 def record_outline(text: str | bytes) -> Record:
     """A record without its settings, landed bytes, devices, amounts and counters, which stay unread.
 
-    It takes a twentieth of the whole record's memory. Raises Unreadable.
+    Of the counters it keeps the tasks' processor time. It takes a twentieth of the whole record's memory. Raises
+    Unreadable.
     """
     content = _content(text)
     content.update(NOT_IN_OUTLINE)
-    for job in (*_list(content.get("jobs")), *_list(content.get("staging_jobs"))):
-        if isinstance(job, dict) and "counters" in job:
-            job["counters"] = {}
-    added_up = content.get("totals")
-    if isinstance(added_up, dict) and "counters" in added_up:
-        added_up["counters"] = {}
+    for part in (*_list(content.get("jobs")), *_list(content.get("staging_jobs")), content.get("totals")):
+        if isinstance(part, dict) and "counters" in part:
+            part["counters"] = _processor_time(part["counters"])
     return _agreeing(_checked(Record, content))
 
 
@@ -94,6 +92,14 @@ def _agreeing(record: Record) -> Record:
     if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs):
         raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
     return record
+
+
+def _processor_time(counters: object) -> dict[str, dict[str, object]]:
+    """Of a job's counters that of its tasks' processor time, if it has one."""
+    group = counters.get(TASK_COUNTERS) if isinstance(counters, dict) else None
+    if not isinstance(group, dict) or PROCESSOR_TIME not in group:
+        return {}
+    return {TASK_COUNTERS: {PROCESSOR_TIME: group[PROCESSOR_TIME]}}
 
 
 def _list(value: object) -> list[Any]:

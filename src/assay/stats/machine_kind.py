@@ -103,21 +103,25 @@ def _placed(
 ) -> tuple[dict[Machine, list[Media]], list[tuple[Machine, int]]]:
     """Each machine's sets of media that go together, and for each record its machine and the first set that it fits."""
     known: dict[Machine, list[Media]] = {}
+    seen: dict[tuple[Machine, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
     places = []
     for record, run in zip(records, runs, strict=True) if runs else zip(records, repeat(""), strict=False):
         machine = machine_of(record)
-        media = {(run, name): facts for name, facts in medium_facts(record).items()}
-        sets = known.setdefault(machine, [])
-        place = next((place for place, one in enumerate(sets) if _fits(media, one)), len(sets))
-        if place == len(sets):
-            sets.append({})
-        sets[place].update(media)
+        media = tuple(((run, name), facts) for name, facts in medium_facts(record).items())
+        place = seen.get((machine, media))
+        if place is None:  # sets only grow: what did not fit one never will, and what is in one stays there
+            sets = known.setdefault(machine, [])
+            place = next((place for place, one in enumerate(sets) if _fits(media, one)), len(sets))
+            if place == len(sets):
+                sets.append({})
+            sets[place].update(media)
+            seen[machine, media] = place
         places.append((machine, place))
     return known, places
 
 
-def _fits(media: Media, others: Mapping[tuple[str, str], Facts]) -> bool:
-    return all(others.get(name, facts) == facts for name, facts in media.items())
+def _fits(media: Iterable[tuple[tuple[str, str], Facts]], others: Mapping[tuple[str, str], Facts]) -> bool:
+    return all(others.get(name, facts) == facts for name, facts in media)
 
 
 def _changed_name(name: str, sets: Sequence[Media], place: int) -> str:

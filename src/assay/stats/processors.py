@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
-from assay.model.record import TASK_COUNTERS, Record
+from assay.model.record import PROCESSOR_TIME, TASK_COUNTERS, Record
 from assay.stats.machine_kind import machine_of
 from assay.stats.sample import counts
 
@@ -53,5 +53,5 @@ def _used(record: Record) -> _Used | None:
     """The processor time of a trial's tasks; None where it does not count, or where it is too short or unknown."""
     if not counts(record) or record.totals is None:
         return None
-    seconds = record.totals.counters.get(TASK_COUNTERS, {}).get("CPU_MILLISECONDS", 0) / 1000
+    seconds = record.totals.counters.get(TASK_COUNTERS, {}).get(PROCESSOR_TIME, 0) / 1000
     return _Used(seconds, record.trial.id) if seconds >= LEAST_S else None

@@ -1,6 +1,7 @@
 """What a run says in short: medians per combination of factors, and ratios between placements, with their intervals."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import median
 
 from pydantic import ConfigDict
@@ -15,7 +16,7 @@ from assay.stats.outlier import Outlier, outliers
 from assay.stats.pairing import parts_apart
 from assay.stats.processors import processors_varied
 from assay.stats.questions import asked
-from assay.stats.sample import MACHINE, PLACEMENT, counts, in_order, is_warm_up, is_wrong, samples
+from assay.stats.sample import MACHINE, PLACEMENT, Levels, counts, in_order, is_warm_up, is_wrong, samples
 from assay.stats.told_apart import different_machines, media_changed, wrong_outputs
 from assay.stats.wording import first_few, in_words
 
@@ -109,7 +110,9 @@ def varying(rows: Sequence[Row]) -> list[str]:
     return [name for name in (*names, MACHINE) if name in several]
 
 
-def _group(levels: Sequence[tuple[str, str]]) -> Group:
+@lru_cache(maxsize=1 << 14)
+def _group(levels: Levels) -> Group:
+    """Trials are many, and their groups few."""
     return Group.model_validate({name: level for name, level in levels if name != PLACEMENT})
 
 
@@ -121,7 +124,7 @@ def _combined(records: Sequence[Record]) -> dict[Combination, list[Record]]:
         if is_warm_up(record.trial):
             continue
         levels = {**record.trial.factors, MACHINE: machine}
-        groups.setdefault(_group(list(levels.items())), {}).setdefault(levels[PLACEMENT], []).append(record)
+        groups.setdefault(_group(tuple(levels.items())), {}).setdefault(levels[PLACEMENT], []).append(record)
     return {
         (group, placement): by_placement[placement]
         for group, by_placement in groups.items()
