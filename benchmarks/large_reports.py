@@ -1,8 +1,8 @@
-"""A report over 9,900 trials, and a comparison of two such runs: `PYTHONPATH=$PWD/src:$PWD python benchmarks/large_reports.py`.
+"""A report over 9,900 trials, and a comparison of two such runs.
 
 Seconds of processor time and the most memory of each command. Exit code 1 where one takes more than 20 s or 1 GiB, or a
 page is larger than 5 MiB. Runs are made up, with some 10 kB in each record. No Hadoop; two minutes, most of it for
-making the runs.
+making the runs. By itself: `PYTHONPATH=$PWD/src:$PWD .assay/venv/bin/python benchmarks/large_reports.py`.
 """
 
 import os

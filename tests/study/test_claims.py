@@ -70,6 +70,20 @@ def test_a_spread_is_much_less_below_half_of_the_other():
     assert truths(narrow, {**hdd, ("100", 20.0): 60.0, ("100", 100.0): 78.0}) == ["no"]
 
 
+def test_a_spread_that_is_noise_on_both_sides_says_nothing():
+    narrow = Spread("buffer", "medium", "100", "0", JOB)
+    times = {
+        ("0", 20.0): (100.0, 102.0, 100.0), ("0", 100.0): (101.0, 100.0, 101.0),
+        ("100", 20.0): (50.0, 62.0, 50.0), ("100", 100.0): (60.0, 50.0, 61.0),
+    }  # fmt: skip
+    seen = Measured(
+        {Point("sort", medium=share, buffer=buffer): dict(enumerate(own, 1)) for (share, buffer), own in times.items()}
+    )
+    (found,) = narrow.findings(seen)
+    assert found.truth == "unclear"
+    assert found.text.endswith("slowest over fastest: SSD +22 %, hard disk +1 %, no more than noise")
+
+
 def test_most_of_a_whole_is_more_than_half():
     half = Compare("metric", "reduce", "most of", "total", where())
     for reduce_s, truth in ((90.0, "yes"), (40.0, "no")):
