@@ -180,10 +180,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spread:
-    """Over the levels of `field` the value varies much less at `across = less` than at `across = more`.
-
-    Where at neither of the two any levels can be told apart, what varies is noise, and nothing is said.
-    """
+    """Over `field` the value varies much less at `across = less` than at `more`, if levels can be told apart at all."""
 
     field: Field
     across: Field
@@ -203,18 +200,16 @@ class Spread:
                     f"{place}: slowest over fastest: {level_text(self.across, self.less)} {100 * found.second:+.0f} %, "
                     f"{level_text(self.across, self.more)} {100 * found.first:+.0f} %"
                 )
-                told = any(_told_apart(measured, group) for group in (large, small))
-                yield Finding(
-                    text=text if told else f"{text}, no more than noise",
-                    truth=judged("much less", found) if told else "unclear",
-                )
+                if any(_told_apart(measured, group) for group in (large, small)):
+                    yield Finding(text=text, truth=judged("much less", found))
+                else:
+                    yield Finding(text=f"{text}, no more than noise", truth="unclear")
 
 
 def _told_apart(measured: Measured, group: Mapping[Level, Point]) -> bool:
     """Whether any two levels differ by more than noise; each pair's interval is the wider for their number."""
     pairs = list(combinations(group, 2))
-    found = (_beside(measured, group, one, other, len(pairs)) for one, other in pairs)
-    return any(one is not None and one.direction for one in found)
+    return any(one.direction for pair in pairs if (one := _beside(measured, group, *pair, len(pairs))))
 
 
 def _spread(measured: Measured, group: Mapping[Level, Point]) -> Repeated:
