@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from assay.machine import FREE_MEMORY, GOES_BACK
 from assay.model.doubt import Doubt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
@@ -156,6 +157,20 @@ def crowded(amounts: Iterable[Amount]) -> list[Doubt]:
         what=f"others took {others_s:.0f} s of processor time while the jobs ran, {share}",
         why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
         cure="close other programs (or the host's other guests), and run the trial again",
+    )
+    return [doubt]
+
+
+def given_back(facts: Mapping[str, str]) -> list[Doubt]:
+    """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
+    if facts.get(FREE_MEMORY) != GOES_BACK:
+        return []
+    doubt = Doubt(
+        kind="memory-goes-back",
+        what="this virtual machine gives its host back what memory lies free (free page reporting)",
+        why="to get a page again is the host's work, which counts as the jobs' processor time, and the more the longer "
+        "their memory lay free",
+        cure="hold the free memory while you measure: `assay memory hold`",
     )
     return [doubt]
 

@@ -8,6 +8,10 @@ from pathlib import Path
 from assay import __version__
 from assay.model.errors import BadInputError
 
+FREE_MEMORY = "free_memory"
+"""The fact that says what becomes of it; no machine has it that keeps its own."""
+GOES_BACK, HELD = "goes back to the host", "held"
+
 
 def machine_facts() -> Mapping[str, str]:
     """Processor, cores, memory, kernel, distribution and Assay's version."""
@@ -38,8 +42,13 @@ def _distribution() -> str:
 
 
 def available_memory_bytes() -> int:
-    """MemAvailable of /proc/meminfo."""
+    """What programs can have without others' losing theirs. Raises BadInputError on Linux older than 3.14."""
+    return memory_bytes("MemAvailable")
+
+
+def memory_bytes(name: str) -> int:
+    """A line of /proc/meminfo, such as MemFree. Raises BadInputError where there is none of that name."""
     for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
+        if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
-    raise BadInputError("/proc/meminfo has no MemAvailable: Assay needs Linux 3.14 or newer")
+    raise BadInputError(f"/proc/meminfo has no {name}: Assay needs Linux 3.14 or newer")

@@ -27,6 +27,7 @@ from assay.media.directory import DirectoryMedium
 from assay.media.emulated import EmulatedMedium
 from assay.media.existing import ExistingMedium
 from assay.media.memory import MemoryMedium
+from assay.memory.keeping import memory_facts
 from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.dataset import Dataset
 from assay.model.engine import Engine
@@ -92,7 +93,8 @@ class TrialParts:
         """The machine's facts, and the software's that the jobs run with."""
         java = find_distribution(self._installation, self._environment).java
         jar = hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest()
-        return {**machine_facts(), "java": java.version, "jobs_jar_sha256": jar}
+        memory = memory_facts(self._installation.state)
+        return {**machine_facts(), **memory, "java": java.version, "jobs_jar_sha256": jar}
 
     def media(self) -> tuple[Medium, ...]:
         """The media of the trial's placement."""

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Literal
 
 from assay.devices import count_anew, take_reports, write_out
-from assay.doubts import cached, counted, crowded, misplaced, out_of_memory, unlike_a_disk, unremembered, unseen
+from assay.doubts import (
+    cached,
+    counted,
+    crowded,
+    given_back,
+    misplaced,
+    out_of_memory,
+    unlike_a_disk,
+    unremembered,
+    unseen,
+)  # fmt: skip
 from assay.findings import Findings
 from assay.layout import lay_out
 from assay.measuring import measured
@@ -131,6 +141,7 @@ def _doubts(trial: Trial, cluster: Cluster, media: Sequence[Medium], findings: F
         *unseen(trial, findings.landed),
         *(cached(trial, findings.jobs, findings.facts, findings.devices) if findings.histories_whole else ()),
         *unlike_a_disk(trial, findings.facts),
+        *given_back(findings.facts),
         *out_of_memory(cluster.limit_use()),
         *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
     ]

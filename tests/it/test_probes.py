@@ -24,8 +24,8 @@ PARTS = ("staging", "run", "write out", "collect")
 MB = 1_000_000
 # What a machine that is small, slow or shared may be doubted for. Nothing that doubts a probe is among them.
 ABOUT_THE_MACHINE = {
-    "cache-not-quite-cold", "emulator-memory-not-locked", "emulator-was-late", "emulator-was-slow", "memory-not-bounded",
-    "page-cache-hides-medium",
+    "cache-not-quite-cold", "drive-too-fast-for-this-machine", "emulator-memory-not-locked", "emulator-was-late",
+    "emulator-was-slow", "machine-shared", "memory-not-bounded", "page-cache-hides-medium",
 }  # fmt: skip
 
 

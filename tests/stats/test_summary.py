@@ -45,7 +45,7 @@ def test_warm_ups_make_no_row_and_no_time(monkeypatch):
 
 
 def test_a_factor_that_came_later_tells_groups_apart(monkeypatch):
-    plain = Trial.factors.fget
+    plain = Trial.factors.func
     monkeypatch.setattr(Trial, "factors", property(lambda one: plain(one) | {"replication": str(one.repetition)}))
     rows = summarise(runs("disk", [10, 12]))
     assert [row.group.replication for row in rows] == ["1", "2"]

@@ -17,6 +17,7 @@ from assay.cli.context import find_installation, open_console
 from assay.cli.data import data
 from assay.cli.duration import Duration
 from assay.cli.media import media
+from assay.cli.memory import memory
 from assay.cli.workloads import workloads
 
 if TYPE_CHECKING:
@@ -171,5 +172,5 @@ def doctor(*, as_json: bool) -> int:
     return FAILED if any(finding.state == "broken" for finding in found) else 0
 
 
-for group in (data, workloads, cluster, media):
+for group in (data, workloads, cluster, media, memory):
     cli.add_command(group)

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markdown import Markdown
 
+from assay.commands.collecting import uncollected
 from assay.commands.printing import find_browser, print_page
 from assay.commands.report import Form, emit, json_lines
 from assay.model.errors import BadInputError
@@ -19,6 +20,7 @@ from assay.report.gathered import gather
 PAGE = Path("comparison.html")
 
 
+@uncollected()
 def compare_runs(folders: Sequence[Path], form: Form | None, out: Path | None, console: Console) -> int:
     """Print the runs side by side and write the page, or write one form; 0.
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from rich.console import Console
 
+from assay.commands.collecting import uncollected
 from assay.commands.printing import find_browser, print_page
 from assay.model.doubt import Outcome
 from assay.model.record import Record
@@ -30,6 +31,7 @@ Form = Literal["html", "md", "csv", "json", "pdf"]
 Rows = Literal["combinations", "trials"]
 
 
+@uncollected()
 def report_run(folder: Path, console: Console) -> int:
     """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run."""
     run = gather(RunFolder(folder))
@@ -52,6 +54,7 @@ def report_run(folder: Path, console: Console) -> int:
     return _code(run)
 
 
+@uncollected()
 def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console: Console) -> int:
     """Write one form of a report to `out`; the exit code.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import Literal
 
 from assay.model.base import Frozen
@@ -18,8 +19,7 @@ Counters = Mapping[str, Mapping[str, int]]
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
 TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
-PROCESSOR_TIME = "CPU_MILLISECONDS"
-"""Of all tasks, among `TASK_COUNTERS`."""
+PROCESSOR_TIME = "CPU_MILLISECONDS"  # of all tasks, among TASK_COUNTERS
 
 
 class Phases(Frozen):
@@ -225,7 +225,7 @@ class Record(Frozen):
         seconds = sum(step.seconds for step in self.steps if step.name not in cluster)
         return seconds - self.totals.submitted_s - self.totals.staging_submitted_s
 
-    @property
+    @cached_property
     def outcome(self) -> Outcome:
         """The trial's judgement: a trial that failed to run is a fail, whatever its checks said before."""
         return Outcome.FAIL if self.status is Status.FAILED else overall(self.verdicts)

@@ -1,6 +1,7 @@
 """Plans and trials: what an experiment asks for, as data."""
 
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -79,8 +80,8 @@ class Trial(Frozen):
     levels: Mapping[str, str] = {}
     warm_up: bool = False
 
-    @property
-    def factors(self) -> dict[str, str]:
+    @cached_property
+    def factors(self) -> Mapping[str, str]:
         """The levels of this trial's factors, by the names that tables and reports use."""
         return {
             "workload": self.workload.name,

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from assay.model.record import Record
 
-MACHINE_FACTS = ("cpu", "cores", "memory_bytes", "kernel", "java", "hadoop", "jobs_jar_sha256", "assay", "host")
+MACHINE_FACTS = (
+    "cpu", "cores", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256", "assay", "host",
+)  # fmt: skip
 """Trials that differ in one of these, or in the control groups' version, are not of one kind."""
 MEDIUM_FACTS = (
     "kind", "drive", "device", "profile_digest", "file_system", "mount_options", "size_bytes", "scheduler",
