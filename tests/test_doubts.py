@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.doubts import cached, crowded, given_back
-from assay.machine import FREE_MEMORY, GOES_BACK, HELD
+from assay.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
 from assay.model.trial import MediumSpec
 from tests.builders import a_job, a_trial
@@ -71,7 +71,7 @@ def test_programs_that_ran_beside_the_jobs_are_doubted(others_s, steal_s, said):
     assert crowded([]) == []
 
 
-@pytest.mark.parametrize(("free", "kinds"), [(GOES_BACK, ["memory-goes-back"]), (HELD, []), (None, [])])
+@pytest.mark.parametrize(("free", "kinds"), [(GOES_BACK, ["memory-goes-back"]), (HELD, []), (STAYS, []), (None, [])])
 def test_memory_that_goes_back_to_the_host_is_doubted_unless_held(free, kinds):
     assert [doubt.kind for doubt in given_back({} if free is None else {FREE_MEMORY: free})] == kinds
 

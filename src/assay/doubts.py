@@ -168,8 +168,8 @@ def given_back(facts: Mapping[str, str]) -> list[Doubt]:
     doubt = Doubt(
         kind="memory-goes-back",
         what="this virtual machine gives its host back what memory lies free (free page reporting)",
-        why="to get a page again is the host's work, which counts as the jobs' processor time, and the more the longer "
-        "their memory lay free",
+        why="to get a page again is the host's work, which counts as the jobs' processor time; how much that is "
+        "depends on how long their memory lay free",
         cure="hold the free memory while you measure: `assay memory hold`",
     )
     return [doubt]

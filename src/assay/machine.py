@@ -9,8 +9,8 @@ from assay import __version__
 from assay.model.errors import BadInputError
 
 FREE_MEMORY = "free_memory"
-"""The fact that says what becomes of it; no machine has it that keeps its own."""
-GOES_BACK, HELD = "goes back to the host", "held"
+"""The fact that says what becomes of memory that lies free."""
+GOES_BACK, HELD, STAYS = "goes back to the host", "held", "stays"
 
 
 def machine_facts() -> Mapping[str, str]:

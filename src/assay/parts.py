@@ -93,7 +93,8 @@ class TrialParts:
         """The machine's facts, and the software's that the jobs run with."""
         java = find_distribution(self._installation, self._environment).java
         jar = hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest()
-        memory = memory_facts(self._installation.state)
+        elsewhere = self._trial.cluster.kind == "existing"
+        memory = {} if elsewhere else memory_facts(self._installation.state)
         return {**machine_facts(), **memory, "java": java.version, "jobs_jar_sha256": jar}
 
     def media(self) -> tuple[Medium, ...]:

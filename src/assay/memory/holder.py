@@ -2,13 +2,15 @@
 
 It maps a file that is one hole, and looks at as much of it as leaves little memory free. Its pages are clean, so that
 the kernel takes them for anything else as soon as that is needed, and counts them as available; and they are mapped, so
-that they stay when the page cache is dropped. What others free is taken again within moments, before the host has it.
+that they stay when the page cache is dropped. What others free is taken again, before the host has most of it.
 """
 
+import errno
 import mmap
-import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -17,34 +19,63 @@ from assay.machine import memory_bytes
 CHUNK_BYTES = 64 << 20
 EVERY_S = 0.25
 FRUITLESS_S = 10.0
-"""How long it rests where all is mapped and much is free all the same: in a container that may use no more."""
+"""How long it rests where much stays free whatever it maps."""
 
-POPULATE_READ = 22
-"""Map all pages of a range, as if each were read (MADV_POPULATE_READ in linux/mman.h, since Linux 5.14)."""
+COLD, POPULATE_READ = 20, 22
+"""madvise(2): first to be taken for others (since Linux 5.4); map all pages, as if each were read (since 5.14)."""
 
 READY = "ready"
 """What it writes, with a line's end, when little is free for the first time."""
 
 
 def main(file: Path, size: int, most_free: int) -> None:
-    """Hold memory until the process is ended. Raises OSError where the kernel can't do it."""
+    """Hold memory until the process is ended. Ends by itself, and says why, where it can't hold enough."""
     Path("/proc/self/oom_score_adj").write_text("1000")  # whoever else needs memory comes first
-    os.setpriority(os.PRIO_PROCESS, 0, 19)
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), size, mmap.MAP_SHARED, mmap.PROT_READ) as held:
-        places = cycle(range(0, size, CHUNK_BYTES))
-        told = False
+    count = -(-size // CHUNK_BYTES)
+    with hole(file, size) as populate:
+        populate(0)
+        places = cycle(range(count))
+        while free_bytes() > most_free:
+            if not fill(populate, islice(places, count), free_bytes, most_free):
+                sys.exit("much stays free whatever is mapped: something, as of a container, bounds what this may use")
+        sys.stdout.write(f"{READY}\n")
+        sys.stdout.flush()
         while True:
-            fruitless = True
-            for place in islice(places, -(-size // CHUNK_BYTES)):
-                if memory_bytes("MemFree") <= most_free:
-                    fruitless = False
-                    break
-                held.madvise(POPULATE_READ, place, min(CHUNK_BYTES, size - place))
-            if not told:
-                sys.stdout.write(f"{READY}\n")
-                sys.stdout.flush()
-                told = True
-            time.sleep(FRUITLESS_S if fruitless else EVERY_S)
+            useful = fill(populate, islice(places, count), free_bytes, most_free)
+            time.sleep(EVERY_S if useful else FRUITLESS_S)
+
+
+@contextmanager
+def hole(file: Path, size: int) -> Iterator[Callable[[int], None]]:
+    """Map a file of that size without data; what maps the pages of its chunk of a number."""
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), size, mmap.MAP_SHARED, mmap.PROT_READ) as held:
+
+        def populate(number: int) -> None:
+            begin = number * CHUNK_BYTES
+            length = min(CHUNK_BYTES, size - begin)
+            try:
+                held.madvise(POPULATE_READ, begin, length)
+                held.madvise(COLD, begin, length)
+            except OSError as error:
+                sys.exit("Linux 5.14 or newer is needed" if error.errno == errno.EINVAL else f"madvise: {error}")
+
+        yield populate
+
+
+def fill(populate: Callable[[int], None], chunks: Iterable[int], free: Callable[[], int], most_free: int) -> bool:
+    """Map chunks until little memory is free; whether that, or less than before, is free then."""
+    before = left = free()
+    for chunk in chunks:
+        if left <= most_free:
+            break
+        populate(chunk)
+        left = free()
+    return left <= most_free or before - left >= CHUNK_BYTES
+
+
+def free_bytes() -> int:
+    """Memory that nobody uses, the page cache neither."""
+    return memory_bytes("MemFree")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """Free memory that is held until the user lets it go: start, tell and end."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from assay.lease import Lease, leases, uninterrupted
-from assay.machine import FREE_MEMORY, GOES_BACK, HELD, memory_bytes
+from assay.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
 from assay.memory.holder import READY
 from assay.memory.reporting import goes_back
 from assay.model.errors import AssayError
@@ -14,25 +15,28 @@ from assay.model.installation import Installation
 from assay.mounts import mount_of
 
 PURPOSE = "memory"
-MOST_FREE_BYTES = 768 << 20
-"""What stays free: programs that start find some at once."""
+HOLE = "hole"
+LEAST_FREE_BYTES = 256 << 20
+FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
+"""Of which it is known that to read a hole takes clean pages of the page cache, and no space."""
 
-IN_MEMORY = ("tmpfs", "ramfs")
 
+def hold(installation: Installation, most_free: int | None = None) -> int:
+    """Hold the machine's free memory but `most_free` bytes and leave it so; how many bytes are held.
 
-def hold(installation: Installation, most_free: int = MOST_FREE_BYTES) -> int:
-    """Hold the machine's free memory, anew, and leave it so; how many bytes are held.
-
-    Returns when little is free: that takes the host's time for each page, some seconds for each GiB on slow ones.
-    Raises AssayError where the kernel or the file system can't do it; then nothing stays.
+    Does nothing where it is held already. Returns when little is free: that takes the host's time for each page, some
+    seconds for each GiB on slow ones. Raises AssayError, with the reason, where it can't be held; then nothing stays.
     """
-    let_go(installation.state)
+    if held := held_bytes(installation.state):
+        return held
+    let_go(installation.state)  # what is still written down of a process that is gone
     lease = Lease(installation.state, PURPOSE)
     try:
         home = lease.make_directory(installation.parts / "work" / lease.id)
-        if (kind := mount_of(home).file_system) in IN_MEMORY:
-            raise AssayError(f"{home} lies on {kind}, which would use the memory up; have the checkout on a disk")
-        _start(home, most_free, lease)
+        if (kind := mount_of(home).file_system) not in FILE_SYSTEMS:
+            known = ", ".join(FILE_SYSTEMS)
+            raise AssayError(f"{home} lies on {kind}, where a file may use up memory; have the checkout on {known}")
+        _start(home, _little() if most_free is None else most_free, lease)
         lease.keep()
     except BaseException:
         with uninterrupted():
@@ -43,8 +47,12 @@ def hold(installation: Installation, most_free: int = MOST_FREE_BYTES) -> int:
 
 def held_bytes(state: Path) -> int:
     """The bytes that are held now; 0 where nothing is, or its process is gone."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    return sum(page * _resident(pid) for lease in _kept(state) for pid in lease.processes())
+    return sum(
+        resident_bytes(pid, directory / HOLE)
+        for lease in _kept(state)
+        for pid in lease.processes()
+        for directory in lease.directories
+    )
 
 
 def let_go(state: Path) -> bool:
@@ -57,16 +65,23 @@ def let_go(state: Path) -> bool:
 
 
 def memory_facts(state: Path) -> dict[str, str]:
-    """`FREE_MEMORY`, where it goes back to the host or is held; nothing on a machine that keeps its own."""
-    if held_bytes(state):
-        return {FREE_MEMORY: HELD}
-    return {FREE_MEMORY: GOES_BACK} if goes_back() else {}
+    """What becomes of memory that lies free."""
+    return {FREE_MEMORY: HELD if held_bytes(state) else GOES_BACK if goes_back() else STAYS}
+
+
+def resident_bytes(pid: int, file: Path) -> int:
+    """Bytes of a file that a process has mapped and finds in memory (proc(5), smaps); 0 when it is gone."""
+    try:
+        maps = Path(f"/proc/{pid}/smaps").read_text()
+    except OSError:
+        return 0
+    return sum(int(kib) << 10 for kib in re.findall(rf" {re.escape(str(file))}\n(?:\w.*\n)*?Rss: +(\d+) kB", maps))
 
 
 def _start(home: Path, most_free: int, lease: Lease) -> None:
     """Start the process, and wait until it holds what it can."""
     size = memory_bytes("MemTotal")
-    file = home / "hole"
+    file = home / HOLE
     with file.open("wb") as made:
         made.truncate(size)
     command = [sys.executable, "-m", "assay.memory.holder", str(file), str(size), str(most_free)]
@@ -78,16 +93,17 @@ def _start(home: Path, most_free: int, lease: Lease) -> None:
     with process.stdout as said:  # type: ignore[union-attr] # a pipe was asked for
         if said.readline().decode().strip() != READY:
             last = (home / "errors").read_text().strip().rpartition("\n")[2]
-            raise AssayError(f"free memory can't be held here: {last}; that needs Linux 5.14 or newer")
+            raise AssayError(f"free memory can't be held here: {last or 'its process was ended'}")
+
+
+def _little() -> int:
+    """Bytes below which hosts are told of next to nothing, and above which the kernel needs to take no page back.
+
+    The kernel frees pages up to each zone's `high` (proc(5), zoneinfo).
+    """
+    pages = sum(int(number) for number in re.findall(r"^ +high +(\d+)$", Path("/proc/zoneinfo").read_text(), re.M))
+    return max(LEAST_FREE_BYTES, 2 * pages * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _kept(state: Path) -> list[Lease]:
     return [lease for lease in leases(state) if lease.purpose == PURPOSE and lease.kept]
-
-
-def _resident(pid: int) -> int:
-    """Pages of a process that are in memory (proc(5)); 0 when it is gone."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except OSError:
-        return 0
