@@ -75,7 +75,9 @@ def resident_bytes(pid: int, file: Path) -> int:
         maps = Path(f"/proc/{pid}/smaps").read_text()
     except OSError:
         return 0
-    return sum(int(kib) << 10 for kib in re.findall(rf" {re.escape(str(file))}\n(?:\w.*\n)*?Rss: +(\d+) kB", maps))
+    return sum(
+        int(kib) << 10 for kib in re.findall(rf" {re.escape(str(file.resolve()))}\n(?:\w.*\n)*?Rss: +(\d+) kB", maps)
+    )
 
 
 def _start(home: Path, most_free: int, lease: Lease) -> None:
