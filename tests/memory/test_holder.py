@@ -54,7 +54,8 @@ def test_a_process_that_may_not_use_the_memory_says_so(tmp_path, monkeypatch):
 def test_pages_of_a_hole_stay_when_the_page_cache_is_dropped_and_take_no_space(tmp_path):
     if mount_of(tmp_path).file_system not in FILE_SYSTEMS:
         pytest.skip("the directory for tests lies on no such file system")
-    file = tmp_path / "hole"
+    (tmp_path / "link").symlink_to(tmp_path)
+    file = tmp_path / "link" / "hole"
     size = CHUNK_BYTES + 8192
     file.touch()
     os.truncate(file, size)
