@@ -19,7 +19,7 @@ from assay.doubts import (
     unlike_a_disk,
     unremembered,
     unseen,
-)  # fmt: skip
+)
 from assay.findings import Findings
 from assay.layout import lay_out
 from assay.measuring import measured
