@@ -233,9 +233,10 @@ class TestOnThisMachine:
         assert counter.read() == {}
         talk(server)
         flows = counter.read()
-        # How many packets it takes depends on what else runs here.
+        # How many packets it takes depends on what else runs here, and so does what is sent again, which counts too.
         payload = {flow.to_server: count.bytes - 52 * count.packets for flow, count in flows.items()}
-        assert payload == {True: pytest.approx(SENT, rel=0.01), False: pytest.approx(ANSWERED, rel=0.01)}
+        assert SENT <= payload[True] < 1.25 * SENT
+        assert ANSWERED <= payload[False] < 1.25 * ANSWERED
         assert {(flow.sender, flow.receiver, flow.port) for flow in flows} == {(HERE, HERE, port)}
         assert 0 < children.busy_s < 5
         assert counter.doubts() == ()

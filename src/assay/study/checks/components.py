@@ -28,6 +28,8 @@ PLAIN = of(ITERATIONS, settings="defaults")
 FIRST = where(workload="components", job="iteration 1", dataset="Orkut")
 RUN = where(workload="components", job="", dataset="Orkut")
 TUNED = (TRIPLES, CLOSING, ITERATIONS)
+FASTER_MAPS = ((TRIPLES, "containers"), (CLOSING, "containers"), (ITERATIONS, "defaults"))
+"""Each job, and the settings over which the thesis' maps gain: components' took as long with `containers`."""
 LARGEST = tuple(of(job, dataset=("YouTube", "Orkut")) for job in TUNED)
 MERGING = LARGEST[1:]
 
@@ -94,11 +96,11 @@ CHECKS: Mapping[str, Check] = {
         every(*(hdd_saves("customs", "containers", job, metric="merge") for job in MERGING)),
     ),
     "T58": (
-        every(*(settings("customs", "less", "containers", job, metric="map") for job in TUNED)),
+        every(*(settings("customs", "less", base, job, metric="map") for job, base in FASTER_MAPS)),
         every(
             *(
-                Effect("settings", "containers", "customs", "medium", "hdd", "ssd2", of(job, metric="map"), "same gain")
-                for job in TUNED
+                Effect("settings", base, "customs", "medium", "hdd", "ssd2", of(job, metric="map"), "same gain")
+                for job, base in FASTER_MAPS
             )
         ),
     ),
