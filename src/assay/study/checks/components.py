@@ -27,10 +27,9 @@ BIGGER = ("YouTube 2", "Flickr", *HUGE)
 PLAIN = of(ITERATIONS, settings="defaults")
 FIRST = where(workload="components", job="iteration 1", dataset="Orkut")
 RUN = where(workload="components", job="", dataset="Orkut")
-TUNED = (TRIPLES, CLOSING, ITERATIONS)
 FASTER_MAPS = ((TRIPLES, "containers"), (CLOSING, "containers"), (ITERATIONS, "defaults"))
 """Each job, and the settings over which the thesis' maps gain: components' took as long with `containers`."""
-LARGEST = tuple(of(job, dataset=("YouTube", "Orkut")) for job in TUNED)
+LARGEST = tuple(of(job, dataset=("YouTube", "Orkut")) for job in (TRIPLES, CLOSING, ITERATIONS))
 MERGING = LARGEST[1:]
 
 
