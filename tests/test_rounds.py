@@ -138,6 +138,7 @@ def test_without_an_effect_drift_makes_none_however_long_the_plan_is_repeated():
 
 
 @pytest.mark.it
+@pytest.mark.long
 def test_choosing_the_least_certain_work_again_and_again_makes_no_effect():
     """Time for half a repetition, many times: the worst that `--for` allows. About a minute."""
     found = [told(seed, ["sort", "count"], 24, drift=0.001) for seed in range(SEEDS)]

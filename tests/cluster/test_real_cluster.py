@@ -177,6 +177,7 @@ def test_a_broken_setting_is_answered_with_the_daemons_own_line(distribution, tm
     assert not leases(tmp_path / "state")
 
 
+@pytest.mark.long
 def test_a_killed_owners_cluster_is_found_and_released(distribution, installation, tmp_path):
     program = f"""
 import os, sys
@@ -204,6 +205,7 @@ with cluster.running(layout_in(Path({str(tmp_path / "layout")!r})), {{}}, Silent
     assert not leases(tmp_path)
 
 
+@pytest.mark.long
 def test_a_kept_cluster_is_listed_and_goes_when_told(distribution, installation):
     kept = keeping.up(installation, ClusterSpec(), os.environ, {}, Silent())
     assert kept.state == "kept"

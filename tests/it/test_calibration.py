@@ -40,6 +40,7 @@ def calibrated(medium, place):
     return calibrate(spec, facts, Wish(seconds=40, form="named"), find_fio(os.environ), place.installation, Silent())
 
 
+@pytest.mark.long
 def test_a_drive_made_of_a_drives_calibration_is_like_it(tmp_path):
     place = Place(tmp_path)
     if lacking := missing(place.installation):

@@ -8,7 +8,7 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.long]
 
 EXPERIMENT = """
 experiment: captured

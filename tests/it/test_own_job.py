@@ -27,6 +27,7 @@ def block(language):
     return found
 
 
+AS_SHOWN = re.search(r"^  - name: command\n.*?(?=^media:)", block("yaml"), re.MULTILINE | re.DOTALL)[0]
 # Hadoop's own examples: a manifest's class, which takes -D options behind the program's name, on the dataset; and a
 # check that refuses what it has to find.
 COUNTED = """\
@@ -70,28 +71,34 @@ def own_job(place):
     return folder
 
 
-def test_the_page_s_job_passes_and_others_are_unknown_fail_or_say_why(place, own_job):
-    as_shown = re.search(r"^  - name: command\n.*?(?=^media:)", block("yaml"), re.MULTILINE | re.DOTALL)[0]
-    (own_job / "long.txt").write_text("all is well\n" * 3 + "x" * 81 + "\n")
-    entries = [
-        as_shown,
-        re.sub(r" +verify: .*\n", "", as_shown),
-        as_shown.replace("../LICENSE", "long.txt"),
-        COUNTED.format(jar=EXAMPLES),
-    ]
+def the_records(place, own_job, *entries):
+    """Of an experiment of these workloads, at least one of which fails or is refused."""
     (own_job / "my-job.yaml").write_text(EXPERIMENT.format(entries="".join(entries), disk=place.disk))
     place.assay("run", "my-job/my-job.yaml", "--out", "run", code=1)
-    records = place.records("run")
-    check_failed(*(record for record in records if record.status is Status.FAILED))
-    finished = {record.outcome: record for record in records if record.status is Status.FINISHED}
-    check_passed(finished[Outcome.PASS])
-    (unjudged,) = finished[Outcome.UNKNOWN].verdicts
-    assert "no command judges this output; add one" in unjudged.detail
-    check_refused(finished[Outcome.FAIL])
     assert place.left_over() == []
+    return place.records("run")
+
+
+def test_the_page_s_job_passes_and_says_why_it_fails(place, own_job):
+    (own_job / "long.txt").write_text("all is well\n" * 3 + "x" * 81 + "\n")
+    records = the_records(place, own_job, AS_SHOWN, AS_SHOWN.replace("../LICENSE", "long.txt"))
+    by_status = {record.status: record for record in records}
+    check_passed(by_status[Status.FINISHED])
+    check_failed(by_status[Status.FAILED])
+
+
+@pytest.mark.long
+def test_without_a_check_the_outcome_is_unknown_and_a_check_that_refuses_fails(place, own_job):
+    unjudged = re.sub(r" +verify: .*\n", "", AS_SHOWN)
+    records = the_records(place, own_job, unjudged, COUNTED.format(jar=EXAMPLES))
+    by_outcome = {record.outcome: record for record in records}
+    (verdict,) = by_outcome[Outcome.UNKNOWN].verdicts
+    assert "no command judges this output; add one" in verdict.detail
+    check_refused(by_outcome[Outcome.FAIL])
 
 
 def check_passed(record):
+    assert record.outcome is Outcome.PASS, record.verdicts
     (verdict,) = record.verdicts
     assert re.fullmatch(r"exit code 0: \d+ words of \d+ lengths", verdict.detail)
     assert [job.name for job in record.jobs] == ["word-lengths.jar 1"]
@@ -101,6 +108,7 @@ def check_passed(record):
 
 
 def check_refused(record):
+    assert record.status is Status.FINISHED, record.error
     assert [verdict.detail for verdict in record.verdicts] == ["exit code 1: there are two parts"]
     assert [(job.name, job.reduces) for job in record.jobs] == [(f"{EXAMPLES.name} 1", 2)]
     assert record.dataset.edges > 0

@@ -47,6 +47,7 @@ probes: none
     return {variant: record.outputs[0].summary for variant, record in records.items()}
 
 
+@pytest.mark.long
 def test_components(place, graph):
     found = results(place, graph, "components", ["paper", "tuned"])
     assert {told["components"] for told in found.values()} == {COMPONENTS}

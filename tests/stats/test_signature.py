@@ -367,7 +367,7 @@ def weigh(count, one_line):
 
 
 @pytest.mark.parametrize("one_line", [False, True])
-@pytest.mark.parametrize("count", [300_000, pytest.param(3_000_000, marks=pytest.mark.it)])
+@pytest.mark.parametrize("count", [300_000, pytest.param(3_000_000, marks=[pytest.mark.it, pytest.mark.long])])
 def test_three_million_requests_take_150_mib_at_most(count, one_line):
     """Beyond their columns. Their time is `benchmarks/large_traces.py`'s."""
     root = Path(__file__).parents[2]

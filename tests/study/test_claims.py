@@ -2,8 +2,9 @@
 
 import pytest
 
+from assay.study.across import Effect, Spread
 from assay.study.check import judge, some
-from assay.study.claim import Compare, Effect, Spread, Steps, where
+from assay.study.claim import Compare, Steps, where
 from assay.study.over import Over
 from assay.study.point import Measured, Point
 from assay.study.published import Statement
@@ -61,6 +62,15 @@ def test_further_apart_is_so_either_way():
     assert truths(apart, {**even, ("0", 100.0): 100.0, ("100", 100.0): 60.0}) == ["yes"]
     assert truths(apart, {**even, ("0", 100.0): 60.0, ("100", 100.0): 100.0}) == ["yes"]
     assert truths(apart, {**even, ("0", 100.0): 100.0, ("100", 100.0): 100.0}) == ["no"]
+
+
+def test_where_a_change_does_nothing_at_either_level_it_does_no_more_at_one():
+    gain = Effect("medium", "0", "100", "buffer", 100.0, 20.0, JOB)
+    even = {("0", 20.0): 100.0, ("100", 20.0): 100.0, ("0", 100.0): 100.0}
+    assert truths(gain, {**even, ("100", 100.0): 90.0}) == ["yes"]
+    assert truths(gain, {**even, ("100", 100.0): 110.0}) == ["no"]
+    # Ratios of 1.00 and 0.996, each the same in all repetitions; but less than half a second.
+    assert truths(gain, {**even, ("100", 100.0): 99.6}) == ["unclear"]
 
 
 def test_a_spread_is_much_less_below_half_of_the_other():

@@ -1,11 +1,14 @@
 """Proves that the packaged figures are whole, and that each check finds in the study's own numbers what it stands for."""
 
+from itertools import product
+from random import Random
+
 import pytest
 
 from assay.study.agreement import tables
 from assay.study.check import judge
 from assay.study.comparison import CHECKS, NEVER
-from assay.study.point import Point
+from assay.study.point import PHASES, Measured, Point
 from assay.study.published import cells, contrasts, dataset_names, statements
 from tests.study.builders import the_published
 
@@ -49,6 +52,45 @@ def test_a_statement_that_its_own_table_speaks_against_is_refuted():
     # One place of so many may point anywhere.
     assert (found["T18"].verdict, found["T18"].places["no"]) == ("undecided", 1)
     assert any("Gowalla" in finding.text and finding.truth == "no" for finding in found["T18"].findings)
+
+
+JOBS = {"mutual-friends": ("friend-lists", "triples", "lists"), "triangles": ("triads", "closing"),
+        "components": ("iteration 1", "all iterations")}  # fmt: skip
+PROFILES = ("defaults", "containers", "customs")
+SINGLE = ("single-sort-factor", "single-file-buffer", "single-file-buffer-512k")
+DRIVES = ("hdd", "ssd1", "ssd2")
+SHARES = ("0", "25", "50", "75", "100")
+FIXED = {"size": 50, "block": 64, "buffer": 100, "streams": 10}
+VARIED = {"size": (10, 20, 30, 50, 70), "block": (16, 64, 128, 512), "buffer": (20, 60, 80, 120), "streams": (2, 12)}
+
+
+def all_places():
+    """Whatever either study speaks of."""
+    for workload, jobs in JOBS.items():
+        settings = (*PROFILES, *SINGLE) if workload == "triangles" else PROFILES
+        for job, profile, dataset, drive in product(jobs, settings, dataset_names().values(), DRIVES):
+            base = Point(workload, job, profile, dataset, drive)
+            yield from (base._replace(metric=metric) for metric in (*PHASES, "total", "elapsed"))
+            yield from (base._replace(job="", metric=metric) for metric in ("busy", "iowait"))
+    for kind, drive, size in product(("write", "read"), DRIVES, (1, 5, 20)):
+        yield Point(f"testdfsio-{kind}", "", "defaults", "", drive, "throughput", size)
+    for field, levels in VARIED.items():
+        for level, share, metric in product((*levels, FIXED[field]), SHARES, ("elapsed", "map task", "reduce task")):
+            yield Point("sort", "sort", medium=share, metric=metric, **{**FIXED, field: level})
+
+
+@pytest.mark.parametrize("study", ["thesis", "hybrid"])
+def test_every_check_can_fail(study):
+    """By values from 1 to 100 s by chance, alike in all repetitions: all but what is said of some case is refuted once."""
+    of_some_case = {name for name, check in CHECKS[study].items() if all(part.quantifier == "some" for part in check)}
+    refuted: set[str] = set()
+    for seed in range(12):
+        chance = Random(seed)
+        values = Measured({place: dict.fromkeys((1, 2, 3), 100 ** chance.random()) for place in all_places()})
+        judged = judge(statements(study), CHECKS[study], NEVER[study], values)
+        assert {one.statement.id for one in judged if one.verdict == "not addressed"} == set(NEVER[study])
+        refuted |= {one.statement.id for one in judged if one.verdict == "refuted"}
+    assert refuted == CHECKS[study].keys() - of_some_case
 
 
 @pytest.mark.parametrize(("figure", "count"), [("Figure 3a", 1), ("Figure 5a", 4), ("Figure 5b", 4)])

@@ -122,6 +122,7 @@ def _summary(found: StudyComparison) -> str:
     if not found.tables:
         return f"The study gives no numbers for what was measured. {judged}"
     more = f"; in {found.undecided} more one side shows no difference beyond noise" if found.undecided else ""
+    more += f", in {found.even} of them the study" if found.even else ""
     told = f"{found.agreed} of {found.decided} comparisons have the direction that the study has{more}."
     return f"{told}{_by_chance(found.tested)} {judged}"
 

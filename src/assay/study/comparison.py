@@ -55,6 +55,12 @@ class StudyComparison(Frozen):
         return sum(table.count("undecided") for table in self.tables)
 
     @property
+    def even(self) -> int:
+        """Those of the undecided in which the study shows no difference: repetitions tell nothing more of them."""
+        every = (one for table in self.tables for one in table.contrasts)
+        return sum(one.agreement == "undecided" and not one.published_direction for one in every)
+
+    @property
     def tested(self) -> int:
         """Comparisons with enough pairs for a direction, whether it was told or not."""
         every = (one.measured for table in self.tables for one in table.contrasts)

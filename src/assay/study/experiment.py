@@ -26,15 +26,19 @@ class StudyExperiment(Frozen):
     name: str
     scaled: bool
 
+    def is_or_copies(self, name: str) -> bool:
+        """Whether this is the experiment of that name, or one called after it: `hybrid-figure-3a-mine`."""
+        return f"{self.name}-".startswith(f"{name}-")
+
     def data_gb(self, size_bytes: int) -> float:
         """How many GB of the hybrid study's data a size stands for."""
         if not self.scaled:
             return size_bytes / 1e9
-        return round(size_bytes / 1e9 * DATA_SCALE, 3) if self.name == DATA_FIGURE else DATA_GB
+        return round(size_bytes / 1e9 * DATA_SCALE, 3) if self.is_or_copies(DATA_FIGURE) else DATA_GB
 
     def block_mb(self, mib: float) -> float:
         """How many MB of the hybrid study's blocks or buffers a size stands for."""
-        return mib * BLOCK_SCALE if self.scaled and self.name in BLOCK_FIGURES else mib
+        return mib * BLOCK_SCALE if self.scaled and any(map(self.is_or_copies, BLOCK_FIGURES)) else mib
 
 
 def study_experiment(name: str) -> StudyExperiment | None:

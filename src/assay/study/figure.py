@@ -83,7 +83,8 @@ class Figure(Frozen):
 
 def figures(experiment: StudyExperiment, measured: Measured) -> tuple[Figure, ...]:
     """The figures of this experiment of which something was measured; none for one that has tables only."""
-    found = (_figure(experiment, shape, measured) for shape in SHAPES.get(experiment.name, ()))
+    shapes = next((own for name, own in SHAPES.items() if experiment.is_or_copies(name)), ())
+    found = (_figure(experiment, shape, measured) for shape in shapes)
     return tuple(one for one in found if one is not None)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from assay.study.across import Effect
 from assay.study.check import Check, Part, every, mostly, some
 from assay.study.checks.short import (
     CLOSING,
@@ -17,7 +18,7 @@ from assay.study.checks.short import (
     of,
     settings,
 )
-from assay.study.claim import Effect, where
+from assay.study.claim import where
 from assay.study.point import PHASES
 
 FIVE = of(ITERATIONS, settings="defaults", dataset=(*SMALL, *LARGE))
@@ -41,7 +42,10 @@ def somewhere(ahead: Sequence[str], behind: str) -> Part:
 CHECKS: Mapping[str, Check] = {
     "T01": (some(*(drive("hdd", "less", ssd, job, metric=PHASES) for job in JOBS for ssd in SSDS)),),
     "T02": (somewhere(["hdd"], "ssd2"), somewhere(["ssd2"], "hdd")),
-    "T31": (every(drive("ssd1", "at most", "hdd", FIVE, metric="reduce")),),
+    "T31": (
+        every(drive("ssd1", "at most", "hdd", FIVE, metric="reduce")),
+        every(drive("ssd1", "about", "hdd", FIVE, metric="reduce")),
+    ),
     "T32": (every(drive("ssd1", "same", "hdd", FIVE, metric=("map", "shuffle", "merge"))),),
     "T33": (every(drive("hdd", "less", "ssd1", PLAIN, dataset=("Flickr", "LiveJournal"), metric="reduce")),),
     "T34": (every(drive("hdd", "less", "ssd1", PLAIN, dataset="LiveJournal", metric="shuffle")),),
@@ -67,7 +71,12 @@ CHECKS: Mapping[str, Check] = {
         every(drive("ssd2", "less", "hdd", RUN, settings="defaults", metric="iowait")),
         every(drive("hdd", "less", "ssd2", RUN, settings="defaults", metric="busy")),
     ),
-    "T43": (every(drive("ssd2", "less", "hdd", FIRST, settings="defaults", metric="reduce")),),
+    "T43": (
+        every(
+            drive("ssd2", "less", "hdd", FIRST, settings="defaults", metric="reduce"),
+            drive("ssd2", "about", "hdd", FIRST, settings="defaults", metric="reduce"),
+        ),
+    ),
     "T44": (
         every(settings("customs", "less", "defaults", FIRST, metric="elapsed")),
         every(hdd_gains("customs", "defaults", FIRST, metric="elapsed")),
@@ -82,6 +91,7 @@ CHECKS: Mapping[str, Check] = {
         # Said of all three algorithms together, which no experiment has: mutual friends alone show both halves.
         mostly(drive("hdd", "at most", "ssd2", TRIPLES, metric="reduce")),
         mostly(drive("hdd", "less", "ssd2", TRIPLES, dataset=LARGE, metric="reduce")),
+        mostly(drive("hdd", "about", "ssd2", TRIPLES, dataset=LARGE, metric="reduce")),
     ),
     "T56": (
         every(*(settings("customs", "less", "containers", job, medium="hdd", metric="shuffle") for job in LARGEST)),
@@ -114,6 +124,11 @@ NEVER: Mapping[str, str] = {
 }
 """Those that no run's times can speak to."""
 SCALED: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("T33", "T34", "T54"),
+        "the first SSD's write cache is not scaled down with the data: it takes in all that a trial writes",
+    ),
+    "T24": "at this size what a map takes whatever its data, its start above all, outweighs the reduce",
     "T13": "at this size the job has one map, so that it is the same whether one or more run at once",
     **dict.fromkeys(
         ("T44", "T45"),

@@ -32,7 +32,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "T10": (every(*(drive(ssd, "less", "hdd", BIG, metric="map") for ssd in SSDS)),),
     "T11": (every(*(drive("hdd", "at most", ssd, BIG, metric="reduce") for ssd in SSDS)),),
-    "T12": tuple(every(drive("ssd2", "less", other, BIG, metric="shuffle")) for other in ("hdd", "ssd1")),
+    "T12": tuple(every(drive("ssd2", "much less", other, BIG, metric="shuffle")) for other in ("hdd", "ssd1")),
     "T13": (every(settings("containers", "same", "defaults", TRIPLES, metric="total")),),
     "T14": (
         every(

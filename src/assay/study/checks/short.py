@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from assay.study.claim import Claim, Compare, Conditions, Effect, Relation, where
+from assay.study.across import Effect
+from assay.study.claim import Claim, Compare, Conditions, Relation, where
 
 SMALL = ("Brightkite", "Amazon", "DBLP")
 LARGE = ("Gowalla", "YouTube")

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from assay.study.across import Effect
 from assay.study.check import Check, every, mostly
 from assay.study.checks.short import CLOSING, LARGE, SMALL, SSDS, TRIADS, drive, hdd_gains, hdd_saves, of, settings
-from assay.study.claim import Compare, Effect, where
+from assay.study.claim import Compare, where
 from assay.study.over import Over
 from assay.study.point import PHASES
 
