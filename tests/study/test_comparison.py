@@ -125,7 +125,11 @@ def test_what_is_said_to_be_a_little_faster_is_refuted_by_much():
             a_graph_trial(number, {"iteration 1": (10, 9, 1, own)}, workload="components", dataset=orkut, medium=medium)
             for number, (medium, own) in enumerate((("hdd", 30), ("ssd2", reduce_s)))
         ]
-        assert verdicts(the_comparison("thesis-table-17-scaled", *thrice(*trials)))["T43"] == verdict
+        found = the_comparison("thesis-table-17-scaled", *thrice(*trials))
+        assert verdicts(found)["T43"] == verdict
+        faster, a_little = next(one.findings for one in found.statements if one.statement.id == "T43")
+        assert faster.text.endswith("3 pairs)")
+        assert a_little.text == f"{faster.text}, within 20 %?"
 
 
 def test_what_the_smaller_size_would_decide_is_not_judged():

@@ -22,6 +22,11 @@ LEAST_LEVELS = 3
 """Fewer are no steps and no curve."""
 SAME: Mapping[Relation, float] = {"same": SAME_SHARE, "about": 0.2}
 """By how much of a share two values may differ that are said to be so."""
+ASKED: Mapping[Relation, str] = {
+    "much less": ", below 0.5?", "at most": f", {1 + SAME_SHARE:g} at most?", "most of": ", above 0.5?",
+    **{relation: f", within {100 * share:g} %?" for relation, share in SAME.items()},
+}  # fmt: skip
+"""What of a ratio is asked, where it is more than whether it is below 1."""
 LEAST_OF = {"throughput": 0.0, "busy": 1.0, "iowait": 1.0}
 """What changes of a metric count, in its own unit, where that is not seconds."""
 LARGEST, SMALLEST = "largest", "smallest"
@@ -155,4 +160,5 @@ def beside(
 
 def _finding(relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]) -> Finding:
     level, base = (level_text(field, one) for one in levels)
-    return Finding(text=f"{place}: {level} / {base} = {found.words}", truth=judged(relation, found))
+    text = f"{place}: {level} / {base} = {found.words}{ASKED.get(relation, '')}"
+    return Finding(text=text, truth=judged(relation, found))
