@@ -38,19 +38,23 @@ def test_an_experiment_is_known_by_its_name():
     found = study_experiment("thesis-tables-9-13-scaled")
     assert found is not None
     assert (found.study, found.name, found.scaled) == ("thesis", "thesis-tables-9-13", True)
+    copy = study_experiment("thesis-tables-9-13-scaled-mine")
+    assert copy is not None
+    assert (copy.name, copy.scaled) == ("thesis-tables-9-13-mine", True)
     plain = study_experiment("hybrid-figure-3a")
     assert plain is not None
     assert not plain.scaled
 
 
-def test_a_copy_is_read_as_the_experiment_that_it_copies():
+@pytest.mark.parametrize("end_of_copy", ["-mine-scaled", "-scaled-mine"])
+def test_a_copy_is_read_as_the_experiment_that_it_copies(end_of_copy):
     for name, size, block in (("3a", "931MB", "64m"), ("3b", "200MB", "16m"), ("5a", "200MB", "16m")):
         own, copy = (
             the_comparison(f"hybrid-figure-{name}{end}", *thrice(*(
                 a_sort_trial(number, 100, share=share, size=size, block=block, buffer="25" if block == "16m" else "100")
                 for number, share in enumerate((0.0, 1.0))
             )))
-            for end in ("-scaled", "-mine-scaled")
+            for end in ("-scaled", end_of_copy)
         )  # fmt: skip
         assert own.figures
         assert copy.figures == own.figures

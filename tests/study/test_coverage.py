@@ -28,8 +28,8 @@ JOBS = {
     "testdfsio": ("write",),
 }
 SPENT_S = {"user_s": 50.0, "idle_s": 30.0, "iowait_s": 20.0}
-ONLY_AT_FULL_SIZE = {"T25", "Y-C15"}
-"""Triads of Flickr: some 10 GB at any size that means something; small blocks at several shares: too many maps."""
+ONLY_AT_FULL_SIZE = {"T25"}
+"""Triads of Flickr: some 10 GB at any size that means something."""
 
 
 def as_if_run(trial: Trial) -> Record:

@@ -138,7 +138,9 @@ def _counted(found: StudyComparison, verdict: Verdict) -> str:
 def _by_chance(tested: int) -> str:
     """How many directions there would be if nothing made any difference; nothing for hardly any."""
     expected = round((1 - LEVEL) * tested)
-    return f" By chance alone about {expected} of the {tested} tested would have a direction." if expected else ""
+    if not expected:
+        return ""
+    return f" By chance alone about {expected} of the {tested} that the study tells would have a direction here, half of them the other."
 
 
 def _table_view(table: TableBeside) -> TableView:

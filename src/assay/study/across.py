@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Literal
 
 from assay.study.claim import Conditions, Finding, beside, by_level, judged, resolved
-from assay.study.difference import LEAST_S, difference
+from assay.study.difference import LEAST_PAIRS, LEAST_S, Difference, difference
 from assay.study.point import Field, Level, Measured, Point, Repeated, level_text
 
 
@@ -48,11 +48,12 @@ class Effect:
                     truth = judged("same" if self.relation == "same gain" else "less", found)
                     yield Finding(text=text, truth=truth)
                 else:
-                    yield Finding(text=f"{text}, no more than noise", truth="unclear")
+                    yield Finding(text=f"{text}, {_no_more(found)}", truth="unclear")
 
     def _tells(self, measured: Measured, base: Point) -> bool:
-        """Whether the change does anything there."""
-        found = beside(measured, {self.base: base, self.level: base.at(self.field, self.level)}, self.base, self.level)
+        """Whether the change does anything there; of two places either would do, so that intervals are wider."""
+        group = {self.base: base, self.level: base.at(self.field, self.level)}
+        found = beside(measured, group, self.base, self.level, tests=2)
         return found is not None and found.direction != 0
 
     def _changes(self, measured: Measured, base: Point) -> Repeated:
@@ -66,7 +67,7 @@ class Effect:
         return ratios
 
     def _shown(self, value: float) -> str:
-        return f"{value:+.1f} s" if self.relation == "more saved" else f"{value:.2f}"
+        return f"{round(value, 1) or 0.0:+.1f} s" if self.relation == "more saved" else f"{value:.2f}"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,12 @@ class Spread:
                 if any(_told_apart(measured, group) for group in (large, small)):
                     yield Finding(text=text, truth=judged("much less", found))
                 else:
-                    yield Finding(text=f"{text}, no more than noise", truth="unclear")
+                    yield Finding(text=f"{text}, {_no_more(found)}", truth="unclear")
+
+
+def _no_more(found: Difference) -> str:
+    """Why nothing is told."""
+    return "no more than noise" if found.pairs >= LEAST_PAIRS else "too few repetitions to tell"
 
 
 def _told_apart(measured: Measured, group: Mapping[Level, Point]) -> bool:

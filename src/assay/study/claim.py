@@ -60,8 +60,10 @@ def judged(relation: Relation, found: Difference) -> Truth:
         return _much_less(found)
     if relation == "most of":
         return "yes" if found.bounds[0] > HALF else "no" if found.bounds[1] < HALF else "unclear"
-    if relation == "at most" and found.bounds[1] <= 1 + SAME_SHARE:
-        return "yes"
+    if relation == "at most" and found.ratio is not None:
+        low, high = found.bounds
+        more = low > 1 + SAME_SHARE and found.direction > 0
+        return "yes" if high <= 1 + SAME_SHARE or found.direction < 0 else "no" if more else "unclear"
     return "yes" if found.direction < 0 else "no" if found.direction > 0 else "unclear"
 
 

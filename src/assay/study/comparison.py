@@ -62,9 +62,9 @@ class StudyComparison(Frozen):
 
     @property
     def tested(self) -> int:
-        """Comparisons with enough pairs for a direction, whether it was told or not."""
-        every = (one.measured for table in self.tables for one in table.contrasts)
-        return sum(one is not None and one.pairs >= LEAST_PAIRS for one in every)
+        """Comparisons in which the study has a direction, with enough pairs for one, whether it was told or not."""
+        every = (one for table in self.tables for one in table.contrasts if one.published_direction)
+        return sum(one.measured is not None and one.measured.pairs >= LEAST_PAIRS for one in every)
 
     @property
     def confirmed_everywhere(self) -> int:

@@ -1,6 +1,6 @@
 """Which study an experiment reproduces, and by how much its sizes are scaled: told by its name alone.
 
-`thesis-table-9`, `thesis-figures-2-3`, `hybrid-figure-3a`; with `-scaled` at the end, the form for a small machine.
+`thesis-table-9`, `thesis-figures-2-3`, `hybrid-figure-3a`; with `-scaled` in it, the form for a small machine.
 """
 
 import re
@@ -43,7 +43,7 @@ class StudyExperiment(Frozen):
 
 def study_experiment(name: str) -> StudyExperiment | None:
     """The study's experiment of this name; None for any other."""
-    plain = name.removesuffix(SCALED)
+    plain = f"{name}-".replace(f"{SCALED}-", "-").removesuffix("-")
     found = _NAME.fullmatch(plain)
     if found is None:
         return None

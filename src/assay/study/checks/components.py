@@ -57,10 +57,8 @@ CHECKS: Mapping[str, Check] = {
         ),
     ),
     "T36": (
-        every(
-            drive("ssd2", "less", "hdd", PLAIN, dataset=BIGGER, metric="reduce"),
-            drive("ssd2", "about", "hdd", PLAIN, dataset=BIGGER, metric="reduce"),
-        ),
+        every(drive("ssd2", "less", "hdd", PLAIN, dataset=BIGGER, metric="reduce")),
+        every(drive("ssd2", "about", "hdd", PLAIN, dataset=BIGGER, metric="reduce")),
     ),
     "T37": (every(settings("customs", "much less", "containers", ITERATIONS, dataset=HUGE, metric="merge")),),
     "T38": (
@@ -72,10 +70,8 @@ CHECKS: Mapping[str, Check] = {
         every(drive("hdd", "less", "ssd2", RUN, settings="defaults", metric="busy")),
     ),
     "T43": (
-        every(
-            drive("ssd2", "less", "hdd", FIRST, settings="defaults", metric="reduce"),
-            drive("ssd2", "about", "hdd", FIRST, settings="defaults", metric="reduce"),
-        ),
+        every(drive("ssd2", "less", "hdd", FIRST, settings="defaults", metric="reduce")),
+        every(drive("ssd2", "about", "hdd", FIRST, settings="defaults", metric="reduce")),
     ),
     "T44": (
         every(settings("customs", "less", "defaults", FIRST, metric="elapsed")),
