@@ -119,7 +119,8 @@ def test_the_summary_tells_how_many_directions_chance_makes_and_what_holds_every
     ]
     # Of each profile and each two of them with each drive what the tables have, where they tell a direction.
     assert re.search(
-        r"By chance alone about [12] of the \d\d that the study tells would have", a_view("thesis-tables-9-13", three).summary
+        r"By chance alone about [12] of the \d\d that the study tells would have",
+        a_view("thesis-tables-9-13", three).summary,
     )
     assert re.search(r"\d+ confirmed \(\d+ clearly at every place\)", view.summary)
     assert view.summary.endswith("1 trial is left out.")

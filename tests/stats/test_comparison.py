@@ -187,3 +187,40 @@ def test_nothing_to_compare_compares_nothing():
     assert compare(trials("hdd", [1, 2, 3]), ["placement"]) == []
     with pytest.raises(KeyError):
         compare(trials("hdd", [1]), ["colour"])
+
+
+def test_over_all_combinations_the_pairs_of_each_are_put_together():
+    found = [
+        trial
+        for number, settings in enumerate("abc")
+        for placement, base in (("hdd", 10 + 40 * number), ("ssd", 8 + 32 * number))
+        for trial in trials(placement, noisy(base, 3, shift=number), settings=settings)
+    ]
+    *single, whole = compare(found, ["placement"], whole=["placement"])
+    assert [(one.over, one.pairs, one.told) for one in single] == [(1, 3, False)] * 3
+    assert (whole.over, whole.pairs, whole.repetitions, whole.told) == (3, 9, 3, True)
+    assert (whole.test, whole.comparisons, whole.medians_overlap) == ("signed-rank", 4, None)
+    assert whole.ratio == pytest.approx(0.8)
+    assert dict(whole.others) == {MACHINE: "A"}
+    assert not can_never_tell(whole)
+
+
+def test_machines_and_single_combinations_are_never_put_together():
+    two = [
+        trial
+        for machine in "AB"
+        for placement, base in (("hdd", 10), ("ssd", 8))
+        for trial in trials(placement, noisy(base, 4), machine=machine)
+    ]
+    assert [one.over for one in compare(two, ["placement"], whole=["placement"])] == [1, 1]
+
+
+def test_a_combination_without_pairs_keeps_all_from_being_put_together():
+    apart = [
+        *trials("hdd", [*noisy(10, 4), *[0] * 4], settings="b"),
+        *trials("ssd", [*[0] * 4, *noisy(8, 4)], settings="b"),
+    ]
+    found = [*trials("hdd", noisy(10, 4), settings="a"), *trials("ssd", noisy(8, 4), settings="a"), *apart]
+    assert [
+        (one.pairs or one.unused_pairs, one.over) for one in compare(found, ["placement"], whole=["placement"])
+    ] == [(4, 1), (0, 1)]

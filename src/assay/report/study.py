@@ -140,7 +140,8 @@ def _by_chance(tested: int) -> str:
     expected = round((1 - LEVEL) * tested)
     if not expected:
         return ""
-    return f" By chance alone about {expected} of the {tested} that the study tells would have a direction here, half of them against it."
+    told = f"about {expected} of the {tested} that the study tells would have a direction here, half of them against it"
+    return f" By chance alone {told}."
 
 
 def _table_view(table: TableBeside) -> TableView:

@@ -5,7 +5,7 @@ from statistics import median_low
 from typing import NamedTuple
 
 from assay.stats.comparison import Comparison, compare
-from assay.stats.pairing import WORK
+from assay.stats.pairing import SAME, WORK
 from assay.stats.planning import ALPHA
 from assay.stats.ranks import least_rank_sum_p
 from assay.stats.sample import MACHINE, PLACEMENT, Sample, combinations, varying_factors
@@ -19,16 +19,18 @@ MOST_BESIDE = 300
 class Asked(NamedTuple):
     """The comparisons of the run's question and of the factors beside it: one family, corrected for all together.
 
-    `every` are the factors of which each level was compared with each other; of others, with the first one.
+    `over` are the question's comparisons over all combinations of what else varies, where there are several. `every`
+    are the factors of which each level was compared with each other; of others, with the first one.
     """
 
     question: tuple[Comparison, ...]
+    over: tuple[Comparison, ...]
     beside: tuple[Comparison, ...]
     every: frozenset[str]
 
     @property
     def all(self) -> tuple[Comparison, ...]:
-        """Both."""
+        """Those of one combination each."""
         return (*self.question, *self.beside)
 
 
@@ -43,13 +45,22 @@ def asked(found: Sequence[Sample]) -> Asked:
     counts = {name: _comparisons(found, name, every=name in every) for name in varies}
     factors = [name for name in varies if name != PLACEMENT]
     if not counts.get(PLACEMENT):
-        return Asked(tuple(compare(found, factors, every=every)), (), every)
+        return _parted(compare(found, factors, every=every, whole=factors), factors, every)
     further = sum(counts[name] for name in factors)
-    if not _room(found, counts[PLACEMENT], further):
+    if not _room(found, counts[PLACEMENT] + _comparisons_over(found, PLACEMENT, every=PLACEMENT in every), further):
         factors = []
-    compared = compare(found, [PLACEMENT, *factors], every=every)
-    question = tuple(one for one in compared if one.factor == PLACEMENT)
-    return Asked(question, tuple(one for one in compared if one.factor != PLACEMENT), every)
+    compared = compare(found, [PLACEMENT, *factors], every=every, whole=[PLACEMENT])
+    return _parted(compared, [PLACEMENT], every)
+
+
+def _parted(compared: Sequence[Comparison], question: Sequence[str], every: frozenset[str]) -> Asked:
+    single = [one for one in compared if one.over == 1]
+    return Asked(
+        question=tuple(one for one in single if one.factor in question),
+        over=tuple(one for one in compared if one.over > 1),
+        beside=tuple(one for one in single if one.factor not in question),
+        every=every,
+    )
 
 
 def _room(found: Sequence[Sample], question: int, further: int) -> bool:
@@ -65,4 +76,19 @@ def _comparisons(found: Sequence[Sample], factor: str, *, every: bool) -> int:
     for levels in {one.factors for one in found}:
         others = tuple(item for item in levels if item[0] != factor)
         groups.setdefault(others, set()).add(dict(levels)[factor])
-    return sum(len(own) * (len(own) - 1) // 2 if every else len(own) - 1 for own in groups.values())
+    return sum(_pairs(len(own), every=every) for own in groups.values())
+
+
+def _comparisons_over(found: Sequence[Sample], factor: str, *, every: bool) -> int:
+    """How many there are over all combinations of what else varies, at most."""
+    groups: dict[tuple[str, ...], tuple[set[tuple[tuple[str, str], ...]], set[str]]] = {}
+    for levels in {one.factors for one in found}:
+        named = dict(levels)
+        others, own = groups.setdefault(tuple(named.get(name, "") for name in SAME), (set(), set()))
+        others.add(tuple(item for item in levels if item[0] != factor))
+        own.add(named[factor])
+    return sum(_pairs(len(own), every=every) for others, own in groups.values() if len(others) > 1)
+
+
+def _pairs(levels: int, *, every: bool) -> int:
+    return levels * (levels - 1) // 2 if every else levels - 1
