@@ -118,7 +118,6 @@ def _over(noise: float, plans: int) -> bool:
         [asked(FakeTimes(factors=factors, noise=noise).samples(repetitions, seed)) for seed in range(plans)]
         for factors in (SIX, none)
     )
-    assert {one.comparisons for plan in found for one in plan.over} == {comparisons}
     print(f"  over six combinations, {repetitions} repetitions: ", end="")  # noqa: T201
     told = [any(one.told for one in (*plan.all, *plan.over)) for plan in claimed]
     return _judge(np.mean([plan.over[0].told for plan in found]), np.array(told)[:, None])

@@ -41,24 +41,22 @@ def _emulation(place):
         pytest.skip("; ".join(lacking))
 
 
-def test_roles_and_fractions_land_where_they_should(place):
-    experiment = place.experiment(EXPERIMENT.format(placements=f"{ROLES}\n{HALVES}"))
+@pytest.mark.parametrize("placement", [ROLES, pytest.param(HALVES, marks=pytest.mark.long)], ids=["roles", "halves"])
+def test_roles_and_fractions_land_where_they_should(place, placement):
+    experiment = place.experiment(EXPERIMENT.format(placements=placement))
     place.assay("run", experiment, "--out", "run")
-    records = {record.trial.placement.name: record for record in place.records("run")}
-    assert set(records) == {"roles", "ssd50-hdd50"}
-    for record in records.values():
-        assert record.outcome is Outcome.PASS, record.error
-        landed = {(one.role, one.when): one for one in record.landed}
-        assert set(landed) == {("input", "staged"), ("input", "run"), ("intermediate", "run"), ("output", "run")}
-        for one in landed.values():
-            assert one.bytes > 60_000_000
-            assert not one.unseen, one
-            assert one.error(record.trial.placement) <= TOLERANCE_SHARE, one
-        assert {"staging", "run", "write out", "collect"} == set(record.devices["hdd"])
-        assert record.limits.memory_peak_bytes <= 1600 << 20
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, record.error
+    landed = {(one.role, one.when): one for one in record.landed}
+    assert set(landed) == {("input", "staged"), ("input", "run"), ("intermediate", "run"), ("output", "run")}
+    for one in landed.values():
+        assert one.bytes > 60_000_000
+        assert not one.unseen, one
+        assert one.error(record.trial.placement) <= TOLERANCE_SHARE, one
+    assert {"staging", "run", "write out", "collect"} == set(record.devices["hdd"])
+    assert record.limits.memory_peak_bytes <= 1600 << 20
     written = {
-        name: sum(report["writes"]["bytes"] for report in device.values())
-        for name, device in records["roles"].devices.items()
+        name: sum(report["writes"]["bytes"] for report in device.values()) for name, device in record.devices.items()
     }
     assert min(written.values()) > 60_000_000
     assert place.left_over() == []

@@ -22,27 +22,27 @@ JOBS = {
 }
 
 
-def test_an_experiment_from_a_raw_file_to_the_report(place):
+@pytest.mark.parametrize("workload", ["components", pytest.param("triangles", marks=pytest.mark.long)])
+def test_an_experiment_from_a_raw_file_to_the_report(place, workload):
     (place.home / "graph.txt.gz").write_bytes(gzip.compress(TEXT))
     experiment = place.experiment(f"""
 experiment: hand-written
-workloads: [triangles, components]
+workloads: {workload}
 datasets:
   - file: graph.txt.gz
 media:
   disk: {{kind: directory, path: {place.disk}}}
 """)
     place.assay("run", experiment, "--out", "run")
-    records = {record.trial.workload.name: record for record in place.records("run")}
-    assert set(records) == set(ANSWERS)
-    for record in records.values():
-        check_answer(record)
-        check_jobs(record)
-        check_rows(record, place.home / "run" / "trials" / record.trial.id)
-        assert record.facts["medium.disk.place"] == str(place.disk.resolve())
-    wedges = records["triangles"].totals.counters[TRIANGLES]["WEDGES"]
-    assert wedges == COUNTS.wedges == records["triangles"].dataset.wedges_by_id
-    check_page((place.home / "run" / "report.html").read_text(), records)
+    (record,) = place.records("run")
+    check_answer(record)
+    check_jobs(record)
+    check_rows(record, place.home / "run" / "trials" / record.trial.id)
+    assert record.facts["medium.disk.place"] == str(place.disk.resolve())
+    assert record.dataset.wedges_by_id == COUNTS.wedges
+    if workload == "triangles":
+        assert record.totals.counters[TRIANGLES]["WEDGES"] == COUNTS.wedges
+    check_page((place.home / "run" / "report.html").read_text(), record)
     assert place.left_over() == []
 
 
@@ -86,10 +86,10 @@ def check_rows(record, folder):
     assert samples.num_rows > 0
 
 
-def check_page(page, records):
-    for name, record in records.items():
-        assert f"{name} {ANSWERS[name]}" in page
-        assert f">{seconds_text(record.totals.elapsed_s)}</td>" in page
-        assert all(job.id in page for job in (*record.staging_jobs, *record.jobs))
+def check_page(page, record):
+    name = record.trial.workload.name
+    assert f"{name} {ANSWERS[name]}" in page
+    assert f">{seconds_text(record.totals.elapsed_s)}</td>" in page
+    assert all(job.id in page for job in (*record.staging_jobs, *record.jobs))
     assert "normalise (staging)" in page
     assert 'class="fail"' not in page
