@@ -36,8 +36,6 @@ EFFECT = 1.05
 PLACEMENTS = ("hdd", "hybrid", "nvme", "ssd")
 TWO = {"placement": {"hdd": 1.0, "ssd": EFFECT}}
 MANY = {"workload": {"sort": 1.0, "count": 0.3}, "placement": {"hdd": 1.0, "hybrid": 1.0, "nvme": 1.0, "ssd": EFFECT}}
-
-
 SIX = {"settings": {f"s{number}": 1 + number / 4 for number in range(6)}, **TWO}
 
 
@@ -48,7 +46,7 @@ def main() -> int:
     plans = parser.parse_args().seeds
     held = [_speed(), _as_in_reports()]
     for noise in (0.03, 0.04, 0.05):
-        held += [_two(noise, plans), _many(noise, plans // 4), _over(noise, plans // 10)]
+        held += [_two(noise, plans), _many(noise, plans // 4), _over(noise, plans // 20)]
         _pilots(noise, plans)
     _more_disturbed(plans)
     held += [_medians(plans // 5), _effects(plans // 20)]

@@ -11,7 +11,7 @@ from assay.model.record import Record
 from assay.report.gathered import Gathered
 from assay.report.text import duration_text
 from assay.stats.comparison import Comparison
-from assay.stats.pairing import SAME
+from assay.stats.pairing import in_common
 from assay.stats.planning import EFFECT, least_repetitions
 from assay.stats.questions import Asked
 from assay.stats.sample import counts
@@ -54,10 +54,9 @@ def further(records: Sequence[Record], compared: Asked) -> Further | None:
     return Further(wanted - have, (wanted - have) * _round_s(records), at_all=have < least)
 
 
-def _of(one: Comparison) -> tuple[str, ...]:
+def _of(one: Comparison) -> tuple[object, ...]:
     """What is compared, whatever the combination."""
-    others = dict(one.others)
-    return (one.factor, one.base, one.level, *(others.get(name, "") for name in SAME))
+    return one.factor, one.base, one.level, in_common(one.others)
 
 
 def _round_s(records: Sequence[Record]) -> float:

@@ -66,6 +66,11 @@ def couples_of(found: Sequence[Sample], factor: str, base: str | None, *, every:
                 )  # fmt: skip
 
 
+def in_common(levels: Levels) -> Levels:
+    """Of a combination, what all that are judged together with it share."""
+    return tuple(item for item in levels if item[0] in SAME)
+
+
 def together(couples: Sequence[Couple]) -> Iterator[Couple]:
     """Those of the same two levels, work and kind of machine as one, over all combinations of what else varies.
 
@@ -75,8 +80,7 @@ def together(couples: Sequence[Couple]) -> Iterator[Couple]:
 
     alike: dict[tuple[str, str, str, Levels], list[Couple]] = {}
     for one in couples:
-        same = tuple(item for item in one.others if item[0] in SAME)
-        alike.setdefault((one.factor, one.base, one.level, same), []).append(one)
+        alike.setdefault((one.factor, one.base, one.level, in_common(one.others)), []).append(one)
     for (factor, base, level, same), own in alike.items():
         if len(own) > 1 and all(len(one.differences) for one in own):
             first, second, differences = (

@@ -5,10 +5,10 @@ from statistics import median_low
 from typing import NamedTuple
 
 from assay.stats.comparison import Comparison, compare
-from assay.stats.pairing import SAME, WORK
+from assay.stats.pairing import WORK, in_common
 from assay.stats.planning import ALPHA
 from assay.stats.ranks import least_rank_sum_p
-from assay.stats.sample import MACHINE, PLACEMENT, Sample, combinations, varying_factors
+from assay.stats.sample import MACHINE, PLACEMENT, Levels, Sample, combinations, varying_factors
 
 MOST_PAIRED = 4
 """Of so many levels each is compared with each other: more would leave little that can be told."""
@@ -42,12 +42,12 @@ def asked(found: Sequence[Sample]) -> Asked:
     """
     varies = [name for name in varying_factors(found) if name not in (*WORK, MACHINE)]
     every = frozenset(name for name in varies if len({one.level(name) for one in found}) <= MOST_PAIRED)
-    counts = {name: _comparisons(found, name, every=name in every) for name in varies}
+    counts = {name: _comparisons(found, name, every=name in every, whole=name == PLACEMENT) for name in varies}
     factors = [name for name in varies if name != PLACEMENT]
     if not counts.get(PLACEMENT):
         return _parted(compare(found, factors, every=every, whole=factors), factors, every)
     further = sum(counts[name] for name in factors)
-    if not _room(found, counts[PLACEMENT] + _comparisons_over(found, PLACEMENT, every=PLACEMENT in every), further):
+    if not _room(found, counts[PLACEMENT], further):
         factors = []
     compared = compare(found, [PLACEMENT, *factors], every=every, whole=[PLACEMENT])
     return _parted(compared, [PLACEMENT], every)
@@ -70,25 +70,14 @@ def _room(found: Sequence[Sample], question: int, further: int) -> bool:
     return further <= MOST_BESIDE and not ALPHA / (question + further) < least <= ALPHA / question
 
 
-def _comparisons(found: Sequence[Sample], factor: str, *, every: bool) -> int:
-    """How many there are of a factor, all else equal."""
-    groups: dict[tuple[tuple[str, str], ...], set[str]] = {}
+def _comparisons(found: Sequence[Sample], factor: str, *, every: bool, whole: bool) -> int:
+    """How many there are of a factor, all else equal; and over all combinations of what else varies, at most."""
+    groups: dict[Levels, set[str]] = {}
     for levels in {one.factors for one in found}:
         others = tuple(item for item in levels if item[0] != factor)
         groups.setdefault(others, set()).add(dict(levels)[factor])
-    return sum(_pairs(len(own), every=every) for own in groups.values())
-
-
-def _comparisons_over(found: Sequence[Sample], factor: str, *, every: bool) -> int:
-    """How many there are over all combinations of what else varies, at most."""
-    groups: dict[tuple[str, ...], tuple[set[tuple[tuple[str, str], ...]], set[str]]] = {}
-    for levels in {one.factors for one in found}:
-        named = dict(levels)
-        others, own = groups.setdefault(tuple(named.get(name, "") for name in SAME), (set(), set()))
-        others.add(tuple(item for item in levels if item[0] != factor))
-        own.add(named[factor])
-    return sum(_pairs(len(own), every=every) for others, own in groups.values() if len(others) > 1)
-
-
-def _pairs(levels: int, *, every: bool) -> int:
-    return levels * (levels - 1) // 2 if every else levels - 1
+    alike: dict[Levels, list[set[str]]] = {}
+    for others, own in groups.items() if whole else ():
+        alike.setdefault(in_common(others), []).append(own)
+    over = [set.union(*several) for several in alike.values() if len(several) > 1]
+    return sum(len(own) * (len(own) - 1) // 2 if every else len(own) - 1 for own in (*groups.values(), *over))
