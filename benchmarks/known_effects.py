@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from itertools import count
-from math import ceil, log
+from math import log
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from assay.stats.interval import medians
 from assay.stats.outlier import outliers
 from assay.stats.pairing import couples_of
 from assay.stats.planning import ALPHA, MOST_REPETITIONS, Noise, noise_of, repetitions_needed
-from assay.stats.questions import asked
 from assay.stats.ranks import Shift, signed_rank
 from assay.stats.sample import Sample, combinations
 from assay.testing.fake_times import FakeTimes
@@ -36,7 +35,6 @@ EFFECT = 1.05
 PLACEMENTS = ("hdd", "hybrid", "nvme", "ssd")
 TWO = {"placement": {"hdd": 1.0, "ssd": EFFECT}}
 MANY = {"workload": {"sort": 1.0, "count": 0.3}, "placement": {"hdd": 1.0, "hybrid": 1.0, "nvme": 1.0, "ssd": EFFECT}}
-SIX = {"settings": {f"s{number}": 1 + number / 4 for number in range(6)}, **TWO}
 
 
 def main() -> int:
@@ -46,7 +44,7 @@ def main() -> int:
     plans = parser.parse_args().seeds
     held = [_speed(), _as_in_reports()]
     for noise in (0.03, 0.04, 0.05):
-        held += [_two(noise, plans), _many(noise, plans // 4), _over(noise, plans // 20)]
+        held += [_two(noise, plans), _many(noise, plans // 4)]
         _pilots(noise, plans)
     _more_disturbed(plans)
     held += [_medians(plans // 5), _effects(plans // 20)]
@@ -105,20 +103,6 @@ def _many(noise: float, plans: int) -> bool:
     # Of each workload the last comparison is the ssd with the hdd.
     print(f"  six comparisons, {repetitions} repetitions: ", end="")  # noqa: T201
     return _judge(found[:, [2, 5]].mean(), claimed)
-
-
-def _over(noise: float, plans: int) -> bool:
-    """Six settings, two placements, as a report judges them: over all combinations, and everything else beside."""
-    comparisons = 6 + 1 + 10
-    repetitions = ceil((repetitions_needed(Noise(2**0.5 * noise), comparisons=comparisons) or 0) / 6)
-    none = {**SIX, "placement": dict.fromkeys(SIX["placement"], 1.0), "settings": dict.fromkeys(SIX["settings"], 1.0)}
-    found, claimed = (
-        [asked(FakeTimes(factors=factors, noise=noise).samples(repetitions, seed)) for seed in range(plans)]
-        for factors in (SIX, none)
-    )
-    print(f"  over six combinations, {repetitions} repetitions: ", end="")  # noqa: T201
-    told = [any(one.told for one in (*plan.all, *plan.over)) for plan in claimed]
-    return _judge(np.mean([plan.over[0].told for plan in found]), np.array(told)[:, None])
 
 
 def _pilots(noise: float, plans: int) -> None:

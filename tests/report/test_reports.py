@@ -115,3 +115,11 @@ def test_every_trial_median_and_interval_lies_where_the_axis_says():
         assert rings == pytest.approx(own, abs=pixel_s)
         marks = [(float(x) - zero) * pixel_s for x in re.findall(r'<path d="M([\d.]+),[\d.]+[Hv]', line)]
         assert marks == pytest.approx([row.elapsed.interval.low, row.elapsed_s], abs=pixel_s)
+
+
+def test_the_head_of_each_table_is_repeated_on_each_printed_page():
+    plan, records = made_run(made_trials(settings=("defaults", "customs"), repetitions=3))
+    html = page(plan, records, [])
+    heads = re.findall(r"<table[^>]*>\s*(<thead>)?<tr>\s*<th", html)
+    assert len(heads) > 3
+    assert all(heads)

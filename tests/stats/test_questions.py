@@ -15,8 +15,7 @@ def test_the_question_and_what_stands_beside_it_are_corrected_together():
     found = asked_of(9, settings=SETTINGS, placement=PLACEMENT)
     assert [one.factor for one in found.question] == ["placement"] * 2
     assert [one.factor for one in found.beside] == ["settings"] * 2
-    assert [(one.factor, one.over) for one in found.over] == [("placement", 2)]
-    assert {one.comparisons for one in (*found.all, *found.over)} == {5}
+    assert {one.comparisons for one in found.all} == {4}
 
 
 def test_a_factor_of_many_levels_does_not_change_how_others_are_compared():

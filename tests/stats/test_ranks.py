@@ -40,6 +40,16 @@ def test_rank_sums_chance_is_that_of_all_orders(sizes):
     assert rank_sum(first, second).p.tolist() == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("sizes", [(9, 9), (12, 20), (50, 50)])
+def test_samples_that_lie_apart_have_the_least_chance_of_their_sizes(sizes):
+    first, second = (
+        np.array([[begin + place for place in range(size)]]) for begin, size in zip((0, 99), sizes, strict=True)
+    )
+    least = least_rank_sum_p(*sizes)
+    assert rank_sum(first, second).p[0] == pytest.approx(least)
+    assert rank_sum(second, first).p[0] == pytest.approx(least)
+
+
 def test_the_middle_is_that_of_all_averages_and_of_all_differences():
     values, others = [0.1, 0.4, 0.2, 0.9], [0.3, 1.1, 0.7]
     averages = [(values[i] + values[j]) / 2 for i in range(4) for j in range(i, 4)]

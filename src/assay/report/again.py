@@ -11,7 +11,6 @@ from assay.model.record import Record
 from assay.report.gathered import Gathered
 from assay.report.text import duration_text
 from assay.stats.comparison import Comparison
-from assay.stats.pairing import in_common
 from assay.stats.planning import EFFECT, least_repetitions
 from assay.stats.questions import Asked
 from assay.stats.sample import counts
@@ -37,26 +36,20 @@ class Further(NamedTuple):
 
 
 def further(records: Sequence[Record], compared: Asked) -> Further | None:
-    """What would tell more of the run's question; None where all is told, or no number of repetitions would do.
-
-    Where it is asked over several combinations, all together are what is to be told, and not each.
-    """
-    judged_over = {_of(one) for one in compared.over}
-    asked_of = [*compared.over, *(one for one in compared.question if _of(one) not in judged_over)]
-    left = [one for one in asked_of if not one.told]
+    """What would tell more of the run's question; None where all is told, or no number of repetitions would do."""
+    left = [one for one in compared.question if not one.told]
     if not left:
         return None
-    have = min(one.repetitions for one in left)
-    least = max(least_repetitions(one.comparisons, one.over) for one in left)
+    have = min(map(_repetitions, left))
+    least = least_repetitions(len(compared.all))
     wanted = least if have < least else max((one.needed or 0 for one in left), default=0)
     if wanted <= have:
         return None
     return Further(wanted - have, (wanted - have) * _round_s(records), at_all=have < least)
 
 
-def _of(one: Comparison) -> tuple[object, ...]:
-    """What is compared, whatever the combination."""
-    return one.factor, one.base, one.level, in_common(one.others)
+def _repetitions(one: Comparison) -> int:
+    return one.pairs or min(one.runs, one.base_runs)
 
 
 def _round_s(records: Sequence[Record]) -> float:

@@ -35,8 +35,7 @@ class Answer(NamedTuple):
 
 def answers(rows: Sequence[Row], compared: Asked) -> tuple[list[Answer], list[Answer]]:
     """Those of the question that the run asks, and those of the factors beside it."""
-    main = _answers([*compared.over, *compared.question], rows, compared.every)
-    return main, _answers(compared.beside, rows, compared.every)
+    return _answers(compared.question, rows, compared.every), _answers(compared.beside, rows, compared.every)
 
 
 def told_apart(rows: Sequence[Row]) -> list[str]:
@@ -68,9 +67,7 @@ def _answer(
     within: dict[tuple[tuple[str, str], ...], list[Comparison]] = {}
     for one in own:
         within.setdefault(one.others, []).append(one)
-    over = [group for group in within.values() if group[0].over > 1]
-    single = [group for group in within.values() if group[0].over == 1]
-    headline, belief, why = verdict_on(own) if len(within) == 1 else verdict_over(single, over)
+    headline, belief, why = verdict_on(own) if len(within) == 1 else verdict_over(list(within.values()))
     factor, others = own[0].factor, dict(own[0].others)
     return Answer(
         subject=subject,
@@ -109,8 +106,6 @@ def _made(own: Sequence[Comparison], every: Collection[str]) -> str:
 
 def _of(one: Comparison, names: Sequence[str]) -> str:
     """What was equal in it, of what varies otherwise."""
-    if one.over > 1:
-        return f"over all {one.over} combinations"
     others = dict(one.others)
     return ", ".join(f"{name} {others[name]}" for name in names if others.get(name))
 

@@ -68,27 +68,9 @@ def verdict_on(own: Sequence[Comparison]) -> tuple[str, Belief, str]:
     return f"no winner can be told: {took(found.nearest)}", "not proven", _unproven([found.nearest])
 
 
-def verdict_over(
-    groups: Sequence[Sequence[Comparison]], together: Sequence[Sequence[Comparison]] = ()
-) -> tuple[str, Belief, str]:
-    """The same over several combinations of what else varies: how often each level wins, or that it does in all.
-
-    `together` are the comparisons over all combinations, for each kind of machine. They are what is said where there
-    is one kind, and single combinations tell less but nothing else.
-    """
+def verdict_over(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, str]:
+    """The same over several combinations of what else varies: how often each level wins."""
     every = [standing(own) for own in groups]
-    headline, belief, why = _one_by_one(every, [one for own in (*together, *groups) for one in own])
-    if belief == "sure" or len(together) != 1:
-        return headline, belief, why
-    (whole,) = together
-    said, believed, chance = verdict_on(whole)
-    ahead = {one.best for one in every if one.won}
-    if believed == "not proven" or not ahead <= {standing(whole).best}:
-        return headline, belief, why
-    return f"over all {whole[0].over} combinations {said}", believed, f"{chance}; one by one, {headline}"
-
-
-def _one_by_one(every: Sequence[Standing], compared: Sequence[Comparison]) -> tuple[str, Belief, str]:
     won: dict[str, list[Standing]] = {}
     for one in every:
         if one.won:
@@ -97,7 +79,7 @@ def _one_by_one(every: Sequence[Standing], compared: Sequence[Comparison]) -> tu
     if not won:
         others = {one.nearest.level for one in every}
         who = others.pop() if len(others) == 1 else "the fastest other"
-        why = _unproven(compared)
+        why = _unproven([one for own in groups for one in own])
         return f"no winner can be told in any of {count} combinations: {who} took {_ratios(every)}", "not proven", why
     parts = [
         f"{level} wins in {len(own)} of {count} combinations" + (f" ({_ratios(own)})" if level != own[0].base else "")

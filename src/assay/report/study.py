@@ -28,7 +28,7 @@ SCALED = (
 
 TWO_TESTS = (
     "Judged one by one, by Student's t of pairs; the answers per workload by ranks, all corrected, which three "
-    "repetitions of one combination never pass: that no winner can be told there does not contradict a direction here."
+    "repetitions never pass: that no winner can be told there does not contradict a direction here."
 )
 
 

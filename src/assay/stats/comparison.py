@@ -5,13 +5,12 @@ both drops out of their ratio. See docs/explanation/statistics.md for what is co
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import ceil
 from typing import Literal
 
 from assay.model.base import Frozen
 from assay.model.signature import Array
 from assay.stats.interval import LEAST_VALUES, Interval, medians
-from assay.stats.pairing import Couple, couples_of, together
+from assay.stats.pairing import Couple, couples_of
 from assay.stats.planning import ALPHA, Noise, noise_of, repetitions_needed
 from assay.stats.ranks import Shift, least_rank_sum_p, least_signed_rank_p, rank_sum, signed_rank
 from assay.stats.sample import Levels, Sample
@@ -31,8 +30,7 @@ class Comparison(Frozen):
     from 1, None where no test can be made; `p_corrected` is that after Holm's correction for `comparisons`, all that
     were tested together, or would be where this one was not. `told` says that it is at most 5 %, and that the interval
     leaves 1 out. `needed` are the repetitions in all that would tell a difference of 5 % with 9 chances of 10 (None:
-    unknown or more than 200). `medians_overlap` says whether the intervals of both medians do. `over` counts the
-    combinations that it is of: of several, `pairs` are those of all of them, and `others` what they have in common.
+    unknown or more than 200). `medians_overlap` says whether the intervals of both medians do.
     """
 
     factor: str
@@ -52,31 +50,19 @@ class Comparison(Frozen):
     told: bool
     needed: int | None
     medians_overlap: bool | None
-    over: int = 1
-
-    @property
-    def repetitions(self) -> int:
-        """Pairs of each combination, or trials of the level with fewer."""
-        return (self.pairs or min(self.runs, self.base_runs)) // self.over
 
 
 def compare(
-    found: Sequence[Sample],
-    factors: Iterable[str],
-    bases: Mapping[str, str] = {},
-    every: Collection[str] = (),
-    whole: Collection[str] = (),
+    found: Sequence[Sample], factors: Iterable[str], bases: Mapping[str, str] = {}, every: Collection[str] = ()
 ) -> list[Comparison]:
     """Each level of each of the factors against the base, in all that is equal otherwise; corrected for all together.
 
     A factor's base is the one of `bases`, or its first level; of the factors in `every` each level is compared with
-    each other. Levels of those in `whole` are also compared over all combinations of what else varies. A level that
-    stands alone is not compared. Raises KeyError where a sample has no such factor.
+    each other. A level that stands alone is not compared. Raises KeyError where a sample has no such factor.
     """
     couples = [
         couple for factor in factors for couple in couples_of(found, factor, bases.get(factor), every=factor in every)
     ]
-    couples += together([one for one in couples if one.factor in whole])
     tests = _tests(couples)
     shifts = _shifts(couples, tests)
     chances = {place: float(shift.p[row]) for place, (shift, row) in enumerate(shifts) if tests[place] is not None}
@@ -122,8 +108,6 @@ def _test(couple: Couple, alpha: float) -> Test:
     pairs = len(couple.differences)
     if not pairs:
         return "rank-sum"
-    if couple.over > 1:
-        return "signed-rank"  # combinations take unequal times, whatever the level
     alone = least_rank_sum_p(len(couple.first), len(couple.second)) <= alpha < least_signed_rank_p(pairs)
     return "rank-sum" if alone else "signed-rank"
 
@@ -158,8 +142,7 @@ def _noises(couples: Sequence[Couple]) -> list[Noise | None]:
     """Of a pair's ratio: each couple's own where it has many pairs, else that of all of its workload and machine."""
     kinds: dict[tuple[str | None, ...], list[Array]] = {}
     for one in couples:
-        if one.over == 1:
-            kinds.setdefault(_kind(one), []).extend(_spreads(one))
+        kinds.setdefault(_kind(one), []).extend(_spreads(one))
     shared = {kind: noise_of(spreads) for kind, spreads in kinds.items()}
     return [noise_of(_spreads(one)) if one.repetitions >= OWN_NOISE_FROM else shared[_kind(one)] for one in couples]
 
@@ -175,15 +158,11 @@ def _spreads(couple: Couple) -> list[Array]:
 
 
 def _overlaps(couples: Sequence[Couple]) -> list[bool | None]:
-    """Whether both medians' intervals have a value in common; None where there is no interval, or no such median."""
-    times = [
-        tuple(float(value) for value in side) if one.over == 1 else ()
-        for one in couples
-        for side in (one.first, one.second)
-    ]
-    distinct = sorted(filter(None, set(times)))
+    """Whether both medians' intervals have a value in common; None where there is no interval."""
+    times = [tuple(float(value) for value in side) for one in couples for side in (one.first, one.second)]
+    distinct = sorted(set(times))
     known = dict(zip(distinct, medians(tuple(distinct)), strict=True))
-    found = [known[one].interval if one else None for one in times]
+    found = [known[one].interval for one in times]
     return [
         None if first is None or second is None else first.low <= second.high and second.low <= first.high
         for first, second in zip(found[::2], found[1::2], strict=True)
@@ -212,14 +191,9 @@ def _comparison(
         unused_pairs=len(couple.differences) - pairs,
         ratio=exp(found.middle[row]), interval=interval, test=test, p=p, p_corrected=corrected,
         comparisons=comparisons, told=_told(corrected, interval),
-        needed=_needed(noise, comparisons, couple.over), medians_overlap=overlap, over=couple.over,
+        needed=None if noise is None else repetitions_needed(noise, comparisons=comparisons),
+        medians_overlap=overlap,
     )  # fmt: skip
-
-
-def _needed(noise: Noise | None, comparisons: int, over: int) -> int | None:
-    """Each repetition has a pair of each combination."""
-    pairs = None if noise is None else repetitions_needed(noise, comparisons=comparisons)
-    return None if pairs is None else ceil(pairs / over)
 
 
 def _told(corrected: float | None, interval: Interval | None) -> bool:

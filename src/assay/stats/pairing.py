@@ -8,22 +8,17 @@ from assay.model.record import Record
 from assay.model.signature import Array
 from assay.stats.interval import LEAST_VALUES
 from assay.stats.machine_kind import machine_of
-from assay.stats.sample import APART, MACHINE, Levels, Sample, counts, in_order
+from assay.stats.sample import APART, Levels, Sample, counts, in_order
 
 WORK = ("workload", "dataset", "options")
 """What is computed. More of it takes longer: levels of these are never compared with each other."""
-SAME = ("workload", "dataset", MACHINE)
-"""What all combinations have in common that are judged together: an answer is of one work and data set."""
 
 MOST_TIMES_APART = 2.0
 """Trials of one repetition begin at most its own length apart in a run that is not interrupted."""
 
 
 class Couple(NamedTuple):
-    """Two levels' logarithms of elapsed times; `differences` are those of pairs, empty where there are none.
-
-    `over` counts the combinations of all else that it is of: those of several together have all of their pairs.
-    """
+    """Two levels' logarithms of elapsed times; `differences` are those of pairs, empty where there are none."""
 
     factor: str
     base: str
@@ -32,7 +27,6 @@ class Couple(NamedTuple):
     first: Array
     second: Array
     differences: Array
-    over: int = 1
 
     @property
     def repetitions(self) -> int:
@@ -64,29 +58,6 @@ def couples_of(found: Sequence[Sample], factor: str, base: str | None, *, every:
                     second=np.log([sample.elapsed_s for sample in other]),
                     differences=np.array(_differences(one, other) if factor not in APART else [], float),
                 )  # fmt: skip
-
-
-def in_common(levels: Levels) -> Levels:
-    """Of a combination, what all that are judged together with it share."""
-    return tuple(item for item in levels if item[0] in SAME)
-
-
-def together(couples: Sequence[Couple]) -> Iterator[Couple]:
-    """Those of the same two levels, work and kind of machine as one, over all combinations of what else varies.
-
-    Its pairs are those of the same combination. None where there is only one, or one that has no pairs.
-    """
-    import numpy as np
-
-    alike: dict[tuple[str, str, str, Levels], list[Couple]] = {}
-    for one in couples:
-        alike.setdefault((one.factor, one.base, one.level, in_common(one.others)), []).append(one)
-    for (factor, base, level, same), own in alike.items():
-        if len(own) > 1 and all(len(one.differences) for one in own):
-            first, second, differences = (
-                np.concatenate([getattr(one, name) for one in own]) for name in ("first", "second", "differences")
-            )
-            yield Couple(factor, base, level, same, first, second, differences, over=len(own))
 
 
 def _differences(first: Sequence[Sample], second: Sequence[Sample]) -> list[float]:

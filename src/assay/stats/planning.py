@@ -17,7 +17,7 @@ from typing import NamedTuple
 from assay.model.signature import Array
 from assay.stats.interval import LEAST_VALUES, SEED
 from assay.stats.outlier import MOST_DEVIATIONS, robust_deviation
-from assay.stats.ranks import least_rank_sum_p, least_signed_rank_p, signed_rank_bound
+from assay.stats.ranks import least_rank_sum_p, signed_rank_bound
 
 ALPHA = 0.05
 EFFECT = 0.05
@@ -45,14 +45,12 @@ class Noise(NamedTuple):
     freedom: float = inf
 
 
-def least_repetitions(comparisons: int, over: int = 1) -> int:
+def least_repetitions(comparisons: int) -> int:
     """Fewer of each level tell no difference among so many comparisons, even if all of one lie above all of the other.
 
-    Pairs alone would take more; over several combinations together, `over` pairs of each repetition are all there is.
+    Pairs alone would take more.
     """
     alpha = ALPHA / comparisons
-    if over > 1:
-        return next(count for count in range(1, MOST_REPETITIONS) if least_signed_rank_p(count * over) <= alpha)
     return next(count for count in range(LEAST_VALUES, MOST_REPETITIONS) if least_rank_sum_p(count, count) <= alpha)
 
 

@@ -5,10 +5,10 @@ from statistics import median_low
 from typing import NamedTuple
 
 from assay.stats.comparison import Comparison, compare
-from assay.stats.pairing import WORK, in_common
+from assay.stats.pairing import WORK
 from assay.stats.planning import ALPHA
 from assay.stats.ranks import least_rank_sum_p
-from assay.stats.sample import MACHINE, PLACEMENT, Levels, Sample, combinations, varying_factors
+from assay.stats.sample import MACHINE, PLACEMENT, Sample, combinations, varying_factors
 
 MOST_PAIRED = 4
 """Of so many levels each is compared with each other: more would leave little that can be told."""
@@ -19,18 +19,16 @@ MOST_BESIDE = 300
 class Asked(NamedTuple):
     """The comparisons of the run's question and of the factors beside it: one family, corrected for all together.
 
-    `over` are the question's comparisons over all combinations of what else varies, where there are several. `every`
-    are the factors of which each level was compared with each other; of others, with the first one.
+    `every` are the factors of which each level was compared with each other; of others, with the first one.
     """
 
     question: tuple[Comparison, ...]
-    over: tuple[Comparison, ...]
     beside: tuple[Comparison, ...]
     every: frozenset[str]
 
     @property
     def all(self) -> tuple[Comparison, ...]:
-        """Those of one combination each."""
+        """Both."""
         return (*self.question, *self.beside)
 
 
@@ -42,25 +40,16 @@ def asked(found: Sequence[Sample]) -> Asked:
     """
     varies = [name for name in varying_factors(found) if name not in (*WORK, MACHINE)]
     every = frozenset(name for name in varies if len({one.level(name) for one in found}) <= MOST_PAIRED)
-    counts = {name: _comparisons(found, name, every=name in every, whole=name == PLACEMENT) for name in varies}
+    counts = {name: _comparisons(found, name, every=name in every) for name in varies}
     factors = [name for name in varies if name != PLACEMENT]
     if not counts.get(PLACEMENT):
-        return _parted(compare(found, factors, every=every, whole=factors), factors, every)
+        return Asked(tuple(compare(found, factors, every=every)), (), every)
     further = sum(counts[name] for name in factors)
     if not _room(found, counts[PLACEMENT], further):
         factors = []
-    compared = compare(found, [PLACEMENT, *factors], every=every, whole=[PLACEMENT])
-    return _parted(compared, [PLACEMENT], every)
-
-
-def _parted(compared: Sequence[Comparison], question: Sequence[str], every: frozenset[str]) -> Asked:
-    single = [one for one in compared if one.over == 1]
-    return Asked(
-        question=tuple(one for one in single if one.factor in question),
-        over=tuple(one for one in compared if one.over > 1),
-        beside=tuple(one for one in single if one.factor not in question),
-        every=every,
-    )
+    compared = compare(found, [PLACEMENT, *factors], every=every)
+    question = tuple(one for one in compared if one.factor == PLACEMENT)
+    return Asked(question, tuple(one for one in compared if one.factor != PLACEMENT), every)
 
 
 def _room(found: Sequence[Sample], question: int, further: int) -> bool:
@@ -70,14 +59,10 @@ def _room(found: Sequence[Sample], question: int, further: int) -> bool:
     return further <= MOST_BESIDE and not ALPHA / (question + further) < least <= ALPHA / question
 
 
-def _comparisons(found: Sequence[Sample], factor: str, *, every: bool, whole: bool) -> int:
-    """How many there are of a factor, all else equal; and over all combinations of what else varies, at most."""
-    groups: dict[Levels, set[str]] = {}
+def _comparisons(found: Sequence[Sample], factor: str, *, every: bool) -> int:
+    """How many there are of a factor, all else equal."""
+    groups: dict[tuple[tuple[str, str], ...], set[str]] = {}
     for levels in {one.factors for one in found}:
         others = tuple(item for item in levels if item[0] != factor)
         groups.setdefault(others, set()).add(dict(levels)[factor])
-    alike: dict[Levels, list[set[str]]] = {}
-    for others, own in groups.items() if whole else ():
-        alike.setdefault(in_common(others), []).append(own)
-    over = [set.union(*several) for several in alike.values() if len(several) > 1]
-    return sum(len(own) * (len(own) - 1) // 2 if every else len(own) - 1 for own in (*groups.values(), *over))
+    return sum(len(own) * (len(own) - 1) // 2 if every else len(own) - 1 for own in groups.values())

@@ -14,7 +14,7 @@ from assay.stats.interval import LEVEL
 
 MOST_VALUES = 1000
 """Of more values their quantiles stand for them: all averages or differences of two would not fit into memory."""
-MOST_EXACT_PAIRS, MOST_EXACT, MOST_COUNTED = 200, 50, 8
+MOST_EXACT_PAIRS, MOST_EXACT = 200, 50
 """Beyond so many pairs, or values of a sample, the statistics' laws are normal for all purposes."""
 AT_ONCE = 2_000_000
 
@@ -52,7 +52,6 @@ def signed_rank(differences: Array) -> Shift:
 def rank_sum(first: Array, second: Array) -> Shift:
     """How far `second` lies above `first`, row by row: Hodges and Lehmann's estimate, and Mann and Whitney's test."""
     import numpy as np
-    from scipy import stats
 
     sizes = first.shape[1], second.shape[1]
     exact = max(sizes) <= MOST_EXACT
@@ -63,14 +62,7 @@ def rank_sum(first: Array, second: Array) -> Shift:
         for piece in _pieces(len(one), one.shape[1] * other.shape[1])
     ]
     middle, low, high = np.concatenate(found, axis=1)
-    # Of tied values the exact distribution is not that of the ranks, and of more than 8 the other is as good.
-    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
-    by_ranks = (both[:, 1:] == both[:, :-1]).any(axis=1) | (min(sizes) > MOST_COUNTED or not exact)
-    p = np.empty(len(first))
-    for rows, method in ((by_ranks, "asymptotic"), (~by_ranks, "exact")):
-        if rows.any():
-            p[rows] = stats.mannwhitneyu(first[rows], second[rows], axis=1, method=method).pvalue
-    return Shift(middle, low, high, level, p)
+    return Shift(middle, low, high, level, _rank_sum_p(first, second))
 
 
 def least_signed_rank_p(pairs: int) -> float:
@@ -187,3 +179,18 @@ def _signed_rank_p(differences: Array) -> Array:
     for row in np.flatnonzero(tied & (sizes[:, -1] > 0)):
         p[row] = stats.wilcoxon(differences[row], zero_method="pratt").pvalue
     return p
+
+
+def _rank_sum_p(first: Array, second: Array) -> Array:
+    """Exact up to 50 values of either sample; normal for rows with ties, of which the exact distribution is another."""
+    import numpy as np
+    from scipy import stats
+
+    sizes = first.shape[1], second.shape[1]
+    found = stats.mannwhitneyu(first, second, axis=1, method="asymptotic")
+    if max(sizes) > MOST_EXACT:
+        return np.asarray(found.pvalue)
+    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
+    tied = (both[:, 1:] == both[:, :-1]).any(axis=1)
+    lesser = np.minimum(found.statistic, sizes[0] * sizes[1] - found.statistic).astype(int)
+    return np.asarray(np.where(tied, found.pvalue, np.minimum(1.0, 2 * _rank_sum_below(*sizes)[lesser])))

@@ -70,7 +70,7 @@ def _reasons(one: Comparison) -> str:
 
 def can_never_tell(one: Comparison) -> bool:
     """Whether so few repetitions among so many comparisons could not tell any difference, however large."""
-    least = least_rank_sum_p(one.runs, one.base_runs) if one.over == 1 else 1.0
+    least = least_rank_sum_p(one.runs, one.base_runs)
     if one.pairs:
         least = min(least, least_signed_rank_p(one.pairs))
     return one.test is None or least > ALPHA / one.comparisons
@@ -82,7 +82,7 @@ def _among(one: Comparison) -> str:
 
 def _remedy(one: Comparison) -> str:
     """How small any difference is, where that is known; else how many more repetitions would tell 5 %."""
-    have, most = one.repetitions, _most(one)
+    have, most = one.pairs or min(one.runs, one.base_runs), _most(one)
     if one.needed is None and have < LEAST_VALUES:
         return f"; at least {least_repetitions(one.comparisons)} of each are needed"
     if most is not None and (most <= EFFECT or (one.needed is not None and one.needed <= have)):
