@@ -46,6 +46,7 @@ def main() -> int:
     for noise in (0.03, 0.04, 0.05):
         held += [_two(noise, plans), _many(noise, plans // 4)]
         _pilots(noise, plans)
+    held += [_few_repetitions(plans // 20)]
     _more_disturbed(plans)
     held += [_medians(plans // 5), _effects(plans // 20)]
     return 0 if all(held) else 1
@@ -103,6 +104,22 @@ def _many(noise: float, plans: int) -> bool:
     # Of each workload the last comparison is the ssd with the hdd.
     print(f"  six comparisons, {repetitions} repetitions: ", end="")  # noqa: T201
     return _judge(found[:, [2, 5]].mean(), claimed)
+
+
+def _few_repetitions(plans: int) -> bool:
+    """So many comparisons that pairs can't tell anything: by ranks of all trials, which drift makes more careful."""
+    factors = {"settings": {f"s{number}": 1 + number / 20 for number in range(12)}, "placement": {"hdd": 1, "ssd": 1.5}}
+    repetitions = 7
+    found, claimed = (
+        np.array([
+            [one.told for one in compare(fake.samples(repetitions, seed), ["placement"])]
+            for fake in [FakeTimes(factors=levels, drift=0.0)]
+            for seed in Made(fake, plans).seeds
+        ])
+        for levels in (factors, {**factors, "placement": {"hdd": 1, "ssd": 1}})
+    )  # fmt: skip
+    print(f"12 comparisons without drift, an effect of 50%, {repetitions} repetitions: ", end="")  # noqa: T201
+    return _judge(found.mean(), claimed)
 
 
 def _pilots(noise: float, plans: int) -> None:

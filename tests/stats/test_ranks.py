@@ -5,6 +5,7 @@ from statistics import median
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.stats.ranks import least_rank_sum_p, least_signed_rank_p, rank_sum, signed_rank, signed_rank_bound
 
@@ -40,14 +41,27 @@ def test_rank_sums_chance_is_that_of_all_orders(sizes):
     assert rank_sum(first, second).p.tolist() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("sizes", [(9, 9), (12, 20), (50, 50)])
+@pytest.mark.parametrize("sizes", [(9, 9), (12, 20), (50, 50), (3, 60)])
 def test_samples_that_lie_apart_have_the_least_chance_of_their_sizes(sizes):
     first, second = (
         np.array([[begin + place for place in range(size)]]) for begin, size in zip((0, 99), sizes, strict=True)
     )
     least = least_rank_sum_p(*sizes)
-    assert rank_sum(first, second).p[0] == pytest.approx(least)
-    assert rank_sum(second, first).p[0] == pytest.approx(least)
+    assert rank_sum(first, second).p[0] == pytest.approx(least, rel=1e-9, abs=0)
+    assert rank_sum(second, first).p[0] == pytest.approx(least, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("sizes", [(9, 9), (12, 20), (3, 60)])
+def test_rank_sums_chance_is_exact_of_larger_samples_too(sizes):
+    first, second = SOURCE.normal(0, 1, (20, sizes[0])), SOURCE.normal(0.5, 1, (20, sizes[1]))
+    assert rank_sum(first, second).p == pytest.approx(stats.mannwhitneyu(first, second, axis=1, method="exact").pvalue)
+
+
+def test_values_that_are_equal_within_a_sample_cost_nothing_and_those_in_both_samples_only_their_row():
+    apart, shared = [[1.0, 1.0, 2, 3, 4], [5.0, 6, 7, 8, 8]], [[1.0, 2, 3, 4, 5], [5.0, 6, 7, 8, 9]]
+    both = rank_sum(*(np.array([one, other]) for one, other in zip(apart, shared, strict=True)))
+    assert both.p[0] == pytest.approx(least_rank_sum_p(5, 5))
+    assert both.p[1] == pytest.approx(stats.mannwhitneyu(*shared, method="asymptotic").pvalue)
 
 
 def test_the_middle_is_that_of_all_averages_and_of_all_differences():

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from assay.model.record import Record
 from assay.report.gathered import Gathered
 from assay.report.text import duration_text
-from assay.stats.comparison import Comparison
 from assay.stats.planning import EFFECT, least_repetitions
 from assay.stats.questions import Asked
 from assay.stats.sample import counts
@@ -40,16 +39,12 @@ def further(records: Sequence[Record], compared: Asked) -> Further | None:
     left = [one for one in compared.question if not one.told]
     if not left:
         return None
-    have = min(map(_repetitions, left))
+    have = min(one.repetitions for one in left)
     least = least_repetitions(len(compared.all))
     wanted = least if have < least else max((one.needed or 0 for one in left), default=0)
     if wanted <= have:
         return None
     return Further(wanted - have, (wanted - have) * _round_s(records), at_all=have < least)
-
-
-def _repetitions(one: Comparison) -> int:
-    return one.pairs or min(one.runs, one.base_runs)
 
 
 def _round_s(records: Sequence[Record]) -> float:

@@ -130,7 +130,7 @@ def _chance(pairs: Sequence[Comparison]) -> str:
 
 
 def _few(one: Comparison) -> str:
-    count = one.pairs or min(one.runs, one.base_runs)
+    count = one.repetitions
     kind = "pair" if one.pairs else "trial of one of them"
     enough = f"; {one.needed} would tell 5 %" if one.needed else ""
     least = least_repetitions(one.comparisons)

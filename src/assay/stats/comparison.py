@@ -51,6 +51,11 @@ class Comparison(Frozen):
     needed: int | None
     medians_overlap: bool | None
 
+    @property
+    def repetitions(self) -> int:
+        """Pairs, or trials of the level with fewer where there are none."""
+        return self.pairs or min(self.runs, self.base_runs)
+
 
 def compare(
     found: Sequence[Sample], factors: Iterable[str], bases: Mapping[str, str] = {}, every: Collection[str] = ()

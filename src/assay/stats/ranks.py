@@ -14,8 +14,8 @@ from assay.stats.interval import LEVEL
 
 MOST_VALUES = 1000
 """Of more values their quantiles stand for them: all averages or differences of two would not fit into memory."""
-MOST_EXACT_PAIRS, MOST_EXACT = 200, 50
-"""Beyond so many pairs, or values of a sample, the statistics' laws are normal for all purposes."""
+MOST_EXACT_PAIRS, MOST_EXACT = 200, 50 * 50
+"""Beyond so many pairs, or products of both samples' sizes, the statistics' laws are normal for all purposes."""
 AT_ONCE = 2_000_000
 
 
@@ -54,8 +54,8 @@ def rank_sum(first: Array, second: Array) -> Shift:
     import numpy as np
 
     sizes = first.shape[1], second.shape[1]
-    exact = max(sizes) <= MOST_EXACT
-    rank, level = _rank(_rank_sum_below(*sizes)) if exact else _normal_rank(*_rank_sum_spread(*sizes))
+    exact = sizes[0] * sizes[1] <= MOST_EXACT
+    rank, level = _rank(_rank_sum_below(*sorted(sizes))) if exact else _normal_rank(*_rank_sum_spread(*sizes))
     one, other = _thinned(first), _thinned(second)
     found = [
         _ends((other[piece, :, None] - one[piece, None, :]).reshape(len(one[piece]), -1), rank, sizes[0] * sizes[1])
@@ -182,15 +182,14 @@ def _signed_rank_p(differences: Array) -> Array:
 
 
 def _rank_sum_p(first: Array, second: Array) -> Array:
-    """Exact up to 50 values of either sample; normal for rows with ties, of which the exact distribution is another."""
+    """Exact up to MOST_EXACT; normal beyond, and for rows of which a value is in both samples: their law is another."""
     import numpy as np
     from scipy import stats
 
-    sizes = first.shape[1], second.shape[1]
+    sizes = sorted((first.shape[1], second.shape[1]))
     found = stats.mannwhitneyu(first, second, axis=1, method="asymptotic")
-    if max(sizes) > MOST_EXACT:
+    if sizes[0] * sizes[1] > MOST_EXACT:
         return np.asarray(found.pvalue)
-    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
-    tied = (both[:, 1:] == both[:, :-1]).any(axis=1)
+    shared = (first[:, :, None] == second[:, None, :]).any(axis=(1, 2))
     lesser = np.minimum(found.statistic, sizes[0] * sizes[1] - found.statistic).astype(int)
-    return np.asarray(np.where(tied, found.pvalue, np.minimum(1.0, 2 * _rank_sum_below(*sizes)[lesser])))
+    return np.asarray(np.where(shared, found.pvalue, np.minimum(1.0, 2 * _rank_sum_below(*sizes)[lesser])))

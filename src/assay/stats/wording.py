@@ -28,7 +28,7 @@ def in_words(one: Comparison) -> str:
 
 
 def _few(one: Comparison) -> str:
-    count = one.pairs or min(one.runs, one.base_runs)
+    count = one.repetitions
     return f"{count} {'pair' if one.pairs else 'trial of one of them'}{'s' if one.pairs > 1 else ''}"
 
 
@@ -82,7 +82,7 @@ def _among(one: Comparison) -> str:
 
 def _remedy(one: Comparison) -> str:
     """How small any difference is, where that is known; else how many more repetitions would tell 5 %."""
-    have, most = one.pairs or min(one.runs, one.base_runs), _most(one)
+    have, most = one.repetitions, _most(one)
     if one.needed is None and have < LEAST_VALUES:
         return f"; at least {least_repetitions(one.comparisons)} of each are needed"
     if most is not None and (most <= EFFECT or (one.needed is not None and one.needed <= have)):
