@@ -33,8 +33,8 @@ public final class LocalRun {
     Configuration conf = new Configuration();
     conf.set("mapreduce.framework.name", "local");
     conf.set("fs.defaultFS", "file:///");
-    // Not in the test's directory: a job's last files may still go when that is deleted. Jobs of several JVMs share
-    // it: each has a folder of its own there, named by chance.
+    // Not in the test's directory: a job's last files may still go when that is deleted. Several
+    // JVMs share it: each job has a folder of its own there, named by chance.
     conf.set("hadoop.tmp.dir", Path.of("target", "hadoop-tmp").toAbsolutePath().toString());
     conf.setInt("mapreduce.job.reduces", reducers);
     conf.setInt("mapreduce.client.progressmonitor.pollinterval", 5);
