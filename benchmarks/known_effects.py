@@ -70,6 +70,11 @@ class Made:
         chances = self.shift(repetitions).p.reshape(len(self.seeds), -1)
         return np.array([holm(row) for row in chances.tolist()]) <= ALPHA
 
+    def judged(self, repetitions: int) -> np.ndarray:
+        """For each plan, which of its comparisons a report tells."""
+        plans = (self._fake.samples(repetitions, seed) for seed in self.seeds)
+        return np.array([[one.told for one in compare(plan, ["placement"])] for plan in plans])
+
     def differences(self, repetitions: int, seeds: Sequence[int]) -> np.ndarray:
         """Those within the pairs of each comparison. A seed begins with the same ones, however many there are."""
         plans = (self._fake.samples(repetitions, seed) for seed in seeds)
@@ -79,10 +84,8 @@ class Made:
 
 def _as_in_reports() -> bool:
     """What is worked out here for many plans at once is what a report says of each."""
-    fake = FakeTimes(factors=MANY)
-    made = Made(fake, 20)
-    said = [[one.told for one in compare(fake.samples(20, seed), ["placement"])] for seed in made.seeds]
-    return said == made.told(20).tolist()
+    made = Made(FakeTimes(factors=MANY), 20)
+    return bool((made.judged(20) == made.told(20)).all())
 
 
 def _two(noise: float, plans: int) -> bool:
@@ -111,13 +114,8 @@ def _few_repetitions(plans: int) -> bool:
     factors = {"settings": {f"s{number}": 1 + number / 20 for number in range(12)}, "placement": {"hdd": 1, "ssd": 1.5}}
     repetitions = 7
     found, claimed = (
-        np.array([
-            [one.told for one in compare(fake.samples(repetitions, seed), ["placement"])]
-            for fake in [FakeTimes(factors=levels, drift=0.0)]
-            for seed in Made(fake, plans).seeds
-        ])
-        for levels in (factors, {**factors, "placement": {"hdd": 1, "ssd": 1}})
-    )  # fmt: skip
+        Made(FakeTimes(factors=levels, drift=0.0), plans).judged(repetitions) for levels in (factors, _none(factors))
+    )
     print(f"12 comparisons without drift, an effect of 50%, {repetitions} repetitions: ", end="")  # noqa: T201
     return _judge(found.mean(), claimed)
 

@@ -54,15 +54,15 @@ def rank_sum(first: Array, second: Array) -> Shift:
     import numpy as np
 
     sizes = first.shape[1], second.shape[1]
-    exact = sizes[0] * sizes[1] <= MOST_EXACT
-    rank, level = _rank(_rank_sum_below(*sorted(sizes))) if exact else _normal_rank(*_rank_sum_spread(*sizes))
+    below = _rank_sum_below(*sorted(sizes)) if sizes[0] * sizes[1] <= MOST_EXACT else None
+    rank, level = _normal_rank(*_rank_sum_spread(*sizes)) if below is None else _rank(below)
     one, other = _thinned(first), _thinned(second)
     found = [
         _ends((other[piece, :, None] - one[piece, None, :]).reshape(len(one[piece]), -1), rank, sizes[0] * sizes[1])
         for piece in _pieces(len(one), one.shape[1] * other.shape[1])
     ]
     middle, low, high = np.concatenate(found, axis=1)
-    return Shift(middle, low, high, level, _rank_sum_p(first, second))
+    return Shift(middle, low, high, level, _rank_sum_p(first, second, below))
 
 
 def least_signed_rank_p(pairs: int) -> float:
@@ -181,15 +181,14 @@ def _signed_rank_p(differences: Array) -> Array:
     return p
 
 
-def _rank_sum_p(first: Array, second: Array) -> Array:
-    """Exact up to MOST_EXACT; normal beyond, and for rows of which a value is in both samples: their law is another."""
+def _rank_sum_p(first: Array, second: Array, below: "Array | None") -> Array:
+    """Exact, by `below`; normal without it, and for rows of which a value is in both samples: their law is another."""
     import numpy as np
     from scipy import stats
 
-    sizes = sorted((first.shape[1], second.shape[1]))
     found = stats.mannwhitneyu(first, second, axis=1, method="asymptotic")
-    if sizes[0] * sizes[1] > MOST_EXACT:
+    if below is None:
         return np.asarray(found.pvalue)
     shared = (first[:, :, None] == second[:, None, :]).any(axis=(1, 2))
-    lesser = np.minimum(found.statistic, sizes[0] * sizes[1] - found.statistic).astype(int)
-    return np.asarray(np.where(shared, found.pvalue, np.minimum(1.0, 2 * _rank_sum_below(*sizes)[lesser])))
+    lesser = np.minimum(found.statistic, first.shape[1] * second.shape[1] - found.statistic).astype(int)
+    return np.asarray(np.where(shared, found.pvalue, np.minimum(1.0, 2 * below[lesser])))
