@@ -9,6 +9,7 @@ from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Doubt
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.placement import Placement
 
 
@@ -63,7 +64,8 @@ class Trial(Frozen):
     `media` are those that the placement names, each once. With `strict_placement` bytes that landed elsewhere make
     the trial fail instead of raising a doubt. `levels` are those of the experiment's further factors by name: Hadoop
     properties with several levels, and `replication`; they are among the trial's properties too. A `warm_up` trial is
-    recorded and counts in no figure.
+    recorded and counts in no figure. A `zero_delay` trial is the baseline of an experiment: all its roles are on a
+    drive without delays, which is no drive to buy.
     """
 
     id: str
@@ -79,6 +81,7 @@ class Trial(Frozen):
     repetition: int
     levels: Mapping[str, str] = {}
     warm_up: bool = False
+    zero_delay: bool = False
 
     @cached_property
     def factors(self) -> Mapping[str, str]:
@@ -111,10 +114,18 @@ def memory_level(count: int | None) -> str:
     return f"{gib:g}GiB" if gib == int(gib) else f"{mib:g}MiB"
 
 
+ZERO_DELAY = "zero-delay"
+"""The name of the baseline's placement and medium, reserved for it."""
+
+DEFAULT_WORTH = 0.10
+
+
 class Plan(Frozen):
     """All trials of an experiment, in the order in which they run; `doubts` go with all of them.
 
     `options` are those that the command was last given beside the experiment: `--only`, `--for` and their values.
+    `worth` is the reader's threshold: the share of time (0 to 0.9) that a placement must save to be worth it. `prior`
+    is what is assumed of this machine's noise.
     """
 
     schema_version: Literal[2] = 2
@@ -124,6 +135,8 @@ class Plan(Frozen):
     trials: tuple[Trial, ...]
     doubts: tuple[Doubt, ...] = ()
     options: tuple[str, ...] = ()
+    worth: float = DEFAULT_WORTH
+    prior: NoisePrior = SHIPPED_PRIOR
 
 
 class Estimate(Frozen):

@@ -1,0 +1,23 @@
+"""How much equal trials differ: what is assumed of a machine before a run's own trials say it."""
+
+from typing import Literal
+
+from assay.model.base import Frozen
+
+
+class NoisePrior(Frozen):
+    """The standard deviation of the logarithm of one trial's time (about its share: 0.05 is 5 %), before a run.
+
+    `freedom` is the weight of this prior in degrees of freedom. `source` says whether it is an assumption or comes
+    from earlier trials on this machine; then from `trials` trials of `workloads` workloads.
+    """
+
+    deviation: float
+    freedom: float
+    source: Literal["assumption", "history"]
+    trials: int = 0
+    workloads: int = 0
+
+
+SHIPPED_PRIOR = NoisePrior(deviation=0.10, freedom=4, source="assumption")
+"""Cautious: the upper quartile of what repeated trials of one workload showed on machines of two shared cores."""
