@@ -125,7 +125,8 @@ class Plan(Frozen):
 
     `options` are those that the command was last given beside the experiment: `--only`, `--for` and their values.
     `worth` is the reader's threshold: the share of time (0 to 0.9) that a placement must save to be worth it. `prior`
-    is what is assumed of this machine's noise.
+    is what is assumed of this machine's noise. `placements` are the names of what is compared, in the experiment's
+    order: the first is what the others are compared with (empty in plans of before: the first in the alphabet).
     """
 
     schema_version: Literal[2] = 2
@@ -137,6 +138,7 @@ class Plan(Frozen):
     options: tuple[str, ...] = ()
     worth: float = DEFAULT_WORTH
     prior: NoisePrior = SHIPPED_PRIOR
+    placements: tuple[str, ...] = ()
 
 
 class Estimate(Frozen):

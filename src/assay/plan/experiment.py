@@ -8,12 +8,14 @@ from pydantic import BeforeValidator, Field, model_validator
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
 from assay.model.placement import ROLES
+from assay.model.trial import DEFAULT_WORTH, ZERO_DELAY
 from assay.plan.entries import DatasetEntry, MediumEntry, PlacementEntry, WorkloadEntry
 from assay.plan.settings import Profile, Text
 from assay.plan.short_forms import (
     Bytes,
     Levels,
     Name,
+    Percentage,
     cluster_short,
     file_alone,
     medium_short,
@@ -75,6 +77,18 @@ class ExperimentFile(Frozen):
         default=[],
         min_length=1,
         description="Which medium serves input, intermediates and output; by default each medium alone. Embedded only.",
+    )
+    zero_delay_baseline: bool = Field(
+        default=False,
+        description="Whether each combination also runs on a drive without delays, as the placement "
+        f"`{ZERO_DELAY}`: what storage costs is the time above that ([below](#the-zero-delay-baseline)). Emulated "
+        "drives only.",
+    )
+    worth: Percentage = Field(
+        default=DEFAULT_WORTH,
+        json_schema_extra={"default": f"{DEFAULT_WORTH:.0%}"},
+        description="Your threshold: how much of the time a placement must save to be worth it, as a percentage "
+        "between 0 and 90, such as `10%`.",
     )
     placement_check: Literal["doubt", "error"] = Field(
         default="doubt",
@@ -166,6 +180,12 @@ class ExperimentFile(Frozen):
         description="So many trials run before all others, to warm the machine up. They are recorded and marked, and "
         "no figure counts them.",
     )
+    order: Literal["interleaved", "mirrored"] = Field(
+        default="interleaved",
+        description="`mirrored`: each repetition runs the placements there and back, with the zero-delay baseline once "
+        "in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels within it. "
+        "See [below](#order).",
+    )
     seed: int = Field(default=1, ge=0, description="Draws the order of the trials.")
 
     @model_validator(mode="after")
@@ -181,6 +201,29 @@ class ExperimentFile(Frozen):
                 raise ValueError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")
         elif not self.media:
             raise ValueError("media is missing: name at least one, e.g. media: {disk: directory}")
+        return self
+
+    @model_validator(mode="after")
+    def _a_baseline_needs_emulated_drives(self) -> "ExperimentFile":
+        if ZERO_DELAY in self.media or ZERO_DELAY in [entry.name for entry in self.placement]:
+            raise ValueError(
+                f"{'media' if ZERO_DELAY in self.media else 'placement'}: the name {ZERO_DELAY!r} is reserved for the "
+                "baseline; choose another, and say `zero_delay_baseline: true` for the baseline itself"
+            )
+        if not self.zero_delay_baseline:
+            return self
+        if self.cluster.kind == "existing":
+            raise ValueError(
+                "zero_delay_baseline is not possible on an existing cluster: its data stay on its own disks, and Assay "
+                "can't take their delays away; leave it out, and the report gives an upper bound where it can"
+            )
+        real = next((name for name, medium in self.media.items() if medium.kind != "emulated"), None)
+        if real is not None:
+            raise ValueError(
+                f"zero_delay_baseline needs emulated drives, and the medium {real!r} is a {self.media[real].kind}: a "
+                "drive without delays is comparable only with drives behind the same emulator; leave it out, or "
+                "emulate that medium too (`assay media calibrate --profile-to` makes its profile)"
+            )
         return self
 
     @model_validator(mode="after")

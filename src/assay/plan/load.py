@@ -21,7 +21,7 @@ _MUST = {
     "float_parsing": _NUMBER, "string_type": _TEXT, "dict_type": _MAP, "mapping_type": _MAP, "model_type": _MAP,
     "model_attributes_type": _MAP, "list_type": "a list such as [one, other]", "literal_error": "{expected}",
     "greater_than_equal": "{ge} or more", "greater_than": "above {gt:g}", "less_than_equal": "{le} or less",
-    "too_short": "a list of {min_length} or more",
+    "bool_parsing": "true or false", "bool_type": "true or false", "too_short": "a list of {min_length} or more",
     "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
 }  # fmt: skip
 # The option of a workload that may name any input, the experiment's dataset too.

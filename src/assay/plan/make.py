@@ -9,11 +9,12 @@ from typing import Any
 
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
-from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, cpus_level, memory_level
+from assay.model.placement import pure
+from assay.model.trial import ZERO_DELAY, MediumSpec, Plan, SettingsSpec, Trial, cpus_level, memory_level
 from assay.plan.axes import axes_of, further_factors, workload_axis
 from assay.plan.choosing import without
 from assay.plan.experiment import COPIES, ExperimentFile
-from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD
+from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD, Level
 from assay.plan.grid import MOST_TRIALS, Combination, Grid, base_levels, one_at_a_time, zipped_names
 from assay.plan.load import Vocabulary, line_of, load
 from assay.plan.media import media_of
@@ -53,6 +54,8 @@ def plan_and_more(path: Path, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tu
         seed=experiment.seed,
         trials=tuple(chain.from_iterable(islice(repetitions, experiment.repetitions))),
         doubts=tuple(doubts),
+        worth=experiment.worth,
+        placements=tuple(one.name for one in named.placements),
     )
     return plan, repetitions
 
@@ -67,7 +70,18 @@ def _combinations(path: Path, experiment: ExperimentFile, tree: Any, named: Name
     with _told(path, tree, "base" if experiment.base else "design" if "design" in tree else "workloads"):
         found = _designed(experiment, grids, base_levels(experiment.base, every))
     with _told(path, tree, "exclude"):
-        return without(found, experiment.exclude)
+        found = without(found, experiment.exclude)
+    return _with_baseline(found) if experiment.zero_delay_baseline else found
+
+
+def _with_baseline(combinations: Sequence[Combination]) -> list[Combination]:
+    """All of them, and for each that differs in more than its placement the same with zero storage delay."""
+    baseline = Level(pure(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
+    added: dict[tuple[tuple[str, str], ...], Combination] = {}
+    for one in combinations:
+        own = Combination({**one.levels, PLACEMENT: baseline})
+        added.setdefault(tuple(own.shown.items()), own)
+    return [*combinations, *added.values()]
 
 
 def _designed(experiment: ExperimentFile, grids: Sequence[Grid], base: Mapping[str, str]) -> list[Combination]:
@@ -108,9 +122,11 @@ class _TrialMaker:
     def repetitions(self, combinations: Sequence[Combination]) -> Iterator[tuple[Trial, ...]]:
         """A block for each, without end; warm-ups go before the first."""
         experiment = self._experiment
-        width = max(4, len(str(len(combinations) * experiment.repetitions + experiment.warm_up)))
+        mirrored = experiment.order == "mirrored"
+        turns_each = 2 if mirrored else 1
+        width = max(4, len(str(turns_each * len(combinations) * experiment.repetitions + experiment.warm_up)))
         numbers = counting(1)
-        for repetition, block in enumerate(blocks(combinations, experiment.seed), start=1):
+        for repetition, block in enumerate(blocks(combinations, experiment.seed, mirrored=mirrored), start=1):
             warming = [(block[turn % len(block)], 0) for turn in range(experiment.warm_up)] if repetition == 1 else []
             turns = [*warming, *((combination, repetition) for combination in block)]
             yield tuple(self._trial(f"{next(numbers):0{width}d}", *turn) for turn in turns)
@@ -142,6 +158,7 @@ class _TrialMaker:
             repetition=repetition,
             levels={name: shown[name] for name in (*self._factors, *([REPLICATION] if REPLICATION in level else []))},
             warm_up=repetition == 0,
+            zero_delay=placement.name == ZERO_DELAY,
         )
 
 

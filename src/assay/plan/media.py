@@ -1,12 +1,12 @@
 """The media and placements of an experiment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from assay.model.errors import BadInputError
 from assay.model.placement import ROLES, Placement, Role, pure
-from assay.model.trial import MediumSpec
+from assay.model.trial import ZERO_DELAY, MediumSpec
 from assay.plan.experiment import ExperimentFile
 from assay.plan.load import Vocabulary, line_of
 from assay.plan.paths import beside
@@ -36,7 +36,15 @@ def media_of(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Voca
             slowdown=entry.slowdown,
             path=None if entry.path is None else beside(path.parent, entry.path),
         )  # fmt: skip
+    if experiment.zero_delay_baseline:
+        media[ZERO_DELAY] = _baseline(list(media.values()))
     return media
+
+
+def _baseline(drives: Sequence[MediumSpec]) -> MediumSpec:
+    """The drive without delays, reached by the same path as the first of the others: backing place, file system."""
+    first = drives[0]
+    return MediumSpec(name=ZERO_DELAY, kind="emulated", profile="null", path=first.path, file_system=first.file_system)
 
 
 def placements_of(experiment: ExperimentFile) -> list[Placement]:

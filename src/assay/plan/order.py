@@ -1,8 +1,9 @@
 """The order of a plan's trials: drift of the machine must hit all levels of all factors alike.
 
-Each repetition is a block with every combination once. Within it the placements of one combination, which are what is
-compared first of all, run directly after one another, and which of them begins changes from block to block by rule. All
-other factors are interleaved: each level's trials are spread evenly over the block, which of them come first by chance.
+Each repetition is a block with every combination once; in the mirrored order twice, there and back. Within it the
+placements of one combination, which are what is compared first of all, run directly after one another, and which of
+them begins changes from block to block by rule. All other factors are interleaved: each level's trials are spread
+evenly over the block, which of them come first by chance.
 """
 
 import random
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
 
+from assay.model.trial import ZERO_DELAY
 from assay.plan.factors import PLACEMENT
 from assay.plan.grid import Combination
 
@@ -20,14 +22,19 @@ CANDIDATES = 24
 """So many of those that are left are looked at for the next place: a plan of 10,000 trials takes about a second."""
 
 
-def blocks(combinations: Sequence[Combination], seed: int) -> Iterator[list[Combination]]:
-    """A list of all combinations for each repetition, without end. The same seed gives the same order."""
+def blocks(combinations: Sequence[Combination], seed: int, *, mirrored: bool = False) -> Iterator[list[Combination]]:
+    """A list of all combinations for each repetition, without end. The same seed gives the same order.
+
+    In the mirrored order the first repetition begins with the placements as they are given: hdd, ssd, ssd, hdd.
+    """
     source = random.Random(seed)  # noqa: S311 - an order, not a secret
     groups = _groups(combinations)
-    for group in groups:
-        source.shuffle(group)
+    if not mirrored:
+        for group in groups:
+            source.shuffle(group)
+    turned = _there_and_back if mirrored else _turned
     for repetition in count():
-        yield [one for group in _spread(groups, source) for one in _turned(group, repetition)]
+        yield [one for group in _spread(groups, source) for one in turned(group, repetition)]
 
 
 def _groups(combinations: Sequence[Combination]) -> list[Group]:
@@ -44,6 +51,13 @@ def _turned(group: Group, repetition: int) -> Group:
     rounds, first = divmod(repetition, len(group))
     turned = group[first:] + group[:first]
     return turned[::-1] if rounds % 2 else turned
+
+
+def _there_and_back(group: Group, repetition: int) -> Group:
+    """Each placement twice, as far from the middle on both sides; the zero-delay baseline once, in the middle."""
+    baseline = [one for one in group if one.shown[PLACEMENT] == ZERO_DELAY]
+    there = _turned([one for one in group if one.shown[PLACEMENT] != ZERO_DELAY], repetition)
+    return [*there, *baseline, *there[::-1]]
 
 
 def _spread(groups: Sequence[Group], source: random.Random) -> list[Group]:

@@ -86,8 +86,12 @@ def _plain(one: Schema) -> str:
     if kind == "object":
         (values,) = one["patternProperties"].values() if "patternProperties" in one else [one["additionalProperties"]]
         return f"map of name to {_kind(values).replace(', or a list of them', ' or list of texts')}"
+    if kind == "boolean":
+        return "`true`, `false`"
     if kind in {"integer", "number"}:
         return _numbers(one)
+    if "%" in one.get("pattern", ""):
+        return "percentage"
     return "path" if one.get("format") == "path" else "name" if "pattern" in one else "text"
 
 

@@ -1,5 +1,6 @@
 """The short forms that people like to write in an experiment, each turned into its long one."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
@@ -75,6 +76,25 @@ def _bytes(value: Any) -> Any:
 
 # A size in bytes, at least one.
 Bytes = Annotated[int, BeforeValidator(_bytes, json_schema_input_type=int | str)]
+
+MOST_WORTH = 90
+
+
+def _percentage(value: Any) -> Any:
+    """`10%` as the share 0.1."""
+    given = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?) ?%", value) if isinstance(value, str) else None
+    if given is None or float(given[1]) > MOST_WORTH:
+        raise PydanticCustomError("percentage", f"Must be a percentage between 0 and {MOST_WORTH}, such as 10%")
+    return float(given[1]) / 100
+
+
+# A share of 1, written as a percentage.
+Percentage = Annotated[
+    float,
+    BeforeValidator(
+        _percentage, json_schema_input_type=Annotated[str, Field(pattern=r"^[0-9]{1,3}([.][0-9]{1,6})? ?%$")]
+    ),
+]
 
 # A name becomes part of a folder's name.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
