@@ -172,6 +172,52 @@ fn an_idle_ssd_empties_its_fast_cells() {
 }
 
 #[test]
+fn writes_beyond_the_fast_cells_are_charged_for_all_the_time_that_they_take() {
+    let file = profile_file("samsung-840-evo-120gb");
+    let figure = |name: &str| file.figures[name].value();
+    let above = figure("write_watts") - figure("idle_watts");
+    let mut bench = Bench::new(&file.profile());
+    let mut stream = [sequential(Kind::Write, 0, MIB, 8)];
+    bench.run(&mut stream, 0, 5 * SECOND);
+    bench.device.reset_report(bench.now);
+    bench.run(&mut stream, 0, 5 * SECOND);
+    let within = bench.device.report(bench.now).joules.write;
+    bench.run(&mut stream, 0, 5 * SECOND);
+    bench.device.reset_report(bench.now);
+    let moved = bench.run(&mut stream, 0, 5 * SECOND);
+    let beyond = bench.device.report(bench.now).joules.write;
+    assert!(moved.mb_s() < 150.0, "{} MB/s", moved.mb_s());
+    assert!((within / (5.0 * above) - 1.0).abs() < 0.02, "{within} J at the fast cells' rate");
+    assert!((beyond / (5.0 * above) - 1.0).abs() < 0.02, "{beyond} J at the main cells' rate");
+}
+
+#[test]
+fn an_ssd_that_tidies_up_is_charged_for_it_once_whenever_it_is_asked() {
+    let file = profile_file("samsung-840-evo-120gb");
+    let figure = |name: &str| file.figures[name].value();
+    let above = figure("write_watts") - figure("idle_watts");
+    let pause = |bench: &mut Bench, seconds: u64| {
+        bench.now += seconds * SECOND;
+        bench.device.advance(bench.now, &mut Vec::new());
+        bench.device.report(bench.now).joules.write
+    };
+    let mut bench = Bench::new(&file.profile());
+    let moved = bench.run(&mut [sequential(Kind::Write, 0, MIB, 8)], 0, SECOND);
+    bench.device.reset_report(bench.now);
+    let drained_s = moved.bytes as f64 / 1e6 / figure("slc_drain_mb_s");
+    let (early, all, later) = (pause(&mut bench, 1), pause(&mut bench, 20), pause(&mut bench, 20));
+    assert!(early > 0.4 * above && early < 0.6 * above, "{early} J");
+    // What was under way at the second's end, up to 16 MB, comes on top.
+    assert!((all / (drained_s * above) - 1.0).abs() < 0.05, "{all} J for {drained_s} s");
+    assert_eq!(all, later);
+    bench.run(&mut [sequential(Kind::Write, 0, 4 * KIB, 1)], 0, SECOND / 1000);
+    assert!(bench.device.report(bench.now).joules.write - later < 0.01 * above, "counted again");
+    bench.device.settle(bench.now);
+    let settled = bench.device.report(bench.now).joules.write;
+    assert!((settled / all - 1.0).abs() < 0.01, "{settled} J");
+}
+
+#[test]
 fn a_used_ssd_falls_off_its_cliff() {
     let used = changed("crucial-mx100-512gb", &[("fill_fraction", 0.9), ("erased_bytes", 4.0 * GIB as f64)]);
     let mut bench = Bench::new(&used);

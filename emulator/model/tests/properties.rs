@@ -165,6 +165,11 @@ proptest! {
             if profile.kind == "hdd" {
                 prop_assert!(joules.total <= watts(&profile) * at as f64 * 1e-9 + 1e-9);
             }
+            // Cells are written one program after the other: no more than all the time so far.
+            if profile.kind == "ssd" {
+                let above = profile.figures["write_watts"] - profile.figures["idle_watts"];
+                prop_assert!(joules.write <= above * at as f64 * 1e-9 + 1e-9);
+            }
             before = joules;
         }
     }

@@ -33,7 +33,7 @@ pub const FIGURES: &[FigureSpec] = &[
     optional("flush_ms", "time of a flush beyond the writing itself", "milliseconds", 0.0, 100.0, 0.5),
     required("idle_watts", "power when ready and idle", "watts", 0.0, 100.0),
     required("read_watts", "power when reading at the link's rate", "watts", 0.0, 100.0),
-    required("write_watts", "power when writing at the fastest rate", "watts", 0.0, 100.0),
+    required("write_watts", "power while its cells are being written", "watts", 0.0, 100.0),
 ];
 
 /// What must hold between figures: work takes no less power than idleness, and the fast cells are faster.

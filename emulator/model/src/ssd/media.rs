@@ -34,8 +34,10 @@ pub struct Media {
     /// Programs by their end, with the buffer that each gives back.
     programs: VecDeque<(Nanos, u64)>,
     buffered: u64,
-    /// Bytes that the flash has written, its own copying included.
-    pub programmed: f64,
+    /// How long the cells were being written in stretches that have ended, the drive's own copying and tidying included.
+    written_nanos: f64,
+    /// Such stretches that may not have ended yet, in their order.
+    stretches: VecDeque<(Nanos, Nanos)>,
 }
 
 impl Media {
@@ -64,15 +66,26 @@ impl Media {
             free_at: 0,
             programs: VecDeque::new(),
             buffered: 0,
-            programmed: 0.0,
+            written_nanos: 0.0,
+            stretches: VecDeque::new(),
         };
         media.erased = media.erasable();
         media
     }
 
-    /// The fastest rate of writing, in bytes per nanosecond.
-    pub fn fastest(&self) -> f64 {
-        self.fast_rate.max(self.main_rate)
+    /// How long the cells have been written until `at`, which is no earlier than what `passed` was given last: at whatever
+    /// rate that was, so a byte for the main cells counts longer than one for the fast cells.
+    pub fn writing_nanos(&self, at: Nanos) -> f64 {
+        let ahead: Nanos = self.stretches.iter().map(|(begin, end)| (*end).min(at).saturating_sub(*begin)).sum();
+        self.written_nanos + ahead as f64 + self.emptied_by(at) / self.drain_rate
+    }
+
+    /// Time has come to `now`: what has ended by then need not be kept.
+    pub fn passed(&mut self, now: Nanos) {
+        while let Some((begin, end)) = self.stretches.front().copied().filter(|(_, end)| *end <= now) {
+            self.written_nanos += (end - begin) as f64;
+            self.stretches.pop_front();
+        }
     }
 
     /// When all that has been taken so far is in the flash.
@@ -120,9 +133,10 @@ impl Media {
         self.fast_used += fast;
         let copies = self.copies_per_write();
         let nanos = (fast / self.fast_rate + (size - fast) / self.main_rate) * copies;
-        self.programmed += size * copies;
         self.erased = (self.erased - size).max(0.0);
-        self.free_at = self.free_at.max(at) + nanos.ceil() as Nanos;
+        let begin = self.free_at.max(at);
+        self.free_at = begin + nanos.ceil() as Nanos;
+        self.write_cells(begin, self.free_at);
         self.programs.push_back((self.free_at, bytes));
         self.buffered += bytes;
         self.free_at
@@ -135,7 +149,8 @@ impl Media {
 
     /// Everything is written out and tidied up.
     pub fn settle(&mut self, at: Nanos) {
-        self.programmed += self.fast_used;
+        self.passed(Nanos::MAX);
+        self.written_nanos += self.fast_used / self.drain_rate;
         self.fast_used = 0.0;
         self.erased = self.erasable();
         self.free_at = self.free_at.min(at);
@@ -161,15 +176,31 @@ impl Media {
 
     /// In the idle time before `at` the drive empties the fast cells, then erases what is stale.
     fn tidy_up(&mut self, at: Nanos) {
-        let idle = at.saturating_sub(self.free_at.saturating_add(self.idle_delay)) as f64;
+        let from = self.free_at.saturating_add(self.idle_delay);
+        let idle = at.saturating_sub(from) as f64;
         if idle <= 0.0 {
             return;
         }
-        let moved = (idle * self.drain_rate).min(self.fast_used);
+        let moved = self.emptied_by(at);
         self.fast_used -= moved;
-        self.programmed += moved;
+        self.write_cells(from, at.min(from + (moved / self.drain_rate).ceil() as Nanos));
         let erased = (idle * self.drain_rate - moved) / 2.0;
         self.erased = (self.erased + erased).min(self.erasable()).max(self.erased.min(self.erasable()));
+    }
+
+    /// Bytes that the drive has moved out of the fast cells by `at`, if nothing comes before.
+    fn emptied_by(&self, at: Nanos) -> f64 {
+        let idle = at.saturating_sub(self.free_at.saturating_add(self.idle_delay)) as f64;
+        (idle * self.drain_rate).min(self.fast_used)
+    }
+
+    /// The cells are being written from `begin` to `end`; stretches that adjoin become one.
+    fn write_cells(&mut self, begin: Nanos, end: Nanos) {
+        match self.stretches.back_mut() {
+            Some(last) if last.1 == begin => last.1 = end,
+            _ if end > begin => self.stretches.push_back((begin, end)),
+            _ => (),
+        }
     }
 
     /// Follows the share of writes that don't continue the one before.

@@ -47,7 +47,7 @@ pub struct Ssd {
     recorder: Recorder,
     read_bytes: f64,
     since: Nanos,
-    programmed_before: f64,
+    writing_before: f64,
 }
 
 impl Ssd {
@@ -75,7 +75,7 @@ impl Ssd {
             recorder: Recorder::default(),
             read_bytes: 0.0,
             since: 0,
-            programmed_before: 0.0,
+            writing_before: 0.0,
         }
     }
 
@@ -90,6 +90,7 @@ impl Ssd {
             self.take_in();
         }
         self.now = self.now.max(to);
+        self.media.passed(self.now);
     }
 
     fn take_in(&mut self) {
@@ -149,12 +150,13 @@ impl Ssd {
         at + self.write_command
     }
 
-    /// Idle power all the time, and above it an energy for each byte moved: that of the full rate.
+    /// Idle power all the time. Above it, reads take an energy for each byte, that of the link's full rate; writes take
+    /// their power for as long as cells are being written, which is longer for a byte that the fast cells have no room for.
     fn joules(&self, at: Nanos) -> Joules {
         let idle = at.saturating_sub(self.since) as f64 * 1e-9 * self.watts.idle;
         let read = self.read_bytes / self.link * 1e-9 * (self.watts.read - self.watts.idle);
-        let written = self.media.programmed - self.programmed_before;
-        let write = written / self.media.fastest() * 1e-9 * (self.watts.write - self.watts.idle);
+        let writing = self.media.writing_nanos(at) - self.writing_before;
+        let write = writing * 1e-9 * (self.watts.write - self.watts.idle);
         Joules { idle, seek: 0.0, read, write, total: idle + read + write }
     }
 }
@@ -189,6 +191,6 @@ impl Device for Ssd {
     fn reset_report(&mut self, at: Nanos) {
         self.run(at);
         self.recorder.reset(at);
-        (self.since, self.read_bytes, self.programmed_before) = (at, 0.0, self.media.programmed);
+        (self.since, self.read_bytes, self.writing_before) = (at, 0.0, self.media.writing_nanos(at));
     }
 }
