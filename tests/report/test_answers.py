@@ -135,7 +135,7 @@ def test_each_workload_has_its_answer_and_the_page_says_it():
     assert [one.subject for one in main] == ["components", "triangles"]
     for one in main:
         assert f'<p class="headline">{one.headline}.</p>' in html
-    assert html.index(main[0].headline) < html.index("Elapsed time</h2>")
+    assert html.index(main[0].headline) < html.index('<h2 id="elapsed-time">')
 
 
 def test_a_run_of_one_combination_says_that_nothing_is_compared():

@@ -17,7 +17,8 @@ from assay.report.gathered import Gathered
 from assay.report.page import page
 from assay.report.selection import MOST_TRIALS_TOLD
 from assay.stats.summary import summarise
-from tests.report.closeups import a_closeup
+from tests.report.chromium import Chromium
+from tests.report.closeups import a_closeup, ms, the_series
 from tests.report.made_runs import made_run, made_trials
 from tests.report.test_study import the_run
 
@@ -234,3 +235,172 @@ def test_the_page_is_printed_as_pdf(browser, tmp_path):
     plan, records = made_run(made_trials(repetitions=2))
     print_page(page(plan, records, []), tmp_path / "out.pdf", browser)
     assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.fixture(scope="module")
+def chromium(browser, tmp_path_factory):
+    started = Chromium(browser, tmp_path_factory.mktemp("profile"))
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def url(run, tmp_path_factory):
+    plan, records, closeups = run
+    file = tmp_path_factory.mktemp("opened") / "page.html"
+    file.write_text(page(plan, records, [], closeups))
+    return file.as_uri()
+
+
+COLUMN = """(number) => [...document.querySelectorAll("#combinations tbody tr")]
+    .map((row) => row.cells[number].dataset.v ?? row.cells[number].textContent.trim())"""
+SHOWN = '[...document.querySelectorAll("#combinations tbody tr")].filter((row) => !row.hidden).length'
+
+
+def test_a_click_on_a_head_sorts_by_value_upwards_downwards_and_as_it_was(chromium, url):
+    with chromium.page(url) as opened:
+        heads = opened.ask('[...document.querySelectorAll("#combinations th")].map((one) => one.textContent)')
+        elapsed, head = heads.index("elapsed (s)"), f"#combinations th:nth-child({heads.index('elapsed (s)') + 1})"
+        before = opened.ask(f"({COLUMN})({elapsed})")
+        numbers = sorted(map(float, before))
+        assert numbers != sorted(numbers, key=str)  # by text they would be in another order
+        for wanted, spoken in ((numbers, "ascending"), (numbers[::-1], "descending")):
+            opened.click(f"{head} button")
+            assert list(map(float, opened.ask(f"({COLUMN})({elapsed})"))) == wanted
+            assert opened.ask(f"document.querySelector('{head}').ariaSort") == spoken
+        opened.click(f"{head} button")
+        assert opened.ask(f"({COLUMN})({elapsed})") == before
+        assert opened.problems() == []
+
+
+def test_tables_are_sorted_from_the_keyboard_and_what_is_missing_comes_last(chromium, url):
+    with chromium.page(url) as opened:
+        heads = opened.ask('[...document.querySelectorAll("#combinations th")].map((one) => one.textContent)')
+        ratio = heads.index("ratio")
+        opened.ask(f"document.querySelector('#combinations th:nth-child({ratio + 1}) button').focus()")
+        for _ in range(2):
+            opened.press("Enter")
+            values = opened.ask(f"({COLUMN})({ratio})")
+            known = [one for one in values if one]
+            assert values == known + [""] * (len(values) - len(known))
+            assert 1 < len(known) < len(values)
+        assert list(map(float, known)) == sorted(map(float, known), reverse=True)
+
+
+def test_units_count_when_sizes_are_sorted(chromium, url):
+    with chromium.page(url) as opened:
+        opened.ask(
+            """document.querySelectorAll("table.sortable").forEach((table) => {
+                 const heads = [...table.tHead.rows[0].cells];
+                 const place = heads.findIndex((one) => one.textContent === "bytes");
+                 if (place < 0 || window.sizes) return;
+                 heads[place].querySelector("button").click();
+                 window.sizes = [...table.tBodies[0].rows].map((row) => row.cells[place].textContent.trim());
+               })"""
+        )
+        sizes = opened.ask("sizes")
+        units = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+        values = [float(number) * units[unit] for number, unit in map(str.split, sizes)]
+        assert values == sorted(values)
+        assert len({unit for _, unit in map(str.split, sizes)}) > 1
+
+
+def test_every_heading_has_an_address_that_the_contents_and_its_own_link_lead_to(chromium, url):
+    with chromium.page(url) as opened:
+        headings = opened.ask(
+            '[...document.querySelectorAll("h2, h3, h4")].map((one) => [one.tagName, one.id, one.querySelector(".anchor")?.hash])'
+        )
+        assert all(own == f"#{name}" for _, name, own in headings)
+        assert len({name for _, name, _ in headings}) == len(headings)
+        contents = opened.ask('[...document.querySelectorAll("#contents > ol > li > a")].map((one) => one.hash)')
+        assert contents == [own for tag, _, own in headings if tag == "H2"]
+        assert opened.ask(
+            '[...document.querySelectorAll("a[href^=\\"#\\"]")].filter((one) => one.hash.length > 1).every((one) => document.getElementById(one.hash.slice(1)))'
+        )
+    with chromium.page(f"{url}#doubts") as opened:
+        assert opened.ask("scrollY") > 0
+
+
+def test_a_link_to_a_trial_opens_it(chromium, url, run):
+    trial = f"trial-{run[1][0].trial.id}"
+    with chromium.page(f"{url}#{trial}") as opened:
+        assert opened.ask(f"document.getElementById('{trial}').open")
+
+
+def test_the_filter_stands_in_the_address_and_is_there_again_when_it_is_opened(chromium, url):
+    with chromium.page(url) as opened:
+        every = opened.ask(SHOWN)
+        opened.ask(
+            '[...document.querySelectorAll(".filters label")].find((one) => one.textContent.trim() === "customs").click()'
+        )
+        shown, address = opened.ask(SHOWN), opened.ask("location.href")
+        assert 0 < shown < every
+        assert address == f"{url}#?hide=settings:customs"
+        opened.ask("document.querySelector(\"#contents a[href='#doubts']\").click()")
+        opened.ask("new Promise((done) => setTimeout(done, 100))")
+        assert opened.ask("location.href") == f"{url}#doubts?hide=settings:customs"
+    for place in ("#?hide=settings:customs", "#doubts?hide=settings:customs"):
+        with chromium.page(f"{url}{place}") as opened:
+            assert opened.ask(SHOWN) == shown
+            assert (opened.ask("scrollY") > 0) == place.startswith("#doubts")
+            opened.ask('document.querySelector(".filters button").click()')
+            opened.ask("new Promise((done) => setTimeout(done, 100))")
+            assert opened.ask(SHOWN) == every
+            assert "hide" not in opened.ask("location.href")
+            assert opened.problems() == []
+
+
+LOOK = """(() => { const style = getComputedStyle(document.body), line = getComputedStyle(document.querySelector("svg"));
+    return [style.backgroundColor, style.color, line.fill]; })()"""
+
+
+def test_the_page_is_dark_where_the_system_is_or_the_reader_says_so_and_remembers_it(chromium, url):
+    with chromium.page(url) as opened:
+        light = opened.ask(LOOK)
+        assert light[0] == "rgb(255, 255, 255)"
+    with chromium.page(url, dark=True, script=False) as opened:
+        opened.send("Emulation.setScriptExecutionDisabled", value=False)
+        dark = opened.ask(LOOK)
+        assert max(channels(dark[0])) < 64
+        assert min(channels(dark[1])) > 192
+        assert dark[2] == dark[1]  # the figures' ink is the page's
+    with chromium.page(url) as opened:
+        opened.click("button.theme")
+        assert opened.ask(LOOK) == dark
+        opened.go(url)
+        assert opened.ask(LOOK) == dark
+        opened.send("Emulation.setEmulatedMedia", media="print")
+        assert opened.ask(LOOK) == light
+        opened.send("Emulation.setEmulatedMedia", media="")
+        opened.click("button.theme")
+        assert opened.ask(LOOK) == light
+
+
+def channels(colour):
+    return list(map(int, re.findall(r"\d+", colour)))
+
+
+def test_over_time_the_pointer_and_the_arrows_tell_the_values_of_their_moment(chromium, url):
+    with chromium.page(url) as opened:
+        left, right, seconds = map(float, opened.ask('document.querySelector("[data-time]").dataset.time').split())
+        at_s = 8.2
+        across = (left + at_s / seconds * (right - left)) / 960
+        opened.point("svg.timeline", across)
+        words = opened.ask('document.querySelector(".tip").textContent').splitlines()
+        assert words[0].startswith("8.2 s: ")
+        told = dict(line.split(": ", 1) for line in words[1:])
+        times, values = the_series(20.0, "hdd")["cpu", "user_percent"]
+        user = next(value for time, value in zip(times, values, strict=True) if time >= ms(at_s))
+        assert told["processor"] == f"user {user:.0f} %, system 10 %, iowait 0 %"
+        opened.ask('document.querySelector("svg.timeline").focus()')
+        opened.press("ArrowRight")
+        assert opened.ask('document.querySelector(".tip").textContent').startswith("0.0 s: ")
+        assert opened.problems() == []
+
+
+def test_a_figure_that_is_taken_away_has_the_light_colours_written_out(told):
+    taken = dict(zip([name for _, name in told["links"]], told["taken"], strict=True))
+    figures = [text for name, text in taken.items() if name.endswith(".svg")]
+    assert figures
+    assert not [text for text in figures if "var(" in text]
+    assert all("#1b1f24" in text for text in figures)

@@ -16,6 +16,7 @@ from assay.record.folder import RunFolder
 from assay.report.accesses import access_lines, flow_picture, flows
 from assay.report.close import comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup, chosen, look
+from assay.report.colours import PAPER
 from assay.report.cost import cost_of, middle
 from assay.report.cost_table import print_costs
 from assay.report.joules import energy_of
@@ -115,7 +116,7 @@ def test_a_long_trial_is_put_together_and_keeps_its_extremes():
     assert "minutes since the run began" in words(svg)
     # A path's band reaches the throughput panel's top although the mean never comes near it.
     assert svg.count('fill-opacity="0.28"') == 3  # read, written, busy
-    assert svg.count('stroke="#ffffff"') == 1  # the least of the processor's states together
+    assert svg.count(f'stroke="{PAPER}"') == 1  # the least of the processor's states together
     assert len(svg) < 150_000
 
 

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from assay.model.record import Record
 from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, PhaseUse, Signature
+from assay.report.colours import BLUE, PAPER, SOFT, VERMILION
 from assay.report.drawing import LETTER_PX, TEXT_PX, WIDTH, figure, marks, rect, text
 from assay.report.phases import COLOURS as PHASE_COLOURS
 from assay.report.text import bytes_text
 
-COLOURS: Mapping[Direction, str] = {"read": "#0072B2", "write": "#D55E00"}
+COLOURS: Mapping[Direction, str] = {"read": BLUE, "write": VERMILION}
 SMALL_SHARE = 0.005
 """Lines of less than this share of all bytes are put together: mostly the file system's own."""
 
@@ -98,7 +99,7 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str) -> str:
     left = total - sum(flow.bytes for flow in shown)
     if left:
         words = f"and {bytes_text(left)} in others of less than {100 * SMALL_SHARE:g} % each"
-        parts.append(text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, words, 'fill="#57606a"'))
+        parts.append(text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, words, f'fill="{SOFT}"'))
     return figure(HEAD_PX + len(shown) * ROW_PX + 24, parts, label)
 
 
@@ -161,8 +162,8 @@ def _legend() -> str:
 
 
 def _phase_mark(phase: str, top: float) -> str:
-    colour = PHASE_COLOURS.get(phase.removeprefix(f"{STAGING}: "), "#ffffff")
-    return rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge="#57606a" if colour == "#ffffff" else "")
+    colour = PHASE_COLOURS.get(phase.removeprefix(f"{STAGING}: "), PAPER)
+    return rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=SOFT if colour == PAPER else "")
 
 
 def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[str]:

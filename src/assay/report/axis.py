@@ -1,24 +1,32 @@
 """Figures of lines below one another, each with its name at the left, above an axis of seconds that begins at 0."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from assay.report.drawing import FAINT, INK, LETTER_PX, text, ticks
+from assay.report.colours import FAINT, INK
+from assay.report.drawing import LETTER_PX, round_up, text, ticks
 
-PLOT_PX = 300
-"""With short names all of a plot fits a phone's window."""
+PLOT_PX = 240
+"""With short names all of a plot fits a phone's window, and two figures lie beside one another on a wide screen."""
 ROW_PX, HEAD_PX, AXIS_PX = 24, 30, 46
-MOST_LETTERS, GAP_PX, TOLD_LETTERS = 34, 18, 26
+MOST_LETTERS, GAP_PX = 34, 18
+ALIKE = 5
+"""Figures share an axis unless the greatest value of one is so many times smaller that it could not be read."""
 LETTER_ROOM_PX = 7.5
 """More than the estimate for running text: names are often capitals and digits."""
 
 
 class SecondsPanel(NamedTuple):
-    """Some `lines`, a title above, an axis below; `left` is where that begins, `greatest` its last second."""
+    """Some `lines`, a title above, an axis below; `left` is where that begins, `greatest` its last second.
+
+    `letters` are those of the longest figure in words that follows a line.
+    """
 
     top: float
     left: float
     greatest: float
     lines: int
+    letters: int
 
     @property
     def bottom(self) -> float:
@@ -38,7 +46,7 @@ class SecondsPanel(NamedTuple):
     @property
     def width(self) -> float:
         """Of the whole panel."""
-        return self.right + GAP_PX + TOLD_LETTERS * LETTER_PX
+        return self.right + GAP_PX + self.letters * LETTER_PX
 
     def x(self, seconds: float) -> float:
         """Where a time lies."""
@@ -75,6 +83,17 @@ class SecondsPanel(NamedTuple):
         """All of a line's width, for the pointer to be over."""
         size = f'y="{at - ROW_PX / 2:g}" width="{self.width:g}" height="{ROW_PX}"'
         return f'<rect x="0" {size} fill="#fff" fill-opacity="0"/>'
+
+
+def common_axes(greatest: Mapping[str, float]) -> dict[str, float]:
+    """The end of each figure's axis: the same for all whose greatest values are alike, by title."""
+    ends: dict[str, float] = {}
+    most = end = 0.0
+    for title, value in sorted(greatest.items(), key=lambda one: -one[1]):
+        if not ends or value * ALIKE < most:
+            most, end = value, round_up(value)
+        ends[title] = end
+    return ends
 
 
 def room_for(letters: int) -> float:

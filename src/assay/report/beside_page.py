@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.report.answer import told_apart
 from assay.report.beside import Beside, Side, agreements, differing_facts, side_values, sides_shown
+from assay.report.contents import with_contents
 from assay.report.elapsed import Line, elapsed_charts
 from assay.report.figures import csv_lines
 from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
@@ -27,7 +28,7 @@ def beside_page(beside: Beside) -> str:
     filters = filters_of([side.row for side in sides])
     filters.append(Filter(len(filters), RUN, tuple(beside.runs)))
     names = [name for name in varying([side.row for side in beside.sides]) if name != MACHINE]
-    return str(
+    return with_contents(
         template("beside.html.j2").render(
             name="comparison",
             runs=_runs(beside),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from assay.report.colours import FAINT, INK, PAPER
 from assay.stats.binning import Bins
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 WIDTH, LEFT, RIGHT = 960, 52, 14
 TEXT_PX, LETTER_PX = 13, 6.9
 MARK = "■"
-INK, FAINT = "#1b1f24", "#d7dce1"
 STEPS_S = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 36000, 86400)
 UNITS, FROM_UNITS = ((3600, "hours"), (60, "minutes"), (0, "seconds")), 5
 """A longer unit is used from so many of it on."""
@@ -41,16 +41,33 @@ class Panel(NamedTuple):
         return self.top + self.height * (1 - min(max(value, 0.0), self.greatest) / self.greatest)
 
 
-def line(panel: Panel, bins: Bins, colour: str, width: float = 1.4) -> str:
+class Series(NamedTuple):
+    """What a line or area shows, for the page's script to say at the pointer: of what, which, and its unit."""
+
+    of: str
+    name: str
+    unit: str
+
+    def marks(self, panel: Panel) -> str:
+        """As attributes, with the axis that values are read from."""
+        axis = f"{_n(panel.top)} {_n(panel.height)} {panel.greatest:g}"
+        words = {"of": self.of, "series": self.name, "unit": self.unit, "axis": axis}
+        return "".join(f' data-{name}="{escape(value)}"' for name, value in words.items())
+
+
+def line(panel: Panel, bins: Bins, colour: str, series: Series) -> str:
     """The means, as steps with gaps where nothing is told."""
     data = "".join(_steps(panel, bins, run, bins.mean) for run in _runs(bins))
-    return f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+    return f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="1.4"{series.marks(panel)}/>'
 
 
-def area(panel: Panel, bins: Bins, low: "np.ndarray", high: "np.ndarray", fill: str, opacity: float = 1) -> str:
-    """What lies between two rows of values."""
+def area(
+    panel: Panel, bins: Bins, low: "np.ndarray", high: "np.ndarray", fill: str, opacity: float = 1,
+    series: Series | None = None,
+) -> str:  # fmt: skip
+    """What lies between two rows of values; of a series it is the difference that the pointer reads."""
     data = "".join(f"{_steps(panel, bins, run, high)}{_back(panel, bins, run, low)}Z" for run in _runs(bins))
-    return f'<path d="{data}" fill="{fill}"{_opacity(opacity)}/>'
+    return f'<path d="{data}" fill="{fill}"{_opacity(opacity)}{series.marks(panel) if series else ""}/>'
 
 
 def band(panel: Panel, bins: Bins, colour: str) -> str:
@@ -61,9 +78,9 @@ def band(panel: Panel, bins: Bins, colour: str) -> str:
 
 
 def least_line(panel: Panel, bins: Bins) -> str:
-    """The least values, as a thin white line to lie upon what is filled."""
+    """The least values, as a thin line of the page's colour to lie upon what is filled."""
     data = "".join(_steps(panel, bins, run, bins.least) for run in _runs(bins))
-    return f'<path d="{data}" fill="none" stroke="#ffffff" stroke-width=".9"/>'
+    return f'<path d="{data}" fill="none" stroke="{PAPER}" stroke-width=".9"/>'
 
 
 def text(x: float, y: float, words: str, extra: str = "") -> str:
@@ -119,12 +136,17 @@ def time_axis(panel: Panel, words: str) -> str:
     return "".join(parts)
 
 
+def time_at_pointer(seconds: float) -> str:
+    """Tells the page's script where times lie, so that it can say all series' values at the pointer's."""
+    return f'<g data-time="{LEFT} {WIDTH - RIGHT} {seconds:g}"/>'
+
+
 def figure(height: float, parts: Sequence[str], label: str, name: str = "wide", width: float = WIDTH) -> str:
     """The whole figure; `label` is what it shows, for those who can't see it.
 
-    Where it is as wide as others that are always drawn, it fills the page; else it has its own width.
+    Where it is as wide as others that are always drawn, it fills the page; else it keeps near to its own width.
     """
-    own = f' width="{_n(width)}"' if width != WIDTH else ""
+    own = f' width="{_n(width)}" style="--width:{_n(width)}px"' if width != WIDTH else ""
     size = f'viewBox="0 0 {_n(width)} {_n(height)}"{own}'
     return (
         f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" {size} role="img" '

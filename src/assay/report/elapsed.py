@@ -1,16 +1,17 @@
-"""Elapsed times of every combination with their intervals: a figure per workload, above an axis that begins at 0."""
+"""Elapsed times of every combination with their intervals: a figure per workload, all on one axis that begins at 0."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from assay.report.axis import SecondsPanel, room_for
-from assay.report.drawing import INK, figure, round_up
+from assay.report.axis import SecondsPanel, common_axes, room_for
+from assay.report.colours import BLUE, GREEN, INK, ORANGE, PINK, SKY, SLATE, VERMILION
+from assay.report.drawing import figure
 from assay.report.text import seconds_text
 from assay.stats.summary import Row
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#56646f")
-"""Okabe and Ito's colours, which people with any colour vision can tell apart; names beside them tell the same."""
+PALETTE = (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, SLATE)
+"""Names beside them tell the same."""
 CAP_PX = 5
 MOST_DOTS = 60
 
@@ -30,7 +31,10 @@ class Line(NamedTuple):
 
 
 def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
-    """A figure as SVG for each title, all of the same width and colours; none without any time."""
+    """A figure as SVG for each title, all of the same width and colours; none without any time.
+
+    Where one is too short for the axis of the others, its own says so.
+    """
     known = {title: [one for one in lines if one.row.elapsed] for title, lines in panels.items()}
     known = {title: lines for title, lines in known.items() if lines}
     if not known:
@@ -39,14 +43,27 @@ def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
     levels = dict.fromkeys(one.level for one in every)
     colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
     left = room_for(max(len(one.label) for one in every))
+    letters = max(len(_told(one.row)) for one in every)
+    ends = common_axes({title: max(map(_greatest, lines)) for title, lines in known.items()})
     charts = []
     for title, lines in known.items():
-        panel = SecondsPanel(0, left, round_up(max(map(_greatest, lines))), len(lines))
-        parts = [panel.frame(title, "elapsed, seconds")]
+        panel = SecondsPanel(0, left, ends[title], len(lines), letters)
+        parts = [panel.frame(title, "elapsed, seconds" + axis_apart(title, ends))]
         parts += [_line(panel, panel.middle(place), one, colours[one.level]) for place, one in enumerate(lines)]
         words = f"elapsed time of each combination of {title}, in seconds, with intervals"
         charts.append(figure(panel.end, parts, words, "chart", panel.width))
     return charts
+
+
+def axis_apart(title: str, ends: Mapping[str, float]) -> str:
+    """Words for an axis that is shorter than that of other figures."""
+    return "" if ends[title] == max(ends.values()) else "; shorter axis"
+
+
+def _told(row: Row) -> str:
+    interval = row.elapsed.interval if row.elapsed else None
+    words = f" ({between(interval.low, interval.high)})" if interval else ""
+    return f"{seconds_text(row.elapsed_s)} s{words}"
 
 
 def _greatest(one: Line) -> float:
@@ -70,7 +87,7 @@ def _line(panel: SecondsPanel, at: float, one: Line, colour: str) -> str:
         caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
         parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{INK}" stroke-width="1.5"/>')
     parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
-    told = f"{seconds_text(middle)} s" + (f" ({between(interval.low, interval.high)})" if interval else "")
+    told = _told(one.row)
     parts.append(panel.told(at, told))
     runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
     runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""

@@ -12,6 +12,7 @@ from assay.report.again import compare_command, further_command, run_command
 from assay.report.answer import Answer, told_apart
 from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
+from assay.report.contents import with_contents
 from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
 from assay.report.effects import effect_tables
 from assay.report.elapsed import Line, elapsed_charts
@@ -80,7 +81,7 @@ def page_of(run: Gathered, judged: Judged) -> str:
         doubts=by_kind(doubts),
         facts=_common_facts(run.records),
     )
-    return str(html)
+    return with_contents(str(html))
 
 
 def template(name: str) -> Any:

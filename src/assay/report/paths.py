@@ -6,24 +6,40 @@ from typing import NamedTuple
 from assay.model.record import JobRecord
 from assay.model.task import PathKind, Skew, TaskPhases
 from assay.report.closeup import Closeup
+from assay.report.colours import (
+    BLUE,
+    EDGE,
+    GREEN,
+    INK,
+    MIST,
+    ON_BRIGHT,
+    ORANGE,
+    PALE,
+    PAPER,
+    PINK,
+    SKY,
+    SLATE,
+    VERMILION,
+)
 from assay.report.drawing import LEFT, LETTER_PX, RIGHT, WIDTH, Panel, figure, marks, rect, text, time_axis
 from assay.stats.critical_path import critical_path
 from assay.stats.skew import reducer_skew
 
 KINDS: dict[str, tuple[tuple[PathKind, ...], str]] = {
-    "waits and starts": (("master", "container", "start"), "#c3cbd2"),
-    "map": (("map",), "#0072B2"),
-    "spill and merge": (("final spill", "map merge"), "#56B4E9"),
-    "shuffle": (("shuffle",), "#E69F00"),
-    "merge": (("merge",), "#CC79A7"),
-    "reduce": (("reduce",), "#009E73"),
-    "commit": (("task commit", "job commit"), "#56646f"),
-    "lost": (("lost",), "#D55E00"),
-    "unknown": (("unknown",), "#ffffff"),
+    "waits and starts": (("master", "container", "start"), MIST),
+    "map": (("map",), BLUE),
+    "spill and merge": (("final spill", "map merge"), SKY),
+    "shuffle": (("shuffle",), ORANGE),
+    "merge": (("merge",), PINK),
+    "reduce": (("reduce",), GREEN),
+    "commit": (("task commit", "job commit"), SLATE),
+    "lost": (("lost",), VERMILION),
+    "unknown": (("unknown",), PAPER),
 }
 """The path's kinds as a report puts them together, with their colours. `merge` is the reducers', after the shuffle."""
-OUTSIDE, OUTSIDE_COLOUR = "outside jobs", "#f3f5f7"
-EDGE = "#8a949e"
+OUTSIDE, OUTSIDE_COLOUR = "outside jobs", PALE
+ON_DEEP = {"map", "reduce", "commit", "lost"}
+"""Kinds of colours so deep that words upon them have the page's."""
 ROW_PX, BAR_PX, HEAD_PX = 44, 22, 26
 
 
@@ -116,9 +132,9 @@ def _bar(panel: Panel, seconds: dict[str, float]) -> list[str]:
         left, right = panel.x(1000 * at_s), panel.x(1000 * (at_s + own_s))
         at_s += own_s
         if own_s:
-            parts.append(rect(left, panel.top, right - left, BAR_PX, _colour(kind), edge="#ffffff"))
+            parts.append(rect(left, panel.top, right - left, BAR_PX, _colour(kind), edge=PAPER))
         if right - left > 5 * LETTER_PX:
-            ink = "#ffffff" if kind in {"map", "reduce", "commit"} else "#1b1f24"
+            ink = PAPER if kind in ON_DEEP else INK if kind in {"unknown", OUTSIDE} else ON_BRIGHT
             words = f"{own_s:.1f}"
             parts.append(text((left + right) / 2, panel.top + 15.5, words, f'text-anchor="middle" fill="{ink}"'))
     width = panel.x(1000 * at_s) - LEFT

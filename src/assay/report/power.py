@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from assay.model.energy import Spread
-from assay.report.drawing import FAINT, INK, LEFT, RIGHT, WIDTH, figure, rect, round_up, text, ticks
+from assay.report.colours import FAINT, INK, SKY
+from assay.report.drawing import LEFT, RIGHT, WIDTH, figure, rect, round_up, text, ticks
 
 ROW_PX, BOX_PX, AXIS_PX = 46, 16, 44
-FILL = "#56B4E9"
 
 
 def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
@@ -44,7 +44,7 @@ def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
     return [
         text(LEFT, top + 14, told),
         f'<path d="{whiskers}{ends}" fill="none" stroke="{INK}"/>',
-        rect(first, at, max(third - first, 1), BOX_PX, FILL, edge=INK),
+        rect(first, at, max(third - first, 1), BOX_PX, SKY, edge=INK),
         f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{INK}" stroke-width="2.4"/>',
     ]
 

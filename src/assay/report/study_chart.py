@@ -6,7 +6,8 @@ from html import escape
 from typing import NamedTuple
 
 from assay.report.axis import LETTER_ROOM_PX
-from assay.report.drawing import FAINT, INK, figure, round_up, text, ticks
+from assay.report.colours import FAINT, INK
+from assay.report.drawing import figure, round_up, text, ticks
 from assay.report.elapsed import CAP_PX, PALETTE
 from assay.report.text import number_text
 from assay.stats.interval import LEVEL

@@ -1,18 +1,32 @@
 """One trial over time: tasks, processor, and each medium's throughput and utilisation, above one time axis."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 from assay.model.energy import Span
 from assay.model.signature import AccessPhase
 from assay.report.closeup import Closeup
-from assay.report.drawing import (
+from assay.report.colours import (
+    BLUE,
+    EDGE,
     FAINT,
+    GREEN,
     INK,
+    ORANGE,
+    PALE,
+    PINK,
+    SILVER,
+    SLATE,
+    VERMILION,
+    YELLOW,
+)
+from assay.report.drawing import (
     LEFT,
     LETTER_PX,
     RIGHT,
     WIDTH,
     Panel,
+    Series,
     area,
     band,
     figure,
@@ -20,6 +34,7 @@ from assay.report.drawing import (
     line,
     rect,
     text,
+    time_at_pointer,
     time_axis,
     title,
     value_axis,
@@ -31,15 +46,15 @@ from assay.stats.binning import Bins, Pieces, added, binned, running_tasks, samp
 MOST_BINS = 300
 """About three pixels each."""
 
-CPU_COLOURS = {"user": "#56646f", "system": "#a9b4bd", "iowait": "#D55E00"}
+CPU_COLOURS = {"user": SLATE, "system": SILVER, "iowait": VERMILION}
 STATES = {"steal": "stolen by the host"}
-STEAL_COLOUR, STEAL_FROM_PERCENT = "#F0E442", 5.0
-READ_COLOUR, WRITE_COLOUR, BUSY_COLOUR = "#0072B2", "#D55E00", "#1b1f24"
+STEAL_COLOUR, STEAL_FROM_PERCENT = YELLOW, 5.0
+READ_COLOUR, WRITE_COLOUR, BUSY_COLOUR = BLUE, VERMILION, INK
 TITLE_PX, GAP_PX = 22, 12
 JOB_PX, TASKS_PX, CPU_PX, THROUGHPUT_PX, BUSY_PX, MISSING_PX = 18, 54, 90, 80, 44, 4
 BEHIND, ABOVE = 0.13, 0.2
 POWER_PX = 60
-POWER_COLOURS = ("#56646f", "#a9b4bd", "#0072B2", "#E69F00", "#009E73", "#CC79A7")
+POWER_COLOURS = (SLATE, SILVER, BLUE, ORANGE, GREEN, PINK)
 
 
 def timeline(closeup: Closeup, scale: Scale, power: Power | None = None) -> str:
@@ -74,8 +89,9 @@ class _Timeline:
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
-        trial = self._closeup.record.trial.id
-        return figure(self._at + 42, self._parts, f"{trial} over time: tasks, processor, media and power")
+        self._parts.append(time_at_pointer(self._scale.length_ms / 1000))
+        label = f"{self._closeup.record.trial.id} over time: tasks, processor, media and power"
+        return figure(self._at + 42, self._parts, label, "wide timeline")
 
     def _panel(self, height: float, greatest: float) -> Panel:
         """The next panel, below a line for its title."""
@@ -96,7 +112,8 @@ class _Timeline:
         panel = self._panel(JOB_PX, 1)._replace(top=2)
         for job in self._closeup.record.jobs:
             left, right = panel.x(job.started_ms), panel.x(job.finished_ms)
-            self._parts.append(rect(left, panel.top, max(right - left, 0.5), JOB_PX, "#eef1f4", edge="#b6c0c9"))
+            box = rect(left, panel.top, max(right - left, 0.5), JOB_PX, PALE, edge=EDGE)
+            self._parts.append(box.replace("<rect", f'<rect data-job="{escape(job.name)}"'))
             if (len(job.name) + 1) * LETTER_PX < right - left:
                 self._parts.append(text((left + right) / 2, panel.top + 13.5, job.name, 'text-anchor="middle"'))
         self._add(panel)
@@ -112,7 +129,7 @@ class _Timeline:
         low = next(iter(self._tasks.values())).mean * 0
         for phase, colour in legend:
             bins = self._tasks[phase]
-            parts.append(area(panel, bins, low, low + bins.mean, colour))
+            parts.append(area(panel, bins, low, low + bins.mean, colour, series=Series("tasks running", phase, "")))
             low = low + bins.mean
         self._add(panel, *parts)
 
@@ -141,19 +158,24 @@ class _Timeline:
             title(panel.top, name, [(STATES.get(state, state), colours[state]) for state in series]),
             value_axis(panel, (0, 50, 100)),
         ]
-        parts += self._stack(panel, list(series.values()), [colours[state] for state in series])
+        parts += self._stack(
+            panel, list(series.values()), [colours[state] for state in series],
+            [Series("processor", STATES.get(state, state), "%") for state in series],
+        )  # fmt: skip
         self._add(panel, *parts)
 
-    def _stack(self, panel: Panel, series: Sequence[Pieces], colours: Sequence[str]) -> list[str]:
+    def _stack(
+        self, panel: Panel, series: Sequence[Pieces], colours: Sequence[str], names: Sequence[Series]
+    ) -> list[str]:
         """Series upon one another, at the times that all of them have: else one could not lie upon another."""
         every = added(series)
         stacked = [every._replace(values=every.values * 0)]
         top = binned(stacked[0], self._span, self._bins)
         parts = []
-        for pieces, colour in zip(series, colours, strict=True):
+        for pieces, colour, name in zip(series, colours, names, strict=True):
             stacked.append(pieces)
             low, top = top.mean, binned(added(stacked), self._span, self._bins)
-            parts.append(area(panel, top, low, top.mean, colour, 0.9))
+            parts.append(area(panel, top, low, top.mean, colour, 0.9, name))
         if not top.whole:  # a band over the stack would look like more of the last one
             parts += [area(panel, top, top.mean, top.greatest, INK, ABOVE), least_line(panel, top)]
         return parts
@@ -181,7 +203,8 @@ class _Timeline:
             title(panel.top, f"{name}: throughput, MB/s", [("read", READ_COLOUR), ("write", WRITE_COLOUR)]),
             value_axis(panel, (0, panel.greatest / 2, panel.greatest)),
             *(band(panel, bins, colour) for bins, colour in ((read, READ_COLOUR), (written, WRITE_COLOUR))),
-            *(line(panel, bins, colour) for bins, colour in ((read, READ_COLOUR), (written, WRITE_COLOUR))),
+            line(panel, read, READ_COLOUR, Series(name, "read", "MB/s")),
+            line(panel, written, WRITE_COLOUR, Series(name, "write", "MB/s")),
         )
         panel = self._panel(BUSY_PX, 100)
         self._add(
@@ -190,7 +213,7 @@ class _Timeline:
             value_axis(panel, (0, 100)),
             area(panel, busy, busy.mean * 0, busy.mean, FAINT, 0.8),
             band(panel, busy, BUSY_COLOUR),
-            line(panel, busy, BUSY_COLOUR),
+            line(panel, busy, BUSY_COLOUR, Series(name, "busy", "%")),
         )
 
     def _watts(self) -> None:
@@ -205,7 +228,8 @@ class _Timeline:
             title(panel.top, "power, W", list(zip(names, colours, strict=True))),
             value_axis(panel, (0, panel.greatest)),
         ]
-        parts += self._stack(panel, list(self._power.values()), colours)
+        of = [Series("power", name, "W") for name in names]
+        parts += self._stack(panel, list(self._power.values()), colours, of)
         self._add(panel, *parts)
 
     def _disk(self, medium: str, series: str) -> Bins | None:
