@@ -116,6 +116,8 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
         staging_jobs=staging,
         totals=totals(jobs, staging),
         amounts=(
+            Amount(probe="cpu", subject="machine", series="user_s", part="run", value=length_s * 1.06),
+            Amount(probe="cpu", subject="machine", series="system_s", part="run", value=length_s * 0.2),
             Amount(probe="own-cost", subject="trial", series="elapsed_s", part="staging", value=10),
             Amount(probe="own-cost", subject="trial", series="elapsed_s", part="run", value=length_s),
             Amount(probe="own-cost", subject="probes", series="busy_s", part="run", value=length_s * 0.0123),

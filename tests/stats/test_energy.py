@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Span
+from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Ranged, Span, give_or_take
 from assay.model.placement import pure
 from assay.model.record import Amount, Sample, Step, TaskAttempt
 from assay.model.trial import MediumSpec
@@ -20,9 +20,15 @@ from assay.stats.energy import (
 from assay.stats.power import joules, part_spans
 from tests.builders import a_record, a_trial
 
+
+def watts(value, low=None, high=None):
+    return Ranged(value=value, low=value if low is None else low, high=value if high is None else high)
+
+
 MODEL = PowerModel(
-    cpu_idle_watts=1.0, cpu_busy_watts=5.0, memory_watts_per_gib=0.5, hdd=DiskPower(idle_watts=6, active_watts=8)
-)
+    cpu_idle_watts=watts(1.0, 0.5, 2.0), cpu_busy_watts=watts(5.0, 4.0, 7.0), memory_watts_per_gib=watts(0.5),
+    hdd=DiskPower(idle_watts=watts(6), active_watts=watts(8)), emulated_share=0.25, measured_share=0.1,
+)  # fmt: skip
 STEPS = (
     Step(name="stage", started_ms=100_000, seconds=9.0),
     Step(name="cold cache", started_ms=109_000, seconds=1.0),
@@ -54,20 +60,45 @@ def usage(begin_s=100, end_s=140):
     ]
 
 
+def an_amount(probe, subject, series, part, value):
+    return Amount(probe=probe, subject=subject, series=series, part=part, value=value)
+
+
+def counted_use(parts=("staging", "run", "collect")):
+    """The same as totals of the parts."""
+    lengths_s = {"staging": 10, "run": 20, "collect": 10}
+    return tuple(
+        one
+        for part in parts
+        for one in (
+            an_amount("cpu", "machine", "user_s", part, 32 if part == "run" else 0),
+            an_amount("cpu", "machine", "system_s", part, 6 if part == "run" else 0),
+            an_amount("cpu", "machine", "softirq_s", part, 2 if part == "run" else 0),
+            an_amount("disk", "disk", "busy_s", part, lengths_s[part] / 4),
+        )
+    )
+
+
 def told(account, part="run"):
     return {
-        energy.component: (energy.energy_j, energy.basis, energy.within)
+        energy.component: (energy.energy_j.value, energy.basis, energy.within)
         for energy in account.energies
         if energy.part == part
     }
 
 
 def measured(probe, subject, part, value):
-    return Amount(probe=probe, subject=subject, series="energy_j", part=part, value=value)
+    return an_amount(probe, subject, "energy_j", part, value)
 
 
-def record(**changes):
-    return a_record(facts=FACTS, steps=STEPS, **changes)
+def record(amounts=(), use=True, **changes):
+    amounts = (*amounts, *(counted_use() if use else ()))
+    return a_record(facts=FACTS, steps=STEPS, amounts=amounts, **changes)
+
+
+def on_an_emulated_disk(**changes):
+    media = (MediumSpec(name="hdd", kind="emulated", profile="wd10ezex"),)
+    return record(trial=a_trial().model_copy(update={"media": media, "placement": pure("hdd")}), **changes)
 
 
 def test_parts_follow_one_another_without_a_gap():
@@ -80,7 +111,7 @@ def test_parts_follow_one_another_without_a_gap():
 
 class TestAccount:
     def test_nothing_measured_is_modelled_from_use_and_size(self):
-        account = energy_account(record(), usage(), MODEL)
+        account = energy_account(record(), model=MODEL)
         assert told(account) == {
             "cpu": (pytest.approx(20 * 4 * (1 + 4 * 0.5)), "modelled", None),
             "memory": (pytest.approx(20 * 8 * 0.5), "modelled", None),
@@ -89,14 +120,29 @@ class TestAccount:
         assert told(account, "staging")["cpu"][0] == pytest.approx(10 * 4)
         assert account.missing == ()
 
+    def test_samples_change_no_joules_and_tell_when_they_were_taken(self):
+        with_samples, without = (energy_account(record(), seen, MODEL) for seen in (usage(), ()))
+        assert [one.energy_j for one in with_samples.energies] == [one.energy_j for one in without.energies]
+        for energy in with_samples.energies:
+            assert joules(energy.power, with_samples.spans[energy.part]) == pytest.approx(energy.energy_j.value)
+
+    def test_the_range_is_from_all_inputs_low_to_all_high(self):
+        cpu = next(
+            one for one in energy_account(record(), model=MODEL).energies if (one.component, one.part) == ("cpu", "run")
+        )
+        assert (cpu.energy_j.low, cpu.energy_j.high) == (
+            pytest.approx(40 * 0.5 + 40 * 4),
+            pytest.approx(40 * 2 + 40 * 7),
+        )
+
     def test_rapl_comes_before_the_model(self):
-        account = energy_account(record(amounts=(measured("rapl", "cpu", "run", 500),)), usage(), MODEL)
+        account = energy_account(record((measured("rapl", "cpu", "run", 500),)), model=MODEL)
         assert told(account)["cpu"] == (500, "measured", None)
         assert told(account)["memory"][1] == "modelled"
         assert told(account, "staging")["cpu"][1] == "modelled"
 
     def test_the_platform_holds_all_the_rest(self):
-        account = energy_account(record(amounts=(measured("rapl", "platform", "run", 900),)), usage(), MODEL)
+        account = energy_account(record((measured("rapl", "platform", "run", 900),)), model=MODEL)
         assert [energy.component for energy in counted(account.energies) if energy.part == "run"] == ["platform"]
         assert told(account)["cpu"][2] == "platform"
 
@@ -106,9 +152,9 @@ class TestAccount:
             measured("redfish", "n2", "run", 1500),
             measured("rapl", "cpu", "run", 500),
         )
-        account = energy_account(record(amounts=amounts), usage(), MODEL)
+        account = energy_account(record(amounts), model=MODEL)
         own = [energy for energy in counted(account.energies) if energy.part == "run"]
-        assert [(energy.node, energy.component, energy.energy_j) for energy in own] == [
+        assert [(energy.node, energy.component, energy.energy_j.value) for energy in own] == [
             ("here", "node", 2000),
             ("n2", "node", 1500),
         ]
@@ -116,7 +162,7 @@ class TestAccount:
         assert efficiency(account).basis == "measured"
 
     def test_another_nodes_meter_does_not_swallow_this_machines_power(self):
-        account = energy_account(record(amounts=(measured("redfish", "n1", "run", 2000),)), [], MODEL)
+        account = energy_account(record((measured("redfish", "n1", "run", 2000),), use=False), model=MODEL)
         assert told(account) == {
             "node": (2000, "measured", None),
             "memory": (pytest.approx(20 * 8 * 0.5), "modelled", None),
@@ -126,13 +172,10 @@ class TestAccount:
         )
 
     def test_a_host_is_metered_under_its_name_in_whatever_case(self):
-        account = energy_account(record(amounts=(measured("redfish", "HERE", "run", 2000),)), usage(), MODEL)
+        account = energy_account(record((measured("redfish", "HERE", "run", 2000),)), model=MODEL)
         assert [energy.component for energy in counted(account.energies) if energy.part == "run"] == ["node"]
 
     def test_emulated_drives_are_added_to_whatever_was_measured(self):
-        trial = a_trial().model_copy(
-            update={"media": (MediumSpec(name="hdd", kind="emulated", profile="wd10ezex"),), "placement": pure("hdd")}
-        )
         report = {
             "elapsed_seconds": 20.0,
             "joules": {"idle": 60.0, "seek": 30.0, "read": 20.0, "write": 10.0, "total": 120.0},
@@ -141,18 +184,56 @@ class TestAccount:
             "elapsed_seconds": 30.0,
             "joules": {"idle": 180.0, "seek": 0.0, "read": 0.0, "write": 5.0, "total": 185.0},
         }
-        devices = {"hdd": {"staging": late, "run": report}}
         account = energy_account(
-            record(trial=trial, devices=devices, amounts=(measured("redfish", "here", "run", 2000),)), usage(), MODEL
+            on_an_emulated_disk(
+                amounts=(measured("redfish", "here", "run", 2000),), devices={"hdd": {"staging": late, "run": report}}
+            ),
+            model=MODEL,
         )
         assert told(account)["hdd"] == (pytest.approx(120), "modelled", None)
         assert told(account, "staging")["hdd"][0] == pytest.approx(180 / 3 + 5)
-        assert efficiency(account).energy_j == pytest.approx(2120)
+        assert efficiency(account).energy_j == give_or_take(2000, 0.1) + give_or_take(120, 0.25)
         assert account.missing == ("hdd in collect",)
         assert efficiency(account).basis == "modelled"
 
-    def test_a_series_that_breaks_off_gives_no_joules_and_is_missing(self):
-        account = energy_account(record(), usage(end_s=132), MODEL)
+    def test_the_emulators_processor_time_is_not_the_jobs(self):
+        emulator = (
+            an_amount("processes", "emulator", "user_s", "run", 3),
+            an_amount("processes", "emulator", "system_s", "run", 7),
+        )
+        account = energy_account(on_an_emulated_disk(amounts=emulator), model=MODEL)
+        assert told(account)["cpu"][0] == pytest.approx(50 * 1 + 30 * 5)
+        series = next(one.power for one in energy_account(
+            on_an_emulated_disk(amounts=emulator),
+            [*usage(), *samples("processes", "emulator/user_percent", 110, 130, 10)], MODEL,
+        ).energies if one.component == "cpu")  # fmt: skip
+        assert joules(series, account.spans["run"]) == pytest.approx(20 * 4 * (1 + 4 * 0.4))
+
+    def test_a_meters_range_reaches_down_to_what_it_would_have_told_without_the_emulator(self):
+        emulator = an_amount("processes", "emulator", "system_s", "run", 10)
+        metered = measured("rapl", "cpu", "run", 500)
+        with_it, without = (
+            next(
+                one.energy_j for one in energy_account(record(amounts), model=MODEL).energies if one.basis == "measured"
+            )
+            for amounts in ((metered, emulator), (metered,))
+        )
+        assert without == give_or_take(500, 0.1)
+        assert (with_it.value, with_it.low, with_it.high) == (500, pytest.approx(450 - 10 * (7 - 0.5)), 550)
+
+    def test_memory_is_charged_as_far_as_the_trial_may_use_it(self):
+        def gib_charged(limit_bytes):
+            cluster = a_trial().cluster.model_copy(update={"limit_memory_bytes": limit_bytes})
+            trial = a_trial().model_copy(update={"cluster": cluster})
+            return told(energy_account(record(trial=trial), model=MODEL))["memory"][0] / 20 / 0.5
+
+        assert gib_charged(2**30) == pytest.approx(1)
+        assert gib_charged(2**40) == pytest.approx(8)  # there is no more than the machine has
+
+    def test_what_was_not_counted_is_missing(self):
+        account = energy_account(
+            a_record(facts=FACTS, steps=STEPS, amounts=counted_use(("staging", "run"))), usage(), MODEL
+        )
         assert account.missing == ("cpu in collect", "disk in collect")
         assert "cpu" in told(account)
 
@@ -164,20 +245,35 @@ class TestAccount:
         )
         facts = {**FACTS, "medium.again.device": "/dev/sda"}
         trial = a_trial().model_copy(update={"media": media})
-        account = energy_account(a_record(facts=facts, steps=STEPS, trial=trial), usage(), MODEL)
+        account = energy_account(a_record(facts=facts, steps=STEPS, trial=trial, amounts=counted_use()), model=MODEL)
         assert set(told(account)) == {"cpu", "memory", "disk"}
         assert account.missing == ()
 
     def test_nothing_at_all_is_known_without_steps(self):
-        account = energy_account(a_record(steps=()), [], MODEL)
+        account = energy_account(a_record(steps=()), model=MODEL)
         assert account == EnergyAccount()
         assert efficiency(account) is None
         assert by_phase(account, []) == ()
 
 
 def test_edp_and_ed2p_are_energy_times_delay_and_delay_squared():
-    found = efficiency(energy_account(record(amounts=(measured("redfish", "here", "run", 3000),)), [], MODEL))
-    assert (found.energy_j, found.seconds, found.edp_js, found.ed2p_js2) == (3000, 20, 60_000, 1_200_000)
+    found = efficiency(energy_account(record((measured("redfish", "here", "run", 3000),)), model=MODEL))
+    assert (found.energy_j.value, found.seconds) == (3000, 20)
+    assert (found.edp_js.value, found.ed2p_js2.value) == (60_000, 1_200_000)
+    assert found.ed2p_js2.high == pytest.approx(1_320_000)
+
+
+def test_what_is_written_out_after_the_jobs_is_theirs():
+    steps = (*STEPS[:3], Step(name="write out", started_ms=130_000, seconds=2.0), *STEPS[3:])
+    amounts = (measured("redfish", "here", "run", 3000), measured("redfish", "here", "write out", 100))
+    account = energy_account(a_record(facts=FACTS, steps=steps, amounts=amounts), model=MODEL)
+    found = efficiency(account)
+    assert (found.energy_j.value, found.seconds) == (3100, 22)
+    phases = phase_efficiency(by_phase(account, [attempt("map", 110, 130)]))
+    assert {phase: (one.energy_j.value, one.seconds) for phase, one in phases.items()} == {
+        "map": (3000, 20), "outside": (100, 2),
+    }  # fmt: skip
+    assert efficiency(account, ("run",)).energy_j.value == 3000
 
 
 def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SUCCEEDED"):
@@ -195,12 +291,14 @@ def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SU
 
 class TestPhases:
     ACCOUNT = energy_account(
-        record(amounts=(measured("rapl", "cpu", "run", 800),)), samples("rapl", "cpu/power_w", 100, 140, 40), MODEL
+        record((measured("rapl", "cpu", "run", 800),)), samples("rapl", "cpu/power_w", 100, 140, 40), MODEL
     )
 
     def phases(self, *attempts):
         rows = by_phase(self.ACCOUNT, attempts)
-        return {row.phase: pytest.approx(row.energy_j) for row in rows if row.component == "cpu" and row.part == "run"}
+        return {
+            row.phase: pytest.approx(row.energy_j.value) for row in rows if row.component == "cpu" and row.part == "run"
+        }
 
     def test_without_tasks_all_is_outside(self):
         assert self.phases() == {"outside": 800}
@@ -228,13 +326,15 @@ class TestPhases:
         found = phase_efficiency(by_phase(self.ACCOUNT, [attempt("map", 110, 115), attempt("map", 112, 120)]))
         assert found["map"].seconds == 10
         assert found["map"].basis == "modelled"  # memory is
-        assert sum(one.energy_j for one in found.values()) == pytest.approx(efficiency(self.ACCOUNT).energy_j)
+        assert sum(one.energy_j.value for one in found.values()) == pytest.approx(
+            efficiency(self.ACCOUNT).energy_j.value
+        )
 
     def test_power_that_is_not_known_over_time_is_shared_by_time(self):
         span = Span(begin_ms=0, end_ms=10_000)
-        energy = Energy(node="n", component="cpu", part="run", energy_j=100, basis="measured")
+        energy = Energy(node="n", component="cpu", part="run", energy_j=watts(100), basis="measured")
         rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), [attempt("map", 1, 4)])
-        assert {row.phase: row.energy_j for row in rows} == pytest.approx({"map": 30, "outside": 70})
+        assert {row.phase: row.energy_j.value for row in rows} == pytest.approx({"map": 30, "outside": 70})
 
 
 times = st.integers(0, 30_000)
@@ -244,17 +344,20 @@ some_attempts = st.lists(
 
 
 @given(some_attempts, st.lists(st.floats(0, 500), min_size=1, max_size=40))
-def test_phases_add_up_to_the_part_whatever_ran(drawn, watts):
+def test_phases_add_up_to_the_part_whatever_ran(drawn, power):
     """In any order and overlap, each component's joules over the phases are its own."""
     series = PowerSeries(
-        node="n", component="cpu", basis="measured", edges_ms=tuple(range(0, 500 * len(watts) + 1, 500)), watts=tuple(watts)
+        node="n", component="cpu", basis="measured", edges_ms=tuple(range(0, 500 * len(power) + 1, 500)), watts=tuple(power)
     )  # fmt: skip
     span = Span(begin_ms=1000, end_ms=20_000)
-    energy = Energy(node="n", component="cpu", part="run", energy_j=1234.5, basis="measured", power=series)
+    energy = Energy(
+        node="n", component="cpu", part="run", energy_j=give_or_take(1234.5, 0.1), basis="measured", power=series
+    )
     attempts = [attempt(kind, at[0] / 1000, at[3] / 1000, at[1] / 1000, at[2] / 1000) for kind, at in drawn]
     rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), attempts)
-    assert sum(row.energy_j for row in rows) == pytest.approx(1234.5)
-    assert all(row.energy_j >= 0 for row in rows)
+    assert sum(row.energy_j.value for row in rows) == pytest.approx(1234.5)
+    assert sum(row.energy_j.high for row in rows) == pytest.approx(1234.5 * 1.1)
+    assert all(row.energy_j.low >= 0 for row in rows)
 
 
 class TestOverTime:
@@ -262,7 +365,7 @@ class TestOverTime:
         series = PowerSeries(
             node="n", component="cpu", basis="measured", edges_ms=(0, 1000, 2000, 4000), watts=(10, 30, 20)
         )
-        energy = Energy(node="n", component="cpu", part="run", energy_j=80, basis="measured", power=series)
+        energy = Energy(node="n", component="cpu", part="run", energy_j=watts(80), basis="measured", power=series)
         span = Span(begin_ms=0, end_ms=4000)
         found = power_over_time(EnergyAccount(spans={"run": span}, energies=(energy,)), span)["n", "cpu"]
         assert found.values.tolist() == pytest.approx([10, 10, 30, 30, 20, 20, 20, 20])
@@ -273,20 +376,20 @@ class TestOverTime:
         span = Span(begin_ms=account.spans["staging"].begin_ms, end_ms=account.spans["collect"].end_ms)
         found = power_over_time(account, span)
         assert set(found) == {("here", "cpu"), ("here", "memory"), ("here", "disk")}
-        watts = found["here", "cpu"].values
-        assert float(watts.sum() / 2) == pytest.approx(
+        cpu_watts = found["here", "cpu"].values
+        assert float(cpu_watts.sum() / 2) == pytest.approx(
             sum(joules(one.power, account.spans[one.part]) for one in account.energies if one.component == "cpu")
         )
 
     def test_what_lies_within_another_is_not_added_to_a_nodes_power(self):
         span = Span(begin_ms=0, end_ms=2000)
 
-        def energy(component, watts, within=None):
+        def energy(component, power_w, within=None):
             power = PowerSeries(
-                node="n", component=component, basis="measured", edges_ms=(0, 1000, 2000), watts=(watts, 2 * watts)
+                node="n", component=component, basis="measured", edges_ms=(0, 1000, 2000), watts=(power_w, 2 * power_w)
             )
             return Energy(
-                node="n", component=component, part="run", energy_j=3 * watts, basis="measured", within=within,
+                node="n", component=component, part="run", energy_j=watts(3 * power_w), basis="measured", within=within,
                 power=power,
             )  # fmt: skip
 
@@ -298,10 +401,10 @@ class TestOverTime:
 
     def test_readings_of_a_moment_give_the_joules_of_straight_lines(self):
         readings = [
-            Sample(probe="redfish", series="n1/power_w", time_ms=at, value=watts)
-            for at, watts in ((110_000, 100), (112_000, 200), (116_000, 100))
+            Sample(probe="redfish", series="n1/power_w", time_ms=at, value=reading_w)
+            for at, reading_w in ((110_000, 100), (112_000, 200), (116_000, 100))
         ]
-        account = energy_account(record(amounts=(measured("redfish", "n1", "run", 950),)), readings, MODEL)
+        account = energy_account(record((measured("redfish", "n1", "run", 950),)), readings, MODEL)
         (power,) = [energy.power for energy in account.energies if energy.component == "node"]
         assert power.watts == (100, 200, 100)
         assert joules(power, Span(begin_ms=110_000, end_ms=116_000)) == 2 * 150 + 4 * 150
@@ -313,7 +416,7 @@ class TestOverTime:
             for n in range(13)
         ]
         amounts = tuple(measured("redfish", node, "run", 2000) for node in ("n1", "n2"))
-        spreads = node_spreads(energy_account(record(amounts=amounts), readings, MODEL))
+        spreads = node_spreads(energy_account(record(amounts), readings, MODEL))
         assert list(spreads) == ["n1", "n2", "here"]  # this machine's is modelled
         middle = [spreads[node].median_watts for node in ("n1", "n2")]
         assert middle == pytest.approx([106, 206], abs=0.5)

@@ -13,9 +13,9 @@ from assay.model.doubt import Outcome
 from assay.model.record import Record
 from assay.record.folder import Damaged, RunFolder
 from assay.report.again import further_command
-from assay.report.cost_table import print_costs
 from assay.report.figures import combination_values, csv_lines, trial_values
 from assay.report.gathered import Gathered, gather
+from assay.report.joules import efficiencies, energy_json, energy_values, row_energies
 from assay.report.judged import judge
 from assay.report.markdown import markdown
 from assay.report.page import page_of
@@ -42,7 +42,6 @@ def report_run(folder: Path, console: Console) -> int:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
     if len(run.damaged) > MOST_DAMAGED:
         console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
-    print_costs(run.closeups, console)
     if judged.study:
         console.print(study_text(judged.study), highlight=False, markup=False, soft_wrap=True)
     target = folder / "report.html"
@@ -83,10 +82,14 @@ def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console
 
 
 def csv_of(run: Gathered, rows: Rows) -> Iterator[str]:
-    """One line per combination, or per trial."""
+    """One line per combination, or per trial, with what its jobs took of energy."""
+    known = efficiencies(run)
     if rows == "trials":
-        return csv_lines(list(trial_values(run.records)))
-    return csv_lines([combination_values(row) for row in summarise(run.records)])
+        trials = zip(run.records, trial_values(run.records), strict=True)
+        return csv_lines([{**values, **energy_values([known.get(record.trial.id)])} for record, values in trials])
+    summary = summarise(run.records)
+    energies = row_energies(summary, run.records, known)
+    return csv_lines([{**combination_values(row), **own} for row, own in zip(summary, energies, strict=True)])
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:
@@ -105,17 +108,22 @@ def records_json(folder: Path) -> str:
 
 
 def json_lines(run: RunFolder) -> Iterator[str]:
-    """One JSON document in lines, a record at a time: a large run does not fit into memory at once."""
+    """One JSON document in lines, a record at a time: a large run does not fit into memory at once.
+
+    `energy` is what follows from each record's figures, by trial.
+    """
     plan = run.plan()
     damaged: list[Damaged] = []
     studied = study_experiment(plan.experiment) is not None
     kept: list[Record] = []
+    energies: list[str] = []
     yield f'{{"plan": {plan.model_dump_json()},\n"records": ['
     before = ""
     for one in run.each(plan):
         if isinstance(one, Record):
             yield f"{before}{one.model_dump_json()}"
             before = ","
+            energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(energy_json(one))}")
             if studied:
                 kept.append(one)
         else:
@@ -123,7 +131,8 @@ def json_lines(run: RunFolder) -> Iterator[str]:
     left_out = [{"folder": str(one.folder), "reason": one.reason} for one in damaged]
     study = compare(plan, kept) if studied else None
     beside = f',\n"study": {study.model_dump_json()}' if study else ""
-    yield f'],\n"left_out": {json.dumps(left_out)}{beside}}}'
+    energy = ",\n".join(energies)
+    yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{beside}}}'
 
 
 def exit_code(folder: Path) -> int:

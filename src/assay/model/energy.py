@@ -11,28 +11,85 @@ from assay.model.record import Basis, Part
 Phase = Literal["map", "shuffle", "merge", "reduce", "outside"]
 
 
-class DiskPower(Frozen):
-    """What a drive takes in its two states, as data sheets give them."""
+class Ranged(Frozen):
+    """A quantity with the ends between which it is believed to lie; its unit is that of its name.
 
-    idle_watts: float
-    active_watts: float
+    Sums and products are of value with value and end with end, as if all inputs were wrong in the same direction: the
+    widest range that the inputs allow, wider than chance would make it.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __add__(self, other: "Ranged") -> "Ranged":
+        return Ranged(value=self.value + other.value, low=self.low + other.low, high=self.high + other.high)
+
+    def times(self, factor: float) -> "Ranged":
+        """All of it by a factor of at least 0."""
+        return Ranged(value=self.value * factor, low=self.low * factor, high=self.high * factor)
+
+    def lowered(self, by: float) -> "Ranged":
+        """The same with a lower end that lies so much lower, but not below 0."""
+        return self.model_copy(update={"low": max(0.0, self.low - by)})
+
+
+def give_or_take(value: float, share: float) -> Ranged:
+    """A value that may be off by a share of itself to either side."""
+    return Ranged(value=value, low=value * (1 - share), high=value * (1 + share))
+
+
+class Figure(Ranged):
+    """One input of the model of power: its range, whether that was published or is assumed, and where it is from."""
+
+    basis: Literal["published", "assumption"]
+    source: str
+
+
+class DiskPower(Frozen):
+    """What a drive takes in its two states."""
+
+    idle_watts: Ranged
+    active_watts: Ranged
+
+
+_CARBON = "Cloud Carbon Footprint's coefficients (SPECpower_ssj2008 results by hardware thread)"
+_SHEETS = "data sheets and reviews of such drives"
 
 
 class PowerModel(Frozen):
-    """Figures for what nothing measures: assumptions about a typical machine, to be replaced by one's own.
+    """Figures for what nothing measures: those of a typical machine, to be replaced by one's own.
 
     A processor takes `cpu_idle_watts` per hardware thread, and with its use in proportion up to `cpu_busy_watts`: a
-    straight line, as Fan, Weber and Barroso found for whole servers (ISCA 2007). Its defaults are the averages over
-    SPECpower results of server processors that Cloud Carbon Footprint's methodology uses for Amazon's machines, as is
-    the one for memory (0.392 W/GB). `hdd` is the thesis' WD10EZEX as its profile has it (a sibling drive's review);
-    `ssd` is between the data sheets of the thesis' two.
+    straight line, as Fan, Weber and Barroso found for whole servers (ISCA 2007). `hdd` is the thesis' WD10EZEX as its
+    profile has it (a sibling drive's review); `ssd` is between the data sheets of the thesis' two.
+
+    `emulated_share` is by how much an emulated drive's joules may be off, whose watts are its profile's, and
+    `measured_share` by how much a meter's may be.
     """
 
-    cpu_idle_watts: float = 0.74
-    cpu_busy_watts: float = 3.5
-    memory_watts_per_gib: float = 0.42
-    hdd: DiskPower = DiskPower(idle_watts=6.1, active_watts=6.8)
-    ssd: DiskPower = DiskPower(idle_watts=0.1, active_watts=3.0)
+    cpu_idle_watts: Ranged = Figure(
+        value=0.74, low=0.40, high=1.7, basis="published",
+        source=f"{_CARBON}: the mean over Amazon's machines; from EPYC of 2019 to Coffee Lake",
+    )  # fmt: skip
+    cpu_busy_watts: Ranged = Figure(
+        value=3.5, low=1.7, high=7.8, basis="published",
+        source=f"{_CARBON}: the mean over Amazon's machines; from EPYC of 2019 to Coffee Lake",
+    )  # fmt: skip
+    memory_watts_per_gib: Ranged = Figure(
+        value=0.42, low=0.21, high=0.63, basis="assumption",
+        source="0.392 W/GB as Cloud Carbon Footprint has it from two makers of memory; half of it to either side",
+    )  # fmt: skip
+    hdd: DiskPower = DiskPower(
+        idle_watts=Figure(value=6.1, low=3.5, high=8.0, basis="assumption", source=_SHEETS),
+        active_watts=Figure(value=6.8, low=5.0, high=10.0, basis="assumption", source=_SHEETS),
+    )
+    ssd: DiskPower = DiskPower(
+        idle_watts=Figure(value=0.1, low=0.03, high=1.0, basis="assumption", source=_SHEETS),
+        active_watts=Figure(value=3.0, low=1.5, high=5.0, basis="assumption", source=_SHEETS),
+    )
+    emulated_share: float = 0.3
+    measured_share: float = 0.05
 
 
 class Span(Frozen):
@@ -70,7 +127,7 @@ class Energy(Frozen):
     node: str
     component: str
     part: Part
-    energy_j: float
+    energy_j: Ranged
     basis: Basis
     within: str | None = None
     power: PowerSeries | None = None
@@ -94,7 +151,7 @@ class PhaseEnergy(Frozen):
     phase: Phase
     node: str
     component: str
-    energy_j: float
+    energy_j: Ranged
     seconds: float
     basis: Basis
     within: str | None = None
@@ -103,19 +160,19 @@ class PhaseEnergy(Frozen):
 class Efficiency(Frozen):
     """Energy set against time: EDP in joule seconds, ED2P in joule seconds squared; lower is better."""
 
-    energy_j: float
+    energy_j: Ranged
     seconds: float
     basis: Basis
 
     @property
-    def edp_js(self) -> float:
+    def edp_js(self) -> Ranged:
         """Energy times delay."""
-        return self.energy_j * self.seconds
+        return self.energy_j.times(self.seconds)
 
     @property
-    def ed2p_js2(self) -> float:
+    def ed2p_js2(self) -> Ranged:
         """Energy times delay squared."""
-        return self.energy_j * self.seconds**2
+        return self.energy_j.times(self.seconds**2)
 
 
 class Spread(Frozen):

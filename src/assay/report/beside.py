@@ -7,6 +7,7 @@ from assay.model.doubt import Doubt
 from assay.model.record import Record
 from assay.report.figures import Value, combination_values
 from assay.report.gathered import Gathered
+from assay.report.joules import efficiencies, row_energies
 from assay.report.selection import rows_shown
 from assay.report.setups import Setup, setups, unlike
 from assay.stats.comparison import Comparison, compare
@@ -24,7 +25,7 @@ SETUP = "setup"
 class Side(NamedTuple):
     """One combination in one run and on one machine; `setup` is what its trials had under their names.
 
-    `against` is with the first run that had the same on the same machine.
+    `against` is with the first run that had the same on the same machine. `energy` is what its trials' jobs took.
     """
 
     run: str
@@ -33,6 +34,7 @@ class Side(NamedTuple):
     row: Row
     setup: Setup
     against: Comparison | None
+    energy: Mapping[str, Value]
 
 
 class Beside(NamedTuple):
@@ -67,14 +69,16 @@ def put_beside(runs: Mapping[str, Gathered]) -> Beside:
     found = setups(every, of_run)
     known = dict(zip(map(id, every), found, strict=True))
     between = _between(every, of_run, found)
+    taken = {name: efficiencies(run) for name, run in runs.items()}
     by_key: dict[Key, list[Side]] = {}
     for (name, machine), records in apart.items():
         own = {_key(record.trial.factors): known[id(record)] for record in records}
-        for row in summarise(records):
+        rows = summarise(records)
+        for row, energy in zip(rows, row_energies(rows, records, taken[name]), strict=True):
             levels = {**{factor: str(level) for factor, level in dict(row.group).items()}, PLACEMENT: row.placement}
             key = _key({factor: level for factor, level in levels.items() if factor != MACHINE})
             against = between.get((name, own[key], _key({**levels, MACHINE: machine})))
-            by_key.setdefault(key, []).append(Side(name, machine, key, row, own[key], against))
+            by_key.setdefault(key, []).append(Side(name, machine, key, row, own[key], against, energy))
     return Beside(
         runs=runs,
         machines={name: tuple(machine for run, machine in apart if run == name) for name in runs},
@@ -172,7 +176,7 @@ def _agreement(
 
 
 def side_values(side: Side) -> dict[str, Value]:
-    """One line of CSV: the run, its machine, the combination, and how it lies to the first run."""
+    """One line of CSV: the run, its machine, the combination, how it lies to the first run, and its energy."""
     against = side.against
     interval = against.interval if against else None
     return {
@@ -184,6 +188,7 @@ def side_values(side: Side) -> dict[str, Value]:
         "run_ratio_low": interval.low if interval else None,
         "run_ratio_high": interval.high if interval else None,
         "run_told": against.told if against else None,
+        **side.energy,
     }
 
 

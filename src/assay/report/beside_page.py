@@ -9,6 +9,7 @@ from assay.report.beside import Beside, Side, agreements, differing_facts, side_
 from assay.report.contents import with_contents
 from assay.report.elapsed import Line, elapsed_charts
 from assay.report.figures import csv_lines
+from assay.report.joules import ENERGY_HEAD, energy_cells
 from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
 from assay.report.markdown import elapsed_told, escaped, grid, ratio_told, spread
 from assay.report.page import MOST_CARRIED, MOST_DETAILS, levels_key, template, times_by_levels
@@ -20,6 +21,11 @@ from assay.stats.wording import in_words
 
 WIDEST = 8
 """Runs whose differing facts fit beside one another."""
+
+ENERGY_NOTE = (
+    "Energy of the jobs and of what was written out after them: medians to two significant digits, with the range over "
+    "the uncertainty of the inputs. Lines share their inputs, so they differ by more than their ranges suggest."
+)
 
 
 def beside_page(beside: Beside) -> str:
@@ -41,6 +47,9 @@ def beside_page(beside: Beside) -> str:
             charts=elapsed_charts(_panels(beside, sides[:MOST_BARS], filters, names)),
             ratio_text=ratio_text,
             in_words=in_words,
+            energy_head=ENERGY_HEAD,
+            energy_cells=energy_cells,
+            energy_note=ENERGY_NOTE,
             facts=differing_facts(beside.runs) if len(beside.runs) <= WIDEST else {},
             doubts=by_kind(beside.doubts),
             damaged=[one for run in beside.runs.values() for one in run.damaged],
@@ -108,6 +117,7 @@ def beside_markdown(beside: Beside) -> str:
         "# Runs side by side",
         *map("\n".join, (runs, told)),
         beside_table(beside, names),
+        _energy_table(beside, names),
         *map("\n".join, (doubts, left_out)),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -137,6 +147,22 @@ def beside_table(beside: Beside, names: Sequence[str]) -> str:
         "verdict",
     ]
     return grid(head, lines, len(names) + 4)
+
+
+def _energy_table(beside: Beside, names: Sequence[str]) -> str:
+    """What the jobs of each combination took in each run; nothing where no record tells."""
+    sides = [side for side in sides_shown(beside) if side.energy["energy_basis"]]
+    if not sides:
+        return ""
+    lines = [
+        [
+            side.row.group.workload, *(str(getattr(side.row.group, name)) for name in names), side.row.placement,
+            side.run, *energy_cells(side.energy),
+        ]
+        for side in sides
+    ]  # fmt: skip
+    head = ["workload", *names, "placement", "run", *ENERGY_HEAD]
+    return f"{grid(head, lines, len(names) + 3)}\n\n{ENERGY_NOTE}"
 
 
 def _against(side: Side) -> str:

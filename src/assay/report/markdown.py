@@ -1,7 +1,6 @@
 """A run's report as Markdown, for a message or a repository: the answers, the table, what to doubt."""
 
 from collections.abc import Callable, Sequence
-from statistics import median
 
 from assay.model.doubt import Doubt
 from assay.report.again import further_command
@@ -9,7 +8,7 @@ from assay.report.answer import Answer
 from assay.report.closeup import Closeup
 from assay.report.cost import MIB, cost_of, middle
 from assay.report.gathered import Gathered
-from assay.report.joules import energy_of
+from assay.report.joules import ENERGY_HEAD, energy_cells, energy_of, energy_values
 from assay.report.judged import Judged
 from assay.report.overview import overview
 from assay.report.selection import by_kind, rows_shown
@@ -109,14 +108,13 @@ def _costs(closeups: Sequence[Closeup]) -> str:
         return ""
     lines = []
     for key, own in sorted(grouped.items()):
-        known = [whole for one in own if (whole := energy_of(one).whole)]
         cost = middle([cost_of(one.record, one.samples_bytes) for one in own])
         lines.append(
             [
-                *key, number_text(median(one.energy_j for one in known) if known else None),
-                ", ".join(sorted({one.basis for one in known})) or "missing", number_text(cost.core_percent),
+                *key, *energy_cells(energy_values([energy_of(one).whole for one in own])),
+                number_text(cost.core_percent),
                 number_text(None if cost.growth_bytes is None else cost.growth_bytes / MIB),
             ]
         )  # fmt: skip
-    head = ["workload", "placement", "energy (J)", "basis", "the probes' own cost (% of one core)", "(MiB)"]
+    head = ["workload", "placement", *ENERGY_HEAD, "the probes' own cost (% of one core)", "(MiB)"]
     return grid(head, lines, 2)

@@ -25,7 +25,15 @@ from assay.report.overview import overview
 from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
 from assay.report.study import STUDY_CLASSES
-from assay.report.text import bytes_text, counted_text, duration_text, number_text, ratio_text, seconds_text
+from assay.report.text import (
+    bytes_text,
+    counted_text,
+    duration_text,
+    number_text,
+    ratio_text,
+    seconds_text,
+    significant_text,
+)
 from assay.report.timeline import MOST_BINS
 from assay.stats.interval import LEVEL, Interval
 from assay.stats.machine_kind import machine_kinds
@@ -94,6 +102,7 @@ def template(name: str) -> Any:
         "size": bytes_text,
         "duration": duration_text,
         "number": number_text,
+        "significant": significant_text,
         "exactly": _exactly,
         "level": _level,
         "counted": counted_text,

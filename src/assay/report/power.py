@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from assay.model.energy import Spread
 from assay.report.colours import FAINT, INK, SKY
 from assay.report.drawing import LEFT, RIGHT, WIDTH, figure, rect, round_up, text, ticks
+from assay.report.text import significant_text
 
 ROW_PX, BOX_PX, AXIS_PX = 46, 16, 44
 
@@ -38,7 +39,10 @@ def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
     )  # fmt: skip
     at = top + 22
     centre, low = at + BOX_PX / 2, at + BOX_PX
-    told = f"{name}: {spread.median_watts:.1f} W at the median, {spread.least_watts:.1f} to {spread.greatest_watts:.1f}"
+    middle_watts, least_watts, most_watts = map(
+        significant_text, (spread.median_watts, spread.least_watts, spread.greatest_watts)
+    )
+    told = f"{name}: {middle_watts} W at the median, {least_watts} to {most_watts}"
     whiskers = f"M{least:.1f},{centre:g}H{first:.1f}M{third:.1f},{centre:g}H{greatest:.1f}"
     ends = f"M{least:.1f},{at + 4:g}V{low - 4:g}M{greatest:.1f},{at + 4:g}V{low - 4:g}"
     return [

@@ -1,5 +1,7 @@
 """Numbers as people read them, the same in every report."""
 
+from math import floor, log10
+
 from assay.stats.summary import Row
 
 
@@ -43,3 +45,15 @@ def number_text(value: float | None) -> str:
         return "-"
     size = abs(value)
     return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def significant_text(value: float | None) -> str:
+    """Two significant digits, thousands apart: 12,345 is 12,000, and 0.0123 is 0.012; a dash for what is not there."""
+    if value is None:
+        return "-"
+    if not value:
+        return "0"
+    rounded = round(value, 1 - floor(log10(abs(value))))
+    # Asked again: what is rounded up to the next power of ten has one place less (0.0996 is 0.10).
+    places = 1 - floor(log10(abs(rounded)))
+    return f"{rounded:,.{max(0, places)}f}"

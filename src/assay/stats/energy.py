@@ -2,11 +2,14 @@
 
 What is measured comes before what is modelled, and nothing is counted twice: this machine's whole power (Redfish, if a
 controller is named as this host is) holds that of its processor, memory and disks; the platform's (RAPL psys) holds all
-that too. Emulated drives are in none of them, since they are not there: their joules are always added. What carries
-them out is (the emulator's processor time): that is part of the machine's.
+that too. Emulated drives are in none of them, since they are not there: their joules are always added.
 
-A phase gets, at each moment, the share of the power that its running tasks are of all running tasks: two phases that
-overlap share what was taken. So the phases, with `outside` for the time in which no task ran, add up to the whole.
+With real drives there would be no emulator, so its processor time is taken off the modelled processor's. A meter has
+counted it: what it took at most lowers the lower end of what the meter tells.
+
+Joules follow from the parts' totals, their course over time from samples. A phase gets, at each moment, the share of
+the power that its running tasks are of all running tasks: two phases that overlap share what was taken. So the phases,
+with `outside` for the time in which no task ran, add up to the whole.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,47 +25,60 @@ from assay.model.energy import (
     PhaseEnergy,
     PowerModel,
     PowerSeries,
+    Ranged,
     Span,
     Spread,
+    give_or_take,
 )
 from assay.model.record import Basis, Part, Record, Sample, TaskAttempt
 from assay.stats.binning import Pieces, added
 from assay.stats.power import (
-    COVERED,
+    GIB,
     Power,
     by_half_second,
-    covered,
     cumulated,
     joules,
+    memory_bytes_of,
     part_spans,
+    real_drives,
     report_joules,
     spread,
+    threads_of,
 )
 from assay.stats.timeline import spans
 
+JOBS: tuple[Part, ...] = ("run", "write out")
+"""The parts that are the jobs' own: what they wrote and the kernel held back still goes to the drives after them."""
+
+NO_ENERGY = Ranged(value=0.0, low=0.0, high=0.0)
 Shares = Mapping[Phase, float]
 
 
-def energy_account(record: Record, samples: Iterable[Sample], model: PowerModel) -> EnergyAccount:
-    """What is known of a trial's energy: measured where it was, else modelled, else named as missing."""
-    parts = part_spans(record.steps)
-    power = Power(record, samples, model)
+def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerModel | None = None) -> EnergyAccount:
+    """What is known of a trial's energy: measured where it was, else modelled, else named as missing.
+
+    Without samples its joules are the same, and nothing is known of power over time. `model` is the default one where
+    none is given.
+    """
+    model = model or PowerModel()
+    trial = _Trial(record, Power(record, samples, model), model)
     found: list[Energy] = []
     missing: list[str] = []
     silent: list[str] = []
     emulated = [medium.name for medium in record.trial.media if medium.kind == "emulated"]
+    parts = part_spans(record.steps)
     for part, span in parts.items():
-        nodes = list(_measured(record, power, "redfish", part))
-        machine = list(_machine(record, power, part, span))
+        nodes = list(trial.measured("redfish", part))
+        machine = list(trial.machine(part, span))
         # Another node's meter knows nothing of this machine.
-        metered = any(energy.node.casefold() == power.home.casefold() for energy in nodes)
-        within = "node" if metered else None
-        found += nodes + [energy.model_copy(update={"within": energy.within or within}) for energy in machine]
-        drives = list(_emulated(record, power, part, span))
+        metered = any(energy.node.casefold() == trial.home.casefold() for energy in nodes)
+        holder = "node" if metered else None
+        found += nodes + [energy.model_copy(update={"within": energy.within or holder}) for energy in machine]
+        drives = list(trial.emulated(part, span))
         found += drives
         told = {energy.component for energy in (*machine, *drives)}
         if not metered and "platform" not in told:
-            missing += [f"{name} in {part}" for name in ("cpu", "memory", *power.disks()) if name not in told]
+            missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in told]
         silent += [f"{name} in {part}" for name in emulated if name not in told]
     return EnergyAccount(spans=parts, energies=tuple(found), missing=(*missing, *silent))
 
@@ -83,32 +99,41 @@ def by_phase(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> tuple[P
             found += [
                 PhaseEnergy(
                     part=part, phase=phase, node=energy.node, component=energy.component, within=energy.within,
-                    energy_j=energy.energy_j * share, seconds=seconds.get(phase, 0.0), basis=energy.basis,
+                    energy_j=energy.energy_j.times(share), seconds=seconds.get(phase, 0.0), basis=energy.basis,
                 )
                 for phase, share in shares.items()
             ]  # fmt: skip
     return tuple(found)
 
 
-def efficiency(account: EnergyAccount, part: Part = "run") -> Efficiency | None:
-    """All joules of a part against its time, as the HPC study has it; None when nothing is known of it."""
-    own = [energy for energy in counted(account.energies) if energy.part == part]
+def efficiency(account: EnergyAccount, parts: Sequence[Part] = JOBS) -> Efficiency | None:
+    """All joules of some parts against their time, as the HPC study has it; None when nothing is known of them."""
+    own = [energy for energy in counted(account.energies) if energy.part in parts]
     if not own:
         return None
-    total = sum(energy.energy_j for energy in own)
-    return Efficiency(energy_j=total, seconds=account.spans[part].seconds, basis=weakest(own))
+    seconds = sum(span.seconds for part, span in account.spans.items() if part in parts)
+    return Efficiency(energy_j=total(energy.energy_j for energy in own), seconds=seconds, basis=weakest(own))
 
 
-def phase_efficiency(phases: Iterable[PhaseEnergy], part: Part = "run") -> dict[Phase, Efficiency]:
-    """All joules of each phase of a part against the time in which a task was in it."""
+def phase_efficiency(phases: Iterable[PhaseEnergy], parts: Sequence[Part] = JOBS) -> dict[Phase, Efficiency]:
+    """All joules of each phase of some parts against the time in which a task was in it."""
     rows: dict[Phase, list[PhaseEnergy]] = {}
     for row in phases:
-        if row.part == part and row.within is None:
+        if row.part in parts and row.within is None:
             rows.setdefault(row.phase, []).append(row)
     return {
-        phase: Efficiency(energy_j=sum(row.energy_j for row in own), seconds=own[0].seconds, basis=weakest(own))
+        phase: Efficiency(
+            energy_j=total(row.energy_j for row in own),
+            seconds=sum({row.part: row.seconds for row in own}.values()),
+            basis=weakest(own),
+        )
         for phase, own in rows.items()
     }
+
+
+def total(figures: Iterable[Ranged]) -> Ranged:
+    """The sum of some joules."""
+    return sum(figures, NO_ENERGY)
 
 
 def power_over_time(account: EnergyAccount, span: Span) -> dict[tuple[str, str], Pieces]:
@@ -139,52 +164,99 @@ def weakest(figures: Iterable[Energy] | Iterable[PhaseEnergy]) -> Basis:
     return next((basis for basis in ("modelled", "estimated") if basis in bases), "measured")
 
 
-def _machine(record: Record, power: Power, part: Part, span: Span) -> Iterator[Energy]:
-    """This machine's components: what RAPL measured, and models for the rest."""
-    measured = {energy.component: energy for energy in _measured(record, power, "rapl", part)}
-    yield from measured.values()
-    models: dict[str, PowerSeries | None] = {"cpu": power.cpu(), "memory": power.memory(span), **power.disks()}
-    holder = "platform" if "platform" in measured else None
-    for component, series in models.items():
-        if component not in measured and series is not None and covered(series, span) >= COVERED:
-            yield _modelled(series, part, span, holder)
+class _Trial:
+    """A trial's components in a part of it."""
 
+    def __init__(self, record: Record, power: Power, model: PowerModel) -> None:
+        self._record, self._power, self._model = record, power, model
+        self._totals = {(one.probe, one.subject, one.series, one.part): one.value for one in record.amounts}
+        self.drives = real_drives(record, model)
+        self.home = power.home
 
-def _modelled(series: PowerSeries, part: Part, span: Span, within: str | None) -> Energy:
-    """A model's joules; what no sample covers is taken to be like the rest."""
-    return Energy(
-        node=series.node, component=series.component, part=part, basis="modelled", within=within, power=series,
-        energy_j=joules(series, span) / covered(series, span),
-    )  # fmt: skip
+    def machine(self, part: Part, span: Span) -> Iterator[Energy]:
+        """This machine's components: what RAPL measured, and models for the rest."""
+        measured = {energy.component: energy for energy in self.measured("rapl", part)}
+        yield from measured.values()
+        holder = "platform" if "platform" in measured else None
+        models = {
+            "cpu": (self._cpu(part, span), self._power.cpu()),
+            "memory": (self._memory(span), self._power.memory(span)),
+            **{
+                medium: (self._drive(medium, part, span), self._power.disk(medium, drive))
+                for medium, drive in self.drives.items()
+            },
+        }
+        for component, (energy_j, series) in models.items():
+            if component not in measured and energy_j is not None:
+                yield Energy(
+                    node=self.home, component=component, part=part, energy_j=energy_j, basis="modelled",
+                    within=holder, power=series,
+                )  # fmt: skip
 
+    def measured(self, probe: str, part: Part) -> Iterator[Energy]:
+        """What a probe counted in a part."""
+        series = self._power.measured(probe)
+        for amount in self._record.amounts:
+            if amount.probe == probe and amount.part == part and amount.series == "energy_j":
+                node, component = (amount.subject, "node") if probe == "redfish" else (self.home, amount.subject)
+                energy_j = give_or_take(amount.value, self._model.measured_share)
+                if node.casefold() == self.home.casefold() and component in {"node", "platform", "cpu"}:
+                    energy_j = energy_j.lowered(self._emulator_j(part))
+                yield Energy(
+                    node=node, component=component, part=part, energy_j=energy_j, basis=amount.basis,
+                    power=series.get(amount.subject),
+                )  # fmt: skip
 
-def _measured(record: Record, power: Power, probe: str, part: Part) -> Iterator[Energy]:
-    """What a probe counted in a part."""
-    series = power.measured(probe)
-    for amount in record.amounts:
-        if amount.probe == probe and amount.part == part and amount.series == "energy_j":
-            node, component = (amount.subject, "node") if probe == "redfish" else (power.home, amount.subject)
-            yield Energy(
-                node=node, component=component, part=part, energy_j=amount.value, basis=amount.basis,
-                power=series.get(amount.subject),
-            )  # fmt: skip
+    def emulated(self, part: Part, span: Span) -> Iterator[Energy]:
+        """What the emulated drives would have taken, by their own reports.
 
+        A report may cover more than the part (the drive is there before staging begins): idling beyond it is left out.
+        """
+        for medium, reports in self._record.devices.items():
+            report = reports.get(part)
+            told = report_joules(report) if isinstance(report, Mapping) else None
+            if told is not None:
+                idle_j, rest_j, seconds = told
+                idle_j *= min(1.0, span.seconds / seconds)
+                series = self._power.emulated(medium, span, idle_j, rest_j)
+                energy_j = give_or_take(idle_j + rest_j, self._model.emulated_share)
+                yield Energy(
+                    node=self.home, component=medium, part=part, energy_j=energy_j, basis="modelled", power=series
+                )
 
-def _emulated(record: Record, power: Power, part: Part, span: Span) -> Iterator[Energy]:
-    """What the emulated drives would have taken, by their own reports.
+    def _cpu(self, part: Part, span: Span) -> Ranged | None:
+        """By its busy time but for the emulator's; None where that was not counted."""
+        threads = threads_of(self._record)
+        states = [self._total("cpu", "machine", f"{state}_s", part) for state in ("user", "system", "irq", "softirq")]
+        if not threads or states[0] is None:
+            return None
+        thread_s = span.seconds * threads
+        busy_s = max(0.0, sum(seconds or 0.0 for seconds in states) - self._emulator_s(part))
+        share = min(1.0, busy_s / thread_s) if thread_s else 0.0
+        idle, busy = self._model.cpu_idle_watts, self._model.cpu_busy_watts
+        return idle.times(thread_s * (1 - share)) + busy.times(thread_s * share)
 
-    A report may cover more than the part (the drive is there before staging begins): idling beyond it is left out.
-    """
-    for medium, reports in record.devices.items():
-        report = reports.get(part)
-        told = report_joules(report) if isinstance(report, Mapping) else None
-        if told is not None:
-            idle_j, rest_j, seconds = told
-            idle_j *= min(1.0, span.seconds / seconds)
-            series = power.emulated(medium, span, idle_j, rest_j)
-            yield Energy(
-                node=power.home, component=medium, part=part, energy_j=idle_j + rest_j, basis="modelled", power=series
-            )
+    def _memory(self, span: Span) -> Ranged | None:
+        size = memory_bytes_of(self._record)
+        return self._model.memory_watts_per_gib.times(size / GIB * span.seconds) if size else None
+
+    def _drive(self, medium: str, part: Part, span: Span) -> Ranged | None:
+        busy_s = self._total("disk", medium, "busy_s", part)
+        if busy_s is None:
+            return None
+        busy_s, drive = min(busy_s, span.seconds), self.drives[medium]
+        return drive.idle_watts.times(span.seconds - busy_s) + drive.active_watts.times(busy_s)
+
+    def _emulator_s(self, part: Part) -> float:
+        """Seconds of processor time that went into emulating drives."""
+        return sum(self._total("processes", "emulator", f"{state}_s", part) or 0.0 for state in ("user", "system"))
+
+    def _emulator_j(self, part: Part) -> float:
+        """The most that it took above idleness."""
+        return self._emulator_s(part) * (self._model.cpu_busy_watts.high - self._model.cpu_idle_watts.low)
+
+    def _total(self, probe: str, subject: str, series: str, part: Part) -> float | None:
+        return self._totals.get((probe, subject, series, part))
 
 
 def _stretches(attempts: Iterable[TaskAttempt], span: Span) -> Iterator[tuple[int, int, Shares]]:

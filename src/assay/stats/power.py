@@ -9,9 +9,6 @@ from assay.model.energy import DiskPower, PowerModel, PowerSeries, Span, Spread
 from assay.model.record import Basis, Part, Record, Sample, Step
 from assay.stats.binning import SAMPLE_MS, Pieces
 
-COVERED = 0.9
-"""Of a part, so much must be covered by samples for a model to tell its energy."""
-
 GIB = 2**30
 
 Points = list[tuple[int, float]]
@@ -44,40 +41,35 @@ class Power:
         return found
 
     def cpu(self) -> PowerSeries | None:
-        """By its use: user and system time of all hardware threads."""
-        users, systems = (dict(self._points.get(("cpu", f"{state}_percent"), ())) for state in ("user", "system"))
-        threads = int(self._record.facts.get("cores", "0"))
-        busy = [(time_ms, (users[time_ms] + systems.get(time_ms, 0.0)) / 100) for time_ms in users]
-        if not busy or not threads:
+        """By its use but for the emulator's: user and system time of all hardware threads; None without samples."""
+        users, systems, emulator = (
+            dict(self._points.get(of, ()))
+            for of in (("cpu", "user_percent"), ("cpu", "system_percent"), ("processes", "emulator/user_percent"))
+        )
+        emulator_system = dict(self._points.get(("processes", "emulator/system_percent"), ()))
+        threads = threads_of(self._record)
+        if not users or not threads:
             return None
-        idle, most = self._model.cpu_idle_watts * threads, self._model.cpu_busy_watts * threads
-        watts = [(time_ms, idle + (most - idle) * share) for time_ms, share in busy]
+        idle, most = self._model.cpu_idle_watts.value * threads, self._model.cpu_busy_watts.value * threads
+        watts = []
+        for time_ms, user in users.items():
+            own = emulator.get(time_ms, 0.0) + emulator_system.get(time_ms, 0.0)
+            busy = max(0.0, user + systems.get(time_ms, 0.0) - own) / 100
+            watts.append((time_ms, idle + (most - idle) * busy))
         return _series(self.home, "cpu", "modelled", watts)
 
     def memory(self, span: Span) -> PowerSeries | None:
-        """By its size alone."""
-        size = int(self._record.facts.get("memory_bytes", "0"))
-        watts = self._model.memory_watts_per_gib * size / GIB
-        return _constant(self.home, "memory", span, watts) if size else None
+        """By the memory that the trial may use alone."""
+        watts = self._model.memory_watts_per_gib.value * memory_bytes_of(self._record) / GIB
+        return _constant(self.home, "memory", span, watts) if watts else None
 
-    def disks(self) -> dict[str, PowerSeries | None]:
-        """Real drives by their busy time, each once, whatever media lie on it; None without samples."""
-        found: dict[str, PowerSeries | None] = {}
-        seen: set[str] = set()
-        for spec in self._record.trial.media:
-            device = self._record.facts.get(f"medium.{spec.name}.device", spec.name)
-            if spec.kind == "directory" and device not in seen:
-                seen.add(device)
-                rotates = self._record.facts.get(f"medium.{spec.name}.rotational") == "yes"
-                found[spec.name] = self._disk(spec.name, self._model.hdd if rotates else self._model.ssd)
-        return found
-
-    def _disk(self, medium: str, drive: DiskPower) -> PowerSeries | None:
+    def disk(self, medium: str, drive: DiskPower) -> PowerSeries | None:
+        """A real drive's by its busy time; None without samples."""
         busy = self._points.get(("disk", f"{medium}/busy_percent"))
         if not busy:
             return None
-        above = drive.active_watts - drive.idle_watts
-        watts = [(time_ms, drive.idle_watts + above * percent / 100) for time_ms, percent in busy]
+        idle = drive.idle_watts.value
+        watts = [(time_ms, idle + (drive.active_watts.value - idle) * percent / 100) for time_ms, percent in busy]
         return _series(self.home, medium, "modelled", watts)
 
     def emulated(self, medium: str, span: Span, idle_j: float, rest_j: float) -> PowerSeries:
@@ -89,6 +81,31 @@ class Power:
             return _constant(self.home, medium, span, (idle_j + rest_j) / max(span.seconds, 1e-9))
         base = idle_j / max(span.seconds, 1e-9)
         return share.model_copy(update={"watts": tuple(base + rest_j * one / total for one in share.watts)})
+
+
+def threads_of(record: Record) -> int:
+    """How many hardware threads the machine has; 0 where the record does not say."""
+    return int(record.facts.get("cores", "0"))
+
+
+def memory_bytes_of(record: Record) -> int:
+    """The memory that a trial may use: its bound, where it has one, else the machine's; 0 where nothing tells."""
+    machine = int(record.facts.get("memory_bytes", "0"))
+    bound = record.trial.cluster.limit_memory_bytes
+    return min(machine, bound) if bound is not None else machine
+
+
+def real_drives(record: Record, model: PowerModel) -> dict[str, DiskPower]:
+    """The drives below a trial's directories, each once, whatever media lie on it, by the first medium on it."""
+    found: dict[str, DiskPower] = {}
+    seen: set[str] = set()
+    for spec in record.trial.media:
+        device = record.facts.get(f"medium.{spec.name}.device", spec.name)
+        if spec.kind == "directory" and device not in seen:
+            seen.add(device)
+            rotates = record.facts.get(f"medium.{spec.name}.rotational") == "yes"
+            found[spec.name] = model.hdd if rotates else model.ssd
+    return found
 
 
 def part_spans(steps: Sequence[Step]) -> dict[Part, Span]:
@@ -127,14 +144,6 @@ def cumulated(series: PowerSeries) -> numpy.ndarray:
     """Joules since the series' beginning at each of its edges."""
     lengths_s = numpy.diff(numpy.asarray(series.edges_ms, dtype=float)) / 1000
     return numpy.concatenate(([0.0], numpy.cumsum(lengths_s * numpy.asarray(series.watts))))
-
-
-def covered(series: PowerSeries, span: Span) -> float:
-    """Which share of a span a series tells of."""
-    if len(series.edges_ms) < 2 or span.seconds <= 0:
-        return 0.0
-    begin, end = max(span.begin_ms, series.edges_ms[0]), min(span.end_ms, series.edges_ms[-1])
-    return max(0, end - begin) / (span.end_ms - span.begin_ms)
 
 
 def by_half_second(series: PowerSeries, span: Span) -> Pieces:
