@@ -6,12 +6,13 @@ It claims what `stats.comparison` tells and nothing else: a level wins where its
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.report.levels import label_factors
 from assay.report.standing import Belief, verdict_on, verdict_over
 from assay.report.text import seconds_text
 from assay.stats.comparison import Comparison
 from assay.stats.questions import MOST_PAIRED, Asked
 from assay.stats.sample import PLACEMENT
-from assay.stats.summary import Row, varying
+from assay.stats.summary import Row
 from assay.stats.wording import in_words
 
 
@@ -38,19 +39,13 @@ def answers(rows: Sequence[Row], compared: Asked) -> tuple[list[Answer], list[An
     return _answers(compared.question, rows, compared.every), _answers(compared.beside, rows, compared.every)
 
 
-def told_apart(rows: Sequence[Row]) -> list[str]:
-    """The factors that tell rows of one workload and data set apart, the placement last."""
-    several = len({row.placement for row in rows}) > 1
-    return [*(name for name in varying(rows) if name != "dataset"), *([PLACEMENT] if several else [])]
-
-
 def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row], every: Collection[str]) -> list[Answer]:
     """One for each workload, data set and factor, in the order of the rows."""
     grouped: dict[tuple[str, str, str], list[Comparison]] = {}
     for one in comparisons:
         others = dict(one.others)
         grouped.setdefault((others["workload"], others["dataset"], one.factor), []).append(one)
-    names = told_apart(rows)
+    names = label_factors(rows)
     places = {(row.group.workload, row.group.dataset): place for place, row in reversed(list(enumerate(rows)))}
     several: dict[str, set[str]] = {}
     for workload, dataset, _ in grouped:

@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.report.answer import told_apart
 from assay.report.beside import Beside, Side, agreements, differing_facts, side_values, sides_shown
 from assay.report.contents import with_contents
 from assay.report.elapsed import Line, elapsed_charts
 from assay.report.figures import csv_lines
 from assay.report.joules import ENERGY_HEAD, energy_cells
-from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
+from assay.report.levels import Filter, filters_of, label_factors, label_of, levels_of, marks_of
 from assay.report.markdown import elapsed_told, escaped, grid, ratio_told, spread
 from assay.report.page import MOST_CARRIED, MOST_DETAILS, levels_key, template, times_by_levels
 from assay.report.selection import MOST_BARS, by_kind
@@ -78,7 +77,7 @@ def _panels(
 ) -> Mapping[str, list[Line]]:
     """A panel per workload and data set; lines of one combination follow one another, a colour for each run."""
     times = {place: times_by_levels(records) for place, records in beside.apart.items()}
-    label = [name for name in told_apart([side.row for side in beside.sides]) if name != MACHINE]
+    label = [name for name in label_factors([side.row for side in beside.sides]) if name != MACHINE]
     panels: dict[str, list[Line]] = {}
     for side in sides:
         group = side.row.group

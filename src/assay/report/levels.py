@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.stats.sample import MACHINE, in_order
+from assay.stats.sample import MACHINE, PLACEMENT, in_order
 from assay.stats.summary import Row, varying
 
 MOST_LEVELS = 24
@@ -40,6 +40,12 @@ def marks_of(filters: Sequence[Filter], levels: Mapping[str, str]) -> str:
         for one in filters
         if one.name in levels and levels[one.name] in one.levels
     )
+
+
+def label_factors(rows: Sequence[Row]) -> list[str]:
+    """The factors in which rows of one workload and data set differ, the placement last: names for labels."""
+    several = len({row.placement for row in rows}) > 1
+    return [*(name for name in varying(rows) if name != "dataset"), *([PLACEMENT] if several else [])]
 
 
 def label_of(row: Row, names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.again import compare_command, further_command, run_command
-from assay.report.answer import Answer, told_apart
+from assay.report.answer import Answer
 from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
 from assay.report.contents import with_contents
@@ -20,7 +20,7 @@ from assay.report.figures import combination_values, csv_lines, trial_values
 from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
 from assay.report.judged import Judged, judge
-from assay.report.levels import Filter, filters_of, label_of, levels_of, marks_of
+from assay.report.levels import Filter, filters_of, label_factors, label_of, levels_of, marks_of
 from assay.report.overview import overview
 from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
@@ -188,7 +188,7 @@ class _Marks(NamedTuple):
 
 def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[Line]]:
     """The charts' lines by workload and data set, coloured by placement, or by what varies in its stead."""
-    names = told_apart(rows)
+    names = label_factors(rows)
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
     label = names or [PLACEMENT]
