@@ -92,6 +92,16 @@ def test_every_placement_is_drawn_and_repetitions_are_folded_away(html):
     assert "<details><summary>hdd, repetition 2</summary>" in before_third
 
 
+def test_the_two_trials_of_a_placement_in_the_mirrored_order_have_names_of_their_own():
+    (comparison,) = comparisons(
+        [a_closeup(1, "hdd"), a_closeup(2, "ssd"), a_closeup(3, "ssd"), a_closeup(4, "hdd")], []
+    )
+    assert sorted(one.name for one in comparison.all) == [
+        "hdd, repetition 1, trial 1", "hdd, repetition 1, trial 4",
+        "ssd, repetition 1, trial 2", "ssd, repetition 1, trial 3",
+    ]  # fmt: skip
+
+
 def test_two_trials_of_two_hours_make_a_small_page():
     closeups = [a_closeup(number, medium, LONG_S, waves=900) for number, medium in enumerate(("hdd", "ssd"), 1)]
     assert len(page_of(*closeups)) < 3 << 19

@@ -196,6 +196,16 @@ class TestAccount:
         assert account.missing == ("hdd in collect",)
         assert efficiency(account).basis == "modelled"
 
+    def test_the_zero_delay_baseline_is_no_drive(self):
+        """It takes nothing, and nothing of it is missing."""
+        baseline = on_an_emulated_disk(
+            devices={"hdd": {"run": {"elapsed_seconds": 20.0, "joules": {"idle": 0, "total": 0}}}}
+        )
+        trial = baseline.trial.model_copy(update={"zero_delay": True})
+        account = energy_account(baseline.model_copy(update={"trial": trial}), model=MODEL)
+        assert set(told(account)) == {"cpu", "memory"}
+        assert account.missing == ()
+
     def test_the_emulators_processor_time_is_not_the_jobs(self):
         emulator = (
             an_amount("processes", "emulator", "user_s", "run", 3),

@@ -1,5 +1,6 @@
 """The part of the page that says where time, bytes and joules went: some trials seen closely, beside one another."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -92,8 +93,7 @@ def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: 
     }
     most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
     ordered = sorted(closeups, key=lambda one: (one.placement, one.record.trial.id))
-    repeated = len(ordered) > len({one.placement for one in ordered})
-    names_of = {one.record.trial.id: _name(one, repeated=repeated) for one in ordered}
+    names_of = _names(ordered)
     seen = [
         _seen(
             one, names_of[one.record.trial.id], scale, found.get(one.record.trial.id, []), most_bytes,
@@ -111,8 +111,19 @@ def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: 
     )
 
 
-def _name(closeup: Closeup, *, repeated: bool) -> str:
-    return f"{closeup.placement}, repetition {closeup.record.trial.repetition}" if repeated else closeup.placement
+def _names(closeups: Sequence[Closeup]) -> dict[str, str]:
+    """What each trial is called beside the others, by its id: as little as tells them apart."""
+    trials = [one.record.trial for one in closeups]
+    placements = Counter(trial.placement.name for trial in trials)
+    turns = Counter((trial.placement.name, trial.repetition) for trial in trials)
+    names = {}
+    for trial in trials:
+        placement = trial.placement.name
+        name = f"{placement}, repetition {trial.repetition}" if placements[placement] > 1 else placement
+        # In the mirrored order a placement has two trials in each repetition.
+        number = trial.id.partition("-")[0].lstrip("0")
+        names[trial.id] = f"{name}, trial {number}" if turns[placement, trial.repetition] > 1 else name
+    return names
 
 
 def _seen(

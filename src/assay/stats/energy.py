@@ -65,7 +65,7 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
     found: list[Energy] = []
     missing: list[str] = []
     silent: list[str] = []
-    emulated = [medium.name for medium in record.trial.media if medium.kind == "emulated"]
+    emulated = [] if record.trial.zero_delay else [one.name for one in record.trial.media if one.kind == "emulated"]
     parts = part_spans(record.steps)
     for part, span in parts.items():
         nodes = list(trial.measured("redfish", part))
@@ -211,7 +211,10 @@ class _Trial:
         """What the emulated drives would have taken, by their own reports.
 
         A report may cover more than the part (the drive is there before staging begins): idling beyond it is left out.
+        The zero-delay baseline is no drive and takes nothing.
         """
+        if self._record.trial.zero_delay:
+            return
         for medium, reports in self._record.devices.items():
             report = reports.get(part)
             told = report_joules(report) if isinstance(report, Mapping) else None
