@@ -18,14 +18,14 @@ from itertools import count
 from math import log
 
 import numpy as np
+from assay.stats.pairing import couples_of
+from assay.stats.planning import ALPHA, MOST_REPETITIONS, Noise, noise_of, repetitions_needed
+from assay.stats.ranks import Shift, signed_rank
 
 from assay.stats.comparison import compare, holm
 from assay.stats.effect import effects
 from assay.stats.interval import medians
 from assay.stats.outlier import outliers
-from assay.stats.pairing import couples_of
-from assay.stats.planning import ALPHA, MOST_REPETITIONS, Noise, noise_of, repetitions_needed
-from assay.stats.ranks import Shift, signed_rank
 from assay.stats.sample import Sample, combinations
 from assay.testing.fake_times import FakeTimes
 

@@ -1,22 +1,13 @@
-"""Proves that what `--for` adds is what a longer plan would have, and that no choice of it makes an effect."""
+"""Proves that what `--for` adds is what a longer plan would have, until everything is decided."""
 
 from itertools import chain, islice
-from math import exp
-from random import Random
-
-import pytest
 
 from assay.model.record import Status, Step
 from assay.model.trial import SettingsSpec
 from assay.plan.grid import Combination, Level
 from assay.plan.order import blocks
-from assay.rounds import Rounds
-from assay.stats.comparison import compare
-from assay.stats.sample import samples
-from assay.stats.uncertainty import least_certain
+from assay.rounds import Rounds, significant_work, work_of
 from tests.builders import a_plan, a_record, a_trial
-
-SEEDS = 200
 
 
 def trial_of(number, repetition, work, settings, medium):
@@ -63,17 +54,38 @@ def test_a_part_of_the_plan_is_repeated_alone_and_never_within_a_repetition_that
     assert both == third
 
 
-def test_where_no_whole_repetition_fits_the_least_certain_work_is_repeated_as_a_whole():
-    first, second, third = islice(repetitions_of(1, works=("steady", "noisy")), 3)
-    times = {"steady": [10.0, 10.1, 10.0], "noisy": [10.0, 14.0, 9.0]}
-    turns = enumerate(repetitions_of(1, works=("steady", "noisy")))
-    records = [a_record(trial, times[trial.workload.name][at]) for at, trials in islice(turns, 3) for trial in trials]
-    more = repetitions_of(1, works=("steady", "noisy"))
-    rounds = Rounds(a_plan(*first, *second, *third), islice(more, 3, None))
-    two = rounds.following(held_by(records), records, lambda trials: len(trials) <= 2)
-    assert [(trial.workload.name, trial.repetition) for trial in two] == [("noisy", 4), ("noisy", 4)]
+def test_work_that_is_decided_is_not_repeated_and_nothing_is_once_all_is():
+    first, second = islice(repetitions_of(1, works=("sort", "count")), 2)
+    decided = {work_of(trial) for trial in first if trial.workload.name == "sort"}
+    rounds = Rounds(a_plan(*first), iter([second]), lambda _: decided)
+    more = rounds.following({trial.id for trial in first}, [], lambda _: True)
+    assert [(trial.workload.name, trial.repetition) for trial in more] == [("count", 2)] * 2
+    every = {work_of(trial) for trial in first}
+    assert not Rounds(a_plan(*first), iter([second]), lambda _: every).following(set(), [], lambda _: True)
+
+
+def test_without_another_rule_work_is_decided_once_its_headline_is_significant():
+    repetitions = list(islice(repetitions_of(1, works=("sort", "count"), settings=("a",), media=("hdd", "ssd")), 3))
+    times = {("sort", "hdd"): 30.0, ("sort", "ssd"): 15.0, ("count", "hdd"): 30.0, ("count", "ssd"): 30.0}
+    records = [
+        a_record(trial, (1 + at / 50) * times[trial.workload.name, trial.placement.name])
+        for at, block in enumerate(repetitions)
+        for trial in block
+    ]
+    plan = a_plan(*chain(*repetitions))
+    assert {work[0] for work in significant_work(records, plan.prior)} == {"sort"}
+    more = islice(repetitions_of(1, works=("sort", "count"), settings=("a",), media=("hdd", "ssd")), 3, None)
+    following = Rounds(plan, more).following(held_by(records), records, lambda _: True)
+    assert [(trial.workload.name, trial.repetition) for trial in following] == [("count", 4)] * 2
+
+
+def test_where_not_all_undecided_work_fits_one_is_repeated_as_a_whole():
+    first, second = islice(repetitions_of(1, works=("sort", "count")), 2)
+    rounds = Rounds(a_plan(*first), iter([second]))
+    two = rounds.following({trial.id for trial in first}, [], lambda trials: len(trials) <= 2)
+    assert len({trial.workload.name for trial in two}) == 1
     assert {trial.settings.name for trial in two} == {"a", "b"}
-    assert not rounds.following(held_by(records), records, lambda trials: len(trials) <= 1)
+    assert not rounds.following({trial.id for trial in first}, [], lambda trials: len(trials) <= 1)
 
 
 def failed(trial):
@@ -91,58 +103,19 @@ def test_what_never_finishes_is_not_repeated():
     assert not Rounds(a_plan(*first), iter([second])).following(held_by(broken), broken, len)
 
 
-def test_what_an_earlier_machine_knew_makes_nothing_certain():
-    """By both machines together `sort` is known well; the one that ran last has run it twice."""
-    trials = list(islice(repetitions_of(1, works=("sort", "count")), 4))
+def test_what_an_earlier_machine_knew_decides_nothing():
+    """The first three repetitions tell the placements apart, and were run with another kernel than the last trial."""
+    repetitions = list(islice(repetitions_of(1, settings=("a",), media=("hdd", "ssd")), 4))
     records = [
-        a_record(trial, 10.0 + (at % 2 if trial.workload.name == "count" else 0.01 * at)).model_copy(
+        a_record(trial, {"hdd": 30.0, "ssd": 15.0}[trial.placement.name]).model_copy(
             update={
-                "facts": {"kernel": "6.1" if trial.workload.name == "sort" and at < 2 else "6.2"},
+                "facts": {"kernel": "6.1" if trial.repetition < 4 else "6.2"},
                 "steps": (Step(name="run", started_ms=at + 1, seconds=1.0),),
             }
         )
-        for at, block in enumerate(trials)
-        for trial in block
+        for at, trial in enumerate(chain(*repetitions))
     ]
-    assert [work[0] for work in least_certain(trials[0], records)] == ["sort", "count"]
-
-
-def told(seed, works, rounds, drift):
-    """What is told of a run of 5 repetitions and so many rounds, each of 2 trials at most, where nothing has an effect."""
-    chance = Random(seed)
-    repetitions = repetitions_of(seed, works)
-    first = list(chain(*islice(repetitions, 5)))
-    records = []
-
-    def go(trials):
-        for trial in trials:
-            records.append(a_record(trial, 60 * exp(drift * len(records) + chance.gauss(0, 0.03))))
-
-    go(first)
-    more = Rounds(a_plan(*first), repetitions)
-    for _ in range(rounds):
-        go(more.following(held_by(records), records, lambda trials: len(trials) <= 2))
-    return compare(samples(records), ["settings"])
-
-
-def is_seldom_claimed(found):
-    """Whether at most 1 run in 20 tells any effect, as far as so many runs can show it."""
-    share = sum(any(one.told for one in own) for own in found) / len(found)
-    return share <= 0.05 + 2 * (0.05 * 0.95 / len(found)) ** 0.5
-
-
-def test_without_an_effect_drift_makes_none_however_long_the_plan_is_repeated():
-    found = [told(seed, ["sort"], 15, drift=0.004) for seed in range(SEEDS // 2)]
-    assert is_seldom_claimed(found)
-    assert all(one.pairs == one.runs == one.base_runs == 20 for own in found for one in own)
-
-
-@pytest.mark.it
-@pytest.mark.long
-def test_choosing_the_least_certain_work_again_and_again_makes_no_effect():
-    """Time for half a repetition, many times: the worst that `--for` allows. About a minute."""
-    found = [told(seed, ["sort", "count"], 24, drift=0.001) for seed in range(SEEDS)]
-    assert is_seldom_claimed(found)
-    assert any(len({one.runs for one in own}) == 2 for own in found)
-    # Of few pairs all trials are compared; they are pairs all the same.
-    assert all((one.pairs or one.unused_pairs) == one.runs == one.base_runs for own in found for one in own)
+    more = islice(repetitions_of(1, settings=("a",), media=("hdd", "ssd")), 4, None)
+    assert Rounds(a_plan(*repetitions[3]), more).following(held_by(records), records, lambda _: True)
+    same = [one.model_copy(update={"facts": {"kernel": "6.2"}}) for one in records]
+    assert not Rounds(a_plan(*repetitions[3]), more).following(held_by(same), same, lambda _: True)

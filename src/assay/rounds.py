@@ -1,45 +1,58 @@
-"""What a plan is repeated with while time is left: whole repetitions of what is compared with each other.
+"""What a plan is repeated with while time is left: whole repetitions of the work that is not decided yet.
 
 A round is the next repetition that the plan would have if it asked for more, so the same experiment with more
-repetitions goes on from it. Where a whole one does not fit, it is that repetition's trials of one work (a workload with
-its options on a dataset): no comparison crosses its border, so each factor's pairs are always of one round, and close
-in time. How many rounds there are hangs on time alone. Which work the last ones repeat hangs on how wide its intervals
-are, and never on which level is ahead.
+repetitions goes on from it. Where not all undecided work fits, it is that repetition's trials of one work (a workload
+with its options on a dataset): no comparison crosses its border, so what is compared is always of one round, and close
+in time.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import count
 
+from assay.model.noise import NoisePrior
 from assay.model.record import Record
 from assay.model.trial import Plan, Trial
-from assay.stats.uncertainty import least_certain, levels_of, never_finished, work_of
+from assay.stats.comparison import compare
+from assay.stats.machine_kind import machine_of
+from assay.stats.run_doubts import began_ms
+from assay.stats.sample import WORK, Levels, counts, samples
 
 Allows = Callable[[Sequence[Trial]], bool]
+Work = tuple[str, ...]
+Decided = Callable[[Sequence[Record]], Collection[Work]]
 
 
 class Rounds:
     """The rounds of one plan."""
 
-    def __init__(self, plan: Plan, more: Iterator[tuple[Trial, ...]]) -> None:
-        """`plan` has the combinations to repeat; `more` are repetitions of these and others, without end."""
-        self._wanted = {levels_of(trial) for trial in plan.trials if not trial.warm_up}
+    def __init__(self, plan: Plan, more: Iterator[tuple[Trial, ...]], decided: Decided | None = None) -> None:
+        """`plan` has the combinations to repeat; `more` are repetitions of these and others, without end.
+
+        `decided` says of which work the records at hand tell enough; without, that whose headlines are significant.
+        """
+        self._wanted = {_levels_of(trial) for trial in plan.trials if not trial.warm_up}
         self._more = more
+        self._decided = decided or (lambda records: significant_work(records, plan.prior))
         self._repetitions: list[tuple[Trial, ...]] = []
 
     def following(self, held: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
-        """The next round, of what `allows` says still fits; empty where nothing does.
+        """The next round, of what `allows` says still fits; empty where nothing does, or where all is decided.
 
         `held` are the ids of the trials that the run has already: no round has one of theirs. `records` are all that
         there are. Combinations that never finish are left out.
         """
-        wanted = self._wanted - never_finished(records)
-        if not wanted:
-            return ()
-        whole = self._free(held, lambda trial: levels_of(trial) in wanted)
-        if allows(whole):
+        here = _of_this_machine(records)
+        decided = self._decided(here)
+        wanted = self._wanted - _never_finished(here)
+
+        def open_work(trial: Trial) -> bool:
+            return _levels_of(trial) in wanted and work_of(trial) not in decided
+
+        whole = self._free(held, open_work)
+        if not whole or allows(whole):
             return whole
-        for work in least_certain(whole, records):
-            own = self._free(held, lambda trial: levels_of(trial) in wanted and work_of(trial) == work)  # noqa: B023
+        for work in dict.fromkeys(map(work_of, whole)):
+            own = self._free(held, lambda trial: open_work(trial) and work_of(trial) == work)  # noqa: B023
             if allows(own):
                 return own
         return ()
@@ -53,3 +66,35 @@ class Rounds:
             if not any(trial.id in held for trial in own):
                 break
         return own
+
+
+def work_of(trial: Trial) -> Work:
+    """What a trial computes: trials of different work are never compared with each other."""
+    return tuple(trial.factors[name] for name in WORK)
+
+
+def significant_work(records: Sequence[Record], prior: NoisePrior) -> set[Work]:
+    """The work of which each headline is significant; without headlines, each comparison."""
+    compared = compare(samples(records), prior=prior)
+    chosen = [one for one in compared if one.family == "headline"] or compared
+    found: dict[Work, bool] = {}
+    for one in chosen:
+        work = tuple(dict(one.others)[name] for name in WORK)
+        found[work] = found.get(work, True) and one.significant
+    return {work for work, significant in found.items() if significant}
+
+
+def _levels_of(trial: Trial) -> Levels:
+    return tuple(trial.factors.items())
+
+
+def _never_finished(records: Sequence[Record]) -> set[Levels]:
+    """The combinations that have run and have no time: repeating them tells nothing."""
+    ran = {_levels_of(record.trial) for record in records if not record.trial.warm_up}
+    return ran - {_levels_of(record.trial) for record in records if counts(record)}
+
+
+def _of_this_machine(records: Sequence[Record]) -> list[Record]:
+    """Those of the machine that ran the last trial: what an earlier one knew is not pooled with what this one will."""
+    last = max(records, key=began_ms, default=None)
+    return [record for record in records if last is not None and machine_of(record) == machine_of(last)]

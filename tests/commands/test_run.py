@@ -18,7 +18,8 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.record import Status
 from assay.record.folder import RunFolder
-from assay.stats.summary import doubts_of, summarise
+from assay.stats.run_doubts import doubts_of
+from assay.stats.summary import summarise
 from assay.testing.fakes import FakeParts, Script
 
 ROOT = Path(__file__).parents[2]

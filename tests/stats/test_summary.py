@@ -5,7 +5,8 @@ import pytest
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
 from assay.model.trial import Trial
-from assay.stats.summary import doubts_of, summarise, varying
+from assay.stats.run_doubts import doubts_of
+from assay.stats.summary import summarise, varying
 from tests.builders import a_record, a_trial
 
 
@@ -19,9 +20,9 @@ def runs(medium, times, first=1):
 def test_medians_and_paired_ratios():
     disk, memory = summarise(runs("disk", [10, 20, 40]) + runs("memory", [5, 8, 30], first=11))
     assert (disk.placement, disk.elapsed_s, disk.ratio) == ("disk", 20, None)
-    # The middle of 5/10, 8/20, 30/40 and of the geometric means of each two of them, not the ratio of the medians.
+    # The geometric mean of 5/10, 8/20 and 30/40, not the ratio of the medians.
     assert (memory.placement, memory.elapsed_s) == ("memory", 8)
-    assert memory.ratio == pytest.approx((0.5 * (0.4 * 0.75) ** 0.5) ** 0.5)
+    assert memory.ratio == pytest.approx((0.5 * 0.4 * 0.75) ** (1 / 3))
     assert memory.phases is not None
     assert memory.phases.map_s == 4
 
@@ -105,11 +106,16 @@ def test_workloads_are_not_mixed():
     assert [(row.group.workload, row.elapsed_s) for row in rows] == [("components", 3), ("triangles", 10)]
 
 
-def test_doubts_of_trials_come_once_and_few_repetitions_are_one():
+def test_doubts_of_trials_come_once():
     doubt = Doubt(kind="cache-not-cold", what="a", why="b", cure="c")
     doubts = doubts_of([record.model_copy(update={"doubts": (doubt,)}) for record in runs("disk", [1, 2])])
-    assert [one.kind for one in doubts] == ["cache-not-cold", "few-repetitions"]
-    assert doubts_of(runs("disk", [1, 2, 3, 4, 5])) == []
+    assert [one.kind for one in doubts] == ["cache-not-cold"]
+
+
+def test_trials_that_were_not_repeated_are_a_doubt():
+    (doubt,) = doubts_of([*runs("disk", [1]), *runs("memory", [1], first=2)])
+    assert (doubt.kind, doubt.what) == ("few-repetitions", "no trial of triangles was repeated")
+    assert doubts_of(runs("disk", [1, 2])) == []
 
 
 def test_different_machines_are_a_doubt_and_told_apart():

@@ -10,41 +10,35 @@ from typing import NamedTuple
 from assay.model.record import Record
 from assay.report.gathered import Gathered
 from assay.report.text import duration_text
-from assay.stats.planning import EFFECT, least_repetitions
-from assay.stats.questions import Asked
-from assay.stats.sample import counts
+from assay.stats.comparison import Comparison
+from assay.stats.noise import EFFECT
+from assay.stats.sample import PLACEMENT, counts
 
 MORE = 1.2
 """So much longer than before a round may take, and still fits into the time that is asked for."""
 
 
 class Further(NamedTuple):
-    """So many more repetitions, in about `seconds` all together, would tell: 5 %, or anything `at_all`."""
+    """So many more repetitions, in about `seconds` all together, would find a difference of 5 %."""
 
     repetitions: int
     seconds: float
-    at_all: bool
 
     @property
     def words(self) -> str:
         """One sentence without its end."""
         count = f"{self.repetitions} more repetition{'' if self.repetitions == 1 else 's'}"
-        if self.at_all:
-            return f"no fewer than {count} of all trials can tell anything: about {duration_text(self.seconds)}"
-        return f"{count} of all trials would tell {100 * EFFECT:.0f} %: about {duration_text(self.seconds)}"
+        return f"{count} of all trials would find {100 * EFFECT:.0f} %: about {duration_text(self.seconds)}"
 
 
-def further(records: Sequence[Record], compared: Asked) -> Further | None:
+def further(records: Sequence[Record], compared: Sequence[Comparison]) -> Further | None:
     """What would tell more of the run's question; None where all is told, or no number of repetitions would do."""
-    left = [one for one in compared.question if not one.told]
+    asked = [one for one in compared if one.factor == PLACEMENT] or compared
+    left = [one for one in asked if not one.significant]
     if not left:
         return None
-    have = min(one.repetitions for one in left)
-    least = least_repetitions(len(compared.all))
-    wanted = least if have < least else max((one.needed or 0 for one in left), default=0)
-    if wanted <= have:
-        return None
-    return Further(wanted - have, (wanted - have) * _round_s(records), at_all=have < least)
+    more = max((one.needed or 0) - one.repetitions for one in left)
+    return Further(more, more * _round_s(records)) if more > 0 else None
 
 
 def _round_s(records: Sequence[Record]) -> float:

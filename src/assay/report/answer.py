@@ -3,14 +3,13 @@
 It claims what `stats.comparison` tells and nothing else: a level wins where its difference is told after correction.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.report.levels import label_factors
 from assay.report.standing import Belief, verdict_on, verdict_over
 from assay.report.text import seconds_text
 from assay.stats.comparison import Comparison
-from assay.stats.questions import MOST_PAIRED, Asked
 from assay.stats.sample import PLACEMENT
 from assay.stats.summary import Row
 from assay.stats.wording import in_words
@@ -34,12 +33,14 @@ class Answer(NamedTuple):
     levels: Mapping[str, str]
 
 
-def answers(rows: Sequence[Row], compared: Asked) -> tuple[list[Answer], list[Answer]]:
-    """Those of the question that the run asks, and those of the factors beside it."""
-    return _answers(compared.question, rows, compared.every), _answers(compared.beside, rows, compared.every)
+def answers(rows: Sequence[Row], compared: Sequence[Comparison]) -> tuple[list[Answer], list[Answer]]:
+    """Those of the question that the run asks (of the placement, where that varies), and those of factors beside it."""
+    question = [one for one in compared if one.factor == PLACEMENT] or list(compared)
+    beside = [one for one in compared if one.factor != PLACEMENT] if len(question) < len(compared) else []
+    return _answers(question, rows), _answers(beside, rows)
 
 
-def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row], every: Collection[str]) -> list[Answer]:
+def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row]) -> list[Answer]:
     """One for each workload, data set and factor, in the order of the rows."""
     grouped: dict[tuple[str, str, str], list[Comparison]] = {}
     for one in comparisons:
@@ -51,14 +52,12 @@ def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row], every: Coll
     for workload, dataset, _ in grouped:
         several.setdefault(workload, set()).add(dataset)
     return [
-        _answer(f"{workload} on {dataset}" if len(several[workload]) > 1 else workload, own, names, rows, every)
+        _answer(f"{workload} on {dataset}" if len(several[workload]) > 1 else workload, own, names, rows)
         for (workload, dataset, _), own in sorted(grouped.items(), key=lambda one: places[one[0][:2]])
     ]
 
 
-def _answer(
-    subject: str, own: Sequence[Comparison], names: Sequence[str], rows: Sequence[Row], every: Collection[str]
-) -> Answer:
+def _answer(subject: str, own: Sequence[Comparison], names: Sequence[str], rows: Sequence[Row]) -> Answer:
     within: dict[tuple[tuple[str, str], ...], list[Comparison]] = {}
     for one in own:
         within.setdefault(one.others, []).append(one)
@@ -72,7 +71,7 @@ def _answer(
         why=why + _left_out(factor, others, rows),
         times=_medians(own, rows) if len(within) == 1 else "",
         details=tuple((_of(one, names), f"{in_words(one)}.") for one in own),
-        made=_made(own, every),
+        made=_made(own),
         levels={"workload": others["workload"], "dataset": others["dataset"]},
     )
 
@@ -91,12 +90,10 @@ def _left_out(factor: str, others: Mapping[str, str], rows: Sequence[Row]) -> st
     return f"; {told} {'is' if one else 'are'} left out, as {'its output is' if one else 'their outputs are'} wrong"
 
 
-def _made(own: Sequence[Comparison], every: Collection[str]) -> str:
-    """Which levels were compared with which, and how many comparisons of the report were corrected together."""
-    factor, count = own[0].factor, own[0].comparisons
-    which = "with each other" if factor in every else f"with {own[0].base} only, as there are more than {MOST_PAIRED}"
-    together = f"; all {count} comparisons of this report are corrected together" if count > 1 else ""
-    return f"Each {factor} was compared {which}{together}."
+def _made(own: Sequence[Comparison]) -> str:
+    """For how many comparisons their p-values were corrected."""
+    count = max(one.comparisons for one in own)
+    return f"P-values are corrected for {count} comparisons." if count > 1 else ""
 
 
 def _of(one: Comparison, names: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.record import Record
 from assay.report.figures import Value, combination_values
 from assay.report.gathered import Gathered
@@ -12,9 +13,9 @@ from assay.report.selection import rows_shown
 from assay.report.setups import Setup, setups, unlike
 from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import machine_kinds
+from assay.stats.run_doubts import different_machines, doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, samples
-from assay.stats.summary import Row, doubts_of, summarise
-from assay.stats.told_apart import different_machines
+from assay.stats.summary import Row, summarise
 from assay.stats.wording import first_few
 
 Key = tuple[tuple[str, str], ...]
@@ -68,12 +69,13 @@ def put_beside(runs: Mapping[str, Gathered]) -> Beside:
         apart.setdefault((name, machine), []).append(record)
     found = setups(every, of_run)
     known = dict(zip(map(id, every), found, strict=True))
-    between = _between(every, of_run, found)
+    prior = next((run.plan.prior for run in runs.values()), SHIPPED_PRIOR)
+    between = _between(every, of_run, found, prior)
     taken = {name: efficiencies(run) for name, run in runs.items()}
     by_key: dict[Key, list[Side]] = {}
     for (name, machine), records in apart.items():
         own = {_key(record.trial.factors): known[id(record)] for record in records}
-        rows = summarise(records)
+        rows = summarise(records, prior=runs[name].plan.prior)
         for row, energy in zip(rows, row_energies(rows, records, taken[name]), strict=True):
             levels = {**{factor: str(level) for factor, level in dict(row.group).items()}, PLACEMENT: row.placement}
             key = _key({factor: level for factor, level in levels.items() if factor != MACHINE})
@@ -89,7 +91,7 @@ def put_beside(runs: Mapping[str, Gathered]) -> Beside:
 
 
 def _between(
-    every: Sequence[Record], of_run: Sequence[str], known: Sequence[Setup]
+    every: Sequence[Record], of_run: Sequence[str], known: Sequence[Setup], prior: NoisePrior
 ) -> dict[tuple[str, Setup, Key], Comparison]:
     """Comparisons of trials of several runs that had the same under the same names, by the run and all else."""
     told = {record.trial.id + run: setup for record, run, setup in zip(every, of_run, known, strict=True)}
@@ -100,7 +102,7 @@ def _between(
         for one in samples(every, of_run)
     ]
     between = {}
-    for one in compare(found, [RUN], {RUN: of_run[0] if of_run else ""}):
+    for one in compare(found, [RUN], prior, {RUN: of_run[0] if of_run else ""}):
         others = dict(one.others)
         setup = by_number[others.pop(SETUP)]
         between[one.level, setup, _key(others)] = one
@@ -152,8 +154,8 @@ def agreements(beside: Beside, names: Sequence[str]) -> list[Agreement]:
 def _agreement(
     levels: Mapping[str, str], base: str, own: Sequence[tuple[str, Comparison]], names: Sequence[str]
 ) -> Agreement:
-    faster = [where for where, one in own if one.told and one.ratio < 1]
-    slower = [where for where, one in own if one.told and one.ratio > 1]
+    faster = [where for where, one in own if one.significant and one.ratio < 1]
+    slower = [where for where, one in own if one.significant and one.ratio > 1]
     level = levels[PLACEMENT]
     low, high = (f"{chosen(one.ratio for _, one in own):.2f}" for chosen in (min, max))
     ratios = f"{low} to {high}" if low != high else low
@@ -187,7 +189,7 @@ def side_values(side: Side) -> dict[str, Value]:
         "run_ratio": against.ratio if against else None,
         "run_ratio_low": interval.low if interval else None,
         "run_ratio_high": interval.high if interval else None,
-        "run_told": against.told if against else None,
+        "run_significant": against.significant if against else None,
         **side.energy,
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.record import Record
 from assay.stats.effect import Effects, LevelEffect, effects
 from assay.stats.sample import APART, samples, varying_factors
@@ -31,14 +32,14 @@ class EffectTable(NamedTuple):
     balanced: bool
 
 
-def effect_tables(records: Sequence[Record]) -> list[EffectTable]:
+def effect_tables(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -> list[EffectTable]:
     """One for each workload, data set and machine with at least two factors; none where only one varies."""
     found = samples(records)
     within = [name for name in WITHIN if any(name == factor for one in found[:1] for factor, _ in one.factors)]
     varies = [name for name in varying_factors(found) if name not in (*within, *APART)]
     if len(varies) < 2:
         return []
-    told = [one for one in effects(found, within) if sum(len(each.factors) == 1 for each in one.effects) > 1]
+    told = [one for one in effects(found, within, prior) if sum(len(each.factors) == 1 for each in one.effects) > 1]
     return [_table(one) for one in told[:MOST_TABLES]]
 
 

@@ -9,9 +9,10 @@ from assay.model.trial import Plan
 from assay.report.again import Further, further
 from assay.report.answer import Answer, answers
 from assay.report.study import StudyView, study_view
-from assay.stats.questions import asked
+from assay.stats.comparison import compare
+from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import samples
-from assay.stats.summary import Row, doubts_of, summarise
+from assay.stats.summary import Row, summarise
 
 
 class Judged(NamedTuple):
@@ -31,8 +32,8 @@ class Judged(NamedTuple):
 
 def judge(plan: Plan, records: Sequence[Record]) -> Judged:
     """From all records of a plan that could be read; what stands in rows and answers are the same comparisons."""
-    compared = asked(samples(records))
-    rows = summarise(records, compared.all)
+    compared = compare(samples(records), prior=plan.prior)
+    rows = summarise(records, compared, plan.prior)
     main, beside = answers(rows, compared)
     doubts = [*plan.doubts, *doubts_of(records)]
     return Judged(rows, main, beside, doubts, study_view(plan, records), further(records, compared))

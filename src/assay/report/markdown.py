@@ -16,7 +16,6 @@ from assay.report.study_words import study_markdown
 from assay.report.text import counted_text, number_text, ratio_text, seconds_text
 from assay.stats.interval import Interval
 from assay.stats.summary import Row, varying
-from assay.stats.wording import level_text
 
 PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
@@ -51,7 +50,7 @@ def rows_table(rows: Sequence[Row]) -> str:
             elapsed_told(row),
             *(seconds_text(getattr(row.phases, name) if row.phases else None) for name in PHASES),
             ratio_told(row),
-            "" if row.comparison is None else "yes" if row.comparison.told else "no", str(row.outcome),
+            "" if row.comparison is None else "yes" if row.comparison.significant else "no", str(row.outcome),
         ]
         for row in shown
     ]  # fmt: skip
@@ -84,8 +83,8 @@ def ratio_told(row: Row) -> str:
 
 
 def spread(interval: Interval | None, as_text: Callable[[float], str]) -> str:
-    """` (60.1 to 63.0)` and how sure that is where it is less than usual, or nothing."""
-    return f" ({as_text(interval.low)} to {as_text(interval.high)}{level_text(interval)})" if interval else ""
+    """` (60.1 to 63.0)`, or nothing."""
+    return f" ({as_text(interval.low)} to {as_text(interval.high)})" if interval else ""
 
 
 def _answer(one: Answer) -> str:

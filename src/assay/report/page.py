@@ -35,7 +35,6 @@ from assay.report.text import (
     significant_text,
 )
 from assay.report.timeline import MOST_BINS
-from assay.stats.interval import LEVEL, Interval
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
 from assay.stats.summary import Row, varying
@@ -74,7 +73,7 @@ def page_of(run: Gathered, judged: Judged) -> str:
         answers=main,
         other_answers=others,
         alone=[] if main else rows[:MOST_ANSWERS],
-        effects=effect_tables(run.records),
+        effects=effect_tables(run.records, run.plan.prior),
         study=study,
         study_classes=STUDY_CLASSES,
         most_jobs=MOST_JOBS,
@@ -104,7 +103,6 @@ def template(name: str) -> Any:
         "number": number_text,
         "significant": significant_text,
         "exactly": _exactly,
-        "level": _level,
         "counted": counted_text,
         "coded": _coded,
     }
@@ -114,11 +112,6 @@ def template(name: str) -> Any:
 def _exactly(value: float | None) -> str:
     """All digits, for those who take the table away."""
     return "" if value is None else repr(value)
-
-
-def _level(interval: Interval) -> str:
-    """How sure an interval is, where that is less than usual."""
-    return "" if interval.level >= LEVEL else f", {100 * interval.level:.0f} %"
 
 
 def _coded(words: str) -> Any:

@@ -40,7 +40,7 @@ def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
 
 def _telling(rows: Sequence[Row]) -> tuple[bool, float, float]:
     distances = [(abs(log(row.ratio)), row) for row in rows if row.ratio]
-    told = [far for far, row in distances if row.comparison and row.comparison.told]
+    told = [far for far, row in distances if row.comparison and row.comparison.significant]
     return (
         any(row.outcome is Outcome.FAIL for row in rows),
         max(told, default=0.0),

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from assay.stats.comparison import Comparison
-from assay.stats.planning import least_repetitions
-from assay.stats.wording import can_never_tell, level_text
+from assay.stats.wording import basis, untested
 
 Belief = Literal["sure", "partly sure", "not proven"]
 
@@ -37,7 +36,7 @@ def standing(own: Sequence[Comparison]) -> Standing:
     best = min([base, *to_base], key=lambda level: to_base[level].ratio if level in to_base else 1.0)
     pairs = [one for one in own if best in {one.base, one.level}]
     met = {(one.base if one.level == best else one.level): one for one in pairs}
-    beaten = [level for level, one in met.items() if one.told and (one.ratio < 1) == (one.level == best)]
+    beaten = [level for level, one in met.items() if one.significant and (one.ratio < 1) == (one.level == best)]
     return Standing(
         best=best,
         base=base,
@@ -62,9 +61,9 @@ def verdict_on(own: Sequence[Comparison]) -> tuple[str, Belief, str]:
     if ahead is not None:
         why = f"{_chance([ahead])}; {_listed(found.untested)} {_were(found.untested)} compared with {found.base} only"
         return f"{found.best} is fastest: {took(ahead)}", "partly sure", why
-    if found.nearest.interval is None:
+    if found.nearest.p is None:
         ahead_of_several = f"{found.best} was fastest: " if len(found.pairs) + len(found.untested) > 1 else ""
-        return f"{ahead_of_several}{took(found.nearest)}, but that may be chance", "not proven", _few(found.nearest)
+        return f"{ahead_of_several}{took(found.nearest)}, but that may be chance", "not proven", untested(found.nearest)
     return f"no winner can be told: {took(found.nearest)}", "not proven", _unproven([found.nearest])
 
 
@@ -91,20 +90,16 @@ def verdict_over(groups: Sequence[Sequence[Comparison]]) -> tuple[str, Belief, s
 
 
 def _unproven(every: Sequence[Comparison]) -> str:
-    """Why nothing is told: chance, or too few repetitions for any difference."""
-    if all(one.interval is None for one in every):
-        return f"each needs at least {least_repetitions(every[0].comparisons)} repetitions"
-    if all(map(can_never_tell, every)):
-        among = f" among {every[0].comparisons} comparisons" if every[0].comparisons > 1 else ""
-        return f"so few repetitions can't tell any difference{among}, however large"
+    """Why nothing is told: chance, or nothing to test it by."""
+    if all(one.p is None for one in every):
+        return untested(every[0])
     return "the difference may be chance" if len(every) == 1 else "the differences may be chance"
 
 
 def took(one: Comparison) -> str:
-    """`ssd took 0.62 times as long as hdd (0.58 to 0.66)`, and how sure that is where it is less than usual."""
-    found = one.interval
-    interval = f" ({found.low:.2f} to {found.high:.2f}{level_text(found)})" if found else ""
-    return f"{one.level} took {one.ratio:.2f} times as long as {one.base}{interval}"
+    """`ssd took 0.62 times as long as hdd (0.58 to 0.66)`."""
+    interval = f"{one.interval.low:.2f} to {one.interval.high:.2f}"
+    return f"{one.level} took {one.ratio:.2f} times as long as {one.base} ({interval})"
 
 
 def _ratios(every: Sequence[Standing]) -> str:
@@ -121,20 +116,11 @@ def _less(found: Standing) -> str:
 
 def _chance(pairs: Sequence[Comparison]) -> str:
     """How seldom chance would do this, of the comparison that chance would do most often."""
-    one = max(pairs, key=lambda each: each.p_corrected or 0.0)
-    p = one.p_corrected or 0.0
+    one = max(pairs, key=lambda each: each.p_adjusted or 0.0)
+    p = one.p_adjusted or 0.0
     often = "less than 1 in 1000" if p < 0.001 else f"{100 * p:.1f} %"
     among = f", corrected for {one.comparisons} comparisons" if one.comparisons > 1 else ""
-    basis = f"{one.pairs} pairs" if one.pairs else f"{one.runs} against {one.base_runs} trials"
-    return f"chance alone would do this in {often} of cases ({basis}{among})"
-
-
-def _few(one: Comparison) -> str:
-    count = one.repetitions
-    kind = "pair" if one.pairs else "trial of one of them"
-    enough = f"; {one.needed} would tell 5 %" if one.needed else ""
-    least = least_repetitions(one.comparisons)
-    return f"{count} {kind}{'s' if count > 1 else ''} can't tell: at least {least} of each are needed{enough}"
+    return f"chance alone would do this in {often} of cases ({basis(one)}{among})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,7 +10,6 @@ from assay.report.colours import FAINT, INK
 from assay.report.drawing import figure, round_up, text, ticks
 from assay.report.elapsed import CAP_PX, PALETTE
 from assay.report.text import number_text
-from assay.stats.interval import LEVEL
 from assay.study.figure import Dot, Figure, Line
 from assay.study.point import Field, level_text
 
@@ -170,10 +169,9 @@ def _cell(dot: Dot | None) -> Cell:
     if dot is None:
         return Cell("-", "", "")
     interval = dot.middle.interval
-    level = f", {100 * interval.level:.0f} %" if interval and interval.level < LEVEL else ""
     return Cell(
         value=number_text(dot.middle.value),
-        interval=f"{number_text(interval.low)} to {number_text(interval.high)}{level}" if interval else "",
+        interval=f"{number_text(interval.low)} to {number_text(interval.high)}" if interval else "",
         published="" if dot.published is None else f"{PUBLISHED}: {number_text(dot.published)}",
     )
 

@@ -1,36 +1,41 @@
-"""Ratios between the levels of a factor, all else equal: how large, how sure, and what to say of them.
+"""Levels of a factor against each other, all else equal: the ratio, its interval, and whether it is significant.
 
-Trials of one repetition ran close in time: where both levels have one, they are a pair, and what the machine did to
-both drops out of their ratio. See docs/explanation/statistics.md for what is computed and why.
+See docs/explanation/statistics.md for what is computed and why.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations, product
+from statistics import median
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.model.signature import Array
-from assay.stats.interval import LEAST_VALUES, Interval, medians
-from assay.stats.pairing import Couple, couples_of
-from assay.stats.planning import ALPHA, Noise, noise_of, repetitions_needed
-from assay.stats.ranks import Shift, least_rank_sum_p, least_signed_rank_p, rank_sum, signed_rank
-from assay.stats.sample import Levels, Sample
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.model.trial import ZERO_DELAY
+from assay.stats.fit import Contrast, Fit, fits
+from assay.stats.interval import Interval
+from assay.stats.noise import ALPHA, Noise, repetitions_needed
+from assay.stats.sample import APART, MACHINE, PLACEMENT, WORK, Levels, Sample, varying_factors
 
-OWN_NOISE_FROM = 6
-"""A comparison with so many pairs has its own noise; others share that of all of their workload and machine."""
+MOST_PAIRED = 4
+"""Of so many levels each is compared with each other, of more with the base only."""
+LEAST_SECONDS = 0.5
+"""Times below this are mostly the clock's and the scheduler's: they are not tested."""
+SIGN_FLIP_FROM, MOST_EXACT, FLIPS, SEED = 6, 12, 10_000, 20_140_814
+HEADLINE_SHARE = 0.8
+"""Of the 5 % of false claims that a report may make, the headlines' part where it has other comparisons as well."""
 
-Test = Literal["signed-rank", "rank-sum"]
+Family = Literal["headline", "further"]
 
 
 class Comparison(Frozen):
     """One level of a factor against another, everything else (`others`) equal and on one kind of machine.
 
-    `ratio` is the elapsed time of `level` over that of `base`, with its interval and `p` of one and the same method:
-    from `pairs` pairs of the same repetition, or from all trials of both (`base_runs`, `runs`) where `pairs` is 0, as
-    there are none or as so few can't tell anything (`unused_pairs`). `p` is how often chance alone gives one as far
-    from 1, None where no test can be made; `p_corrected` is that after Holm's correction for `comparisons`, all that
-    were tested together, or would be where this one was not. `told` says that it is at most 5 %, and that the interval
-    leaves 1 out. `needed` are the repetitions in all that would tell a difference of 5 % with 9 chances of 10 (None:
-    unknown or more than 200). `medians_overlap` says whether the intervals of both medians do.
+    `ratio` is the time of `level` over that of `base`, with its 95 % confidence `interval`, from `runs` and `base_runs`
+    trials, of which `pairs` are of one repetition (0 where levels took no turns). `p` is the two-sided p-value of a
+    ratio of 1, and `p_adjusted` that after correction within its `family` of so many `comparisons`; both None where
+    no test is made, as it could not be significant. `sign_flip_p` is that of the permutation test of the pairs, None
+    below 6. `significant` says that `p_adjusted` is at most 5 %, and that the permutation test agrees. `needed` are the
+    repetitions in all that find a difference of 5 % with a probability of 90 % (None: more than 200).
     """
 
     factor: str
@@ -40,16 +45,16 @@ class Comparison(Frozen):
     base_runs: int
     runs: int
     pairs: int
-    unused_pairs: int
     ratio: float
-    interval: Interval | None
-    test: Test | None
+    interval: Interval
     p: float | None
-    p_corrected: float | None
+    p_adjusted: float | None
     comparisons: int
-    told: bool
+    family: Family
+    significant: bool
+    noise: Noise
+    sign_flip_p: float | None
     needed: int | None
-    medians_overlap: bool | None
 
     @property
     def repetitions(self) -> int:
@@ -57,31 +62,47 @@ class Comparison(Frozen):
         return self.pairs or min(self.runs, self.base_runs)
 
 
-def compare(
-    found: Sequence[Sample], factors: Iterable[str], bases: Mapping[str, str] = {}, every: Collection[str] = ()
-) -> list[Comparison]:
-    """Each level of each of the factors against the base, in all that is equal otherwise; corrected for all together.
+class _Tested:
+    """One comparison before it is corrected."""
 
-    A factor's base is the one of `bases`, or its first level; of the factors in `every` each level is compared with
-    each other. A level that stands alone is not compared. Raises KeyError where a sample has no such factor.
+    def __init__(self, factor: str, others: Levels, fit: Fit, base: str, level: str) -> None:
+        self.factor, self.others, self.fit, self.base, self.level = factor, others, fit, base, level
+        self.contrast: Contrast = fit.contrast(level, base)
+        self.differences = _differences(fit.own[base], fit.own[level]) if fit.blocked else []
+        long = max(median(one.elapsed_s for one in fit.own[name]) for name in (base, level)) >= LEAST_SECONDS
+        self.p = self.contrast.p() if long and fit.noise.own_freedom > 0 else None
+        self.picked_from = 0  # placements that a headline is the fastest of
+
+
+def compare(
+    found: Sequence[Sample],
+    factors: Iterable[str] | None = None,
+    prior: NoisePrior = SHIPPED_PRIOR,
+    bases: Mapping[str, str] = {},
+) -> list[Comparison]:
+    """All comparisons of these factors, in all that is equal otherwise: each corrected within its family.
+
+    Without `factors` all that vary but what is computed and the machine. A factor's base is the one of `bases`, or its
+    first level. Each level is compared with each other where there are at most 4, else with the base only; runs and
+    machines always. Which is compared never depends on the times. Zero storage delay is compared with nothing. The
+    headlines are, of each placement's comparisons with everything else equal, that of the fastest with the base.
+    Raises KeyError where a sample has no such factor.
     """
-    couples = [
-        couple for factor in factors for couple in couples_of(found, factor, bases.get(factor), every=factor in every)
+    if factors is None:
+        factors = [name for name in varying_factors(found) if name not in (*WORK, MACHINE)]
+    every = [
+        _Tested(factor, others, fit, base, level)
+        for factor in factors
+        for others, fit in fits(found, factor, prior).items()
+        for base, level in _asked(fit.levels, factor, bases.get(factor))
     ]
-    tests = _tests(couples)
-    shifts = _shifts(couples, tests)
-    chances = {place: float(shift.p[row]) for place, (shift, row) in enumerate(shifts) if tests[place] is not None}
-    corrected = dict(zip(chances, holm(list(chances.values())), strict=True))
-    noises = _noises(couples)
-    overlaps = _overlaps(couples)
-    return [
-        _comparison(
-            couple, shifts[place], tests[place],
-            (chances.get(place), corrected.get(place), len(couples if tests[place] is None else chances)),
-            noises[place], overlaps[place],
-        )
-        for place, couple in enumerate(couples)
-    ]  # fmt: skip
+    _pick_headlines(every)
+    head = [one for one in every if one.picked_from]
+    rest = [one for one in every if not one.picked_from]
+    both = bool([one for one in head if one.p is not None]) and bool([one for one in rest if one.p is not None])
+    share = HEADLINE_SHARE if both else 1.0
+    corrected = _corrected(head, holm, share) | _corrected(rest, benjamini_hochberg, 1 - share if both else 1.0)
+    return [_comparison(one, *corrected[id(one)]) for one in every]
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -98,109 +119,94 @@ def holm(chances: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _tests(couples: Sequence[Couple]) -> list[Test | None]:
-    """Which test each is judged by. That depends on how many trials there are and never on their times.
+def benjamini_hochberg(chances: Sequence[float]) -> list[float]:
+    """Corrected so that of what is claimed at most the share asked for is false, on average (the false discovery rate).
 
-    The signed-rank test, where so many pairs can be told after correction at all; else the rank-sum test, which makes
-    nothing of pairs but can tell with fewer; none below 3 trials of either level.
+    Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, JRSS B 57 (1995).
     """
-    testable = [min(len(one.first), len(one.second)) >= LEAST_VALUES for one in couples]
-    alpha = ALPHA / max(1, sum(testable))
-    return [_test(one, alpha) if able else None for one, able in zip(couples, testable, strict=True)]
+    from scipy.stats import false_discovery_control
+
+    return [float(one) for one in false_discovery_control(chances)] if chances else []
 
 
-def _test(couple: Couple, alpha: float) -> Test:
-    pairs = len(couple.differences)
-    if not pairs:
-        return "rank-sum"
-    alone = least_rank_sum_p(len(couple.first), len(couple.second)) <= alpha < least_signed_rank_p(pairs)
-    return "rank-sum" if alone else "signed-rank"
+def sign_flip_p(differences: Sequence[float]) -> float | None:
+    """How often random signs make the pairs' mean difference as large: exact to 12 pairs; None below 6.
 
-
-def _pairs(couple: Couple, test: Test | None) -> int:
-    """The pairs that it is judged by; 0 where all trials of both levels are taken instead."""
-    return 0 if test == "rank-sum" else len(couple.differences)
-
-
-def _shifts(couples: Sequence[Couple], tests: Sequence[Test | None]) -> list[tuple[Shift, int]]:
-    """Each couple's distance on the logarithmic scale, with its row in that: couples of one size together."""
+    Source: R. Fisher, The Design of Experiments (1935), section 21.
+    """
     import numpy as np
 
-    sizes: dict[tuple[int, ...], list[int]] = {}
-    for place, (one, test) in enumerate(zip(couples, tests, strict=True)):
-        paired = _pairs(one, test)
-        sizes.setdefault((paired,) if paired else (len(one.first), len(one.second)), []).append(place)
-    found: dict[int, tuple[Shift, int]] = {}
-    for size, places in sizes.items():
-        if len(size) == 1:
-            shift = signed_rank(np.array([couples[place].differences for place in places]))
-        else:
-            shift = rank_sum(
-                np.array([couples[place].first for place in places]),
-                np.array([couples[place].second for place in places]),
-            )
-        found |= {place: (shift, row) for row, place in enumerate(places)}
-    return [found[place] for place in range(len(couples))]
+    count = len(differences)
+    if count < SIGN_FLIP_FROM:
+        return None
+    values = np.array(differences)
+    if count <= MOST_EXACT:
+        signs = np.array(list(product((1, -1), repeat=count)))
+    else:
+        signs = np.random.default_rng(SEED).integers(0, 2, (FLIPS, count)) * 2 - 1
+        signs[0] = 1  # what was seen is one of them
+    return float((np.abs(signs @ values) >= abs(values.sum()) * (1 - 1e-12)).mean())
 
 
-def _noises(couples: Sequence[Couple]) -> list[Noise | None]:
-    """Of a pair's ratio: each couple's own where it has many pairs, else that of all of its workload and machine."""
-    kinds: dict[tuple[str | None, ...], list[Array]] = {}
-    for one in couples:
-        kinds.setdefault(_kind(one), []).extend(_spreads(one))
-    shared = {kind: noise_of(spreads) for kind, spreads in kinds.items()}
-    return [noise_of(_spreads(one)) if one.repetitions >= OWN_NOISE_FROM else shared[_kind(one)] for one in couples]
+def _asked(levels: Sequence[str], factor: str, base: str | None) -> Iterable[tuple[str, str]]:
+    """Pairs of a base and a level."""
+    names = [name for name in levels if factor != PLACEMENT or name != ZERO_DELAY]
+    if base in names:
+        names = [base, *(name for name in names if name != base)]
+    if factor not in APART and len(names) <= MOST_PAIRED:
+        return combinations(names, 2)
+    return [(names[0], level) for level in names[1:]]
 
 
-def _kind(couple: Couple) -> tuple[str | None, ...]:
-    others = dict(couple.others)
-    return others.get("workload"), others.get("machine")
+def _pick_headlines(every: Sequence[_Tested]) -> None:
+    """Mark, in each set of placements' comparisons, that of the fastest with the base."""
+    grouped: dict[Levels, list[_Tested]] = {}
+    for one in every:
+        if one.factor == PLACEMENT:
+            grouped.setdefault(one.others, []).append(one)
+    for own in grouped.values():
+        to_base = [one for one in own if one.base == own[0].base]
+        min(to_base, key=lambda one: one.contrast.log).picked_from = len(to_base)
 
 
-def _spreads(couple: Couple) -> list[Array]:
-    """What differs within a couple by chance alone: two independent times differ by the root of 2 more than one."""
-    return [couple.differences] if len(couple.differences) else [2**0.5 * couple.first, 2**0.5 * couple.second]
+def _corrected(
+    own: Sequence[_Tested], correct: Callable[[Sequence[float]], list[float]], share: float
+) -> dict[int, tuple[float | None, int, bool]]:
+    """By each one's id: its adjusted p-value, how many it was corrected for, and whether it is a headline.
+
+    `share` is this family's part of the false claims that may be made.
+    """
+    tested = [one for one in own if one.p is not None]
+    raw = [min(1.0, (one.p or 0.0) * max(1, one.picked_from) / share) for one in tested]
+    adjusted = dict(zip(map(id, tested), correct(raw), strict=True))
+    count = sum(max(1, one.picked_from) for one in tested)
+    return {id(one): (adjusted.get(id(one)), count, bool(one.picked_from)) for one in own}
 
 
-def _overlaps(couples: Sequence[Couple]) -> list[bool | None]:
-    """Whether both medians' intervals have a value in common; None where there is no interval."""
-    times = [tuple(float(value) for value in side) for one in couples for side in (one.first, one.second)]
-    distinct = sorted(set(times))
-    known = dict(zip(distinct, medians(tuple(distinct)), strict=True))
-    found = [known[one].interval for one in times]
-    return [
-        None if first is None or second is None else first.low <= second.high and second.low <= first.high
-        for first, second in zip(found[::2], found[1::2], strict=True)
-    ]
-
-
-def _comparison(
-    couple: Couple,
-    shift: tuple[Shift, int],
-    test: Test | None,
-    chances: tuple[float | None, float | None, int],
-    noise: Noise | None,
-    overlap: bool | None,  # noqa: FBT001 - a finding, not a switch
-) -> Comparison:
-    from math import exp
-
-    (found, row), (p, corrected, comparisons) = shift, chances
-    pairs = _pairs(couple, test)
-    interval = None
-    if couple.repetitions >= LEAST_VALUES:
-        low, high = exp(found.low[row]), exp(found.high[row])
-        interval = Interval(low=low, high=high, level=found.level, method="signed-rank" if pairs else "rank-sum")
+def _comparison(one: _Tested, adjusted: float | None, comparisons: int, headline: bool) -> Comparison:  # noqa: FBT001
+    fit, flipped = one.fit, sign_flip_p(one.differences)
     return Comparison(
-        factor=couple.factor, base=couple.base, level=couple.level, others=couple.others,
-        base_runs=len(couple.first), runs=len(couple.second), pairs=pairs,
-        unused_pairs=len(couple.differences) - pairs,
-        ratio=exp(found.middle[row]), interval=interval, test=test, p=p, p_corrected=corrected,
-        comparisons=comparisons, told=_told(corrected, interval),
-        needed=None if noise is None else repetitions_needed(noise, comparisons=comparisons),
-        medians_overlap=overlap,
+        factor=one.factor, base=one.base, level=one.level, others=one.others,
+        base_runs=len(fit.own[one.base]), runs=len(fit.own[one.level]), pairs=len(one.differences),
+        ratio=one.contrast.ratio, interval=one.contrast.interval(), p=one.p, p_adjusted=adjusted,
+        comparisons=max(1, comparisons), family="headline" if headline else "further",
+        significant=adjusted is not None and adjusted <= ALPHA and (flipped is None or flipped <= ALPHA),
+        noise=fit.noise, sign_flip_p=flipped, needed=repetitions_needed(fit.noise, comparisons=max(1, comparisons)),
     )  # fmt: skip
 
 
-def _told(corrected: float | None, interval: Interval | None) -> bool:
-    """Of equal times, test and interval go by other laws; nothing is told unless both agree."""
-    return corrected is not None and corrected <= ALPHA and interval is not None and 1 not in interval
+def _differences(base: Sequence[Sample], level: Sequence[Sample]) -> list[float]:
+    """Logarithms of ratios within repetitions; where one has several of both, in their turn."""
+    from math import log
+
+    first, second = _by_turn(base), _by_turn(level)
+    return [log(second[key] / seconds) for key, seconds in first.items() if key in second]
+
+
+def _by_turn(own: Sequence[Sample]) -> dict[tuple[int, int], float]:
+    turns: dict[int, int] = {}
+    times = {}
+    for one in own:
+        turns[one.repetition] = turns.get(one.repetition, 0) + 1
+        times[one.repetition, turns[one.repetition]] = one.elapsed_s
+    return times

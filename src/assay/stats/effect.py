@@ -1,29 +1,35 @@
 """How much each factor, and each pair of factors, changes the elapsed time over a whole plan.
 
 Logarithms of times are fitted by least squares: on that scale effects that multiply add up. The fit has a level for
-each repetition of the plan, so what drifts between repetitions is not taken for an effect.
+each repetition of the plan, so what drifts between repetitions is not taken for an effect. Levels of a factor are coded
+so that they add up to nothing: an effect is the distance from the average over levels.
 
-Sources: G. Box, J. Hunter and W. Hunter, Statistics for Experimenters (2005), for factorial effects; D. Rubin, The
-Bayesian bootstrap, Annals of Statistics 9 (1981), for intervals by reweighting repetitions; T. Hesterberg, What
-teachers should know about the bootstrap, The American Statistician 69 (2015), on their width for few repetitions.
+Source: G. Box, J. Hunter and W. Hunter, Statistics for Experimenters (2005).
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import exp, prod
 from typing import NamedTuple
 
 from assay.model.base import Frozen
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.signature import Array
-from assay.stats.design import Term, design_of
-from assay.stats.interval import LEAST_VALUES, LEVEL, SEED, Interval
-from assay.stats.sample import APART, MACHINE, Sample, varying_factors
+from assay.model.trial import ZERO_DELAY
+from assay.stats.interval import LEVEL, Interval
+from assay.stats.noise import moderated
+from assay.stats.sample import APART, MACHINE, PLACEMENT, Sample, in_order, varying_factors
 
-RESAMPLES = 500
+MOST_COLUMNS = 400
+"""Beyond this a fit takes longer than anyone reads of it."""
 
 
 class LevelEffect(Frozen):
     """One level of a factor, or one of each of two: it takes `times` as long as the average over all levels.
 
-    Of a pair of factors, that is what it takes beyond what both make by themselves. No interval below 3 repetitions.
+    Of a pair of factors, that is what it takes beyond what both make by themselves. No interval where no residual
+    degree of freedom is left.
     """
 
     levels: tuple[str, ...]
@@ -32,7 +38,7 @@ class LevelEffect(Frozen):
 
 
 class Effect(Frozen):
-    """One factor or two: what each level does, and the share of all variation (0 to 1) that it explains."""
+    """One factor or two: what each level does, and the share of all variation (0 to 1) that the fit loses without."""
 
     factors: tuple[str, ...]
     share: float
@@ -40,18 +46,15 @@ class Effect(Frozen):
 
 
 class Effects(Frozen):
-    """What explains the times of `trials` trials, `within` which some factors do not vary.
+    """What explains the times of a plan's trials, `within` which some factors do not vary.
 
     `effects` are in the order of their shares, the largest first. `drift_share` is what differs between repetitions,
     `rest_share` what nothing here explains: chance, and effects of three factors together. Where combinations are
-    missing or repeated unequally (`balanced` is False) shares are what the fit would lose without each, and don't add
-    up to 1. `refused` says, each in a sentence, which effects can't be told, and why.
+    missing or repeated unequally (`balanced` is False) shares don't add up to 1. `refused` says, each in a sentence,
+    which effects can't be estimated, and why.
     """
 
     within: tuple[tuple[str, str], ...]
-    trials: int
-    combinations: int
-    repetitions: int
     balanced: bool
     effects: tuple[Effect, ...]
     drift_share: float
@@ -59,131 +62,138 @@ class Effects(Frozen):
     refused: tuple[str, ...]
 
 
-class _Fit(NamedTuple):
-    """Coefficients, and what is left of the squares of all times with them."""
+class _Term(NamedTuple):
+    """One factor or two: `contrasts` turn coefficients into each level's effect, `codes` have a row for each trial."""
 
-    coefficients: Array
-    left: float
+    factors: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    contrasts: Array
+    codes: Array
+
+    @property
+    def name(self) -> str:
+        return " and ".join(self.factors)
 
 
-def effects(found: Sequence[Sample], within: Sequence[str] = (MACHINE,)) -> list[Effects]:
+def effects(
+    found: Sequence[Sample], within: Sequence[str] = (MACHINE,), prior: NoisePrior = SHIPPED_PRIOR
+) -> list[Effects]:
     """One for each kind of machine, and each level of what else is `within` (such as `workload`).
 
-    Trials of several runs are fitted apart for each run as well, as they took no turns.
+    Trials of several runs are fitted apart for each run as well, as they took no turns. Zero storage delay is no level.
     """
+    found = [one for one in found if dict(one.factors).get(PLACEMENT) != ZERO_DELAY]
     apart = [name for name in dict.fromkeys((*APART, *within)) if found and name in dict(found[0].factors)]
     groups: dict[tuple[tuple[str, str], ...], list[Sample]] = {}
     for one in found:
         groups.setdefault(tuple((name, one.level(name)) for name in apart), []).append(one)
-    return [_effects(own, levels) for levels, own in groups.items()]
+    return [_effects(own, levels, prior) for levels, own in groups.items()]
 
 
-def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...]) -> Effects:
+def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior: NoisePrior) -> Effects:
     import numpy as np
+    from scipy.special import stdtrit
 
-    design = design_of(found, varying_factors(found))
     blocks, block = np.unique([one.repetition for one in found], return_inverse=True)
-    times = np.log([one.elapsed_s for one in found])
-    moments = _Moments(design.columns, times, block, len(blocks))
-    full = moments.fit(np.arange(design.columns.shape[1]))
-    total = float(((times - times.mean()) ** 2).sum())
-    deviations = moments.deviations(full)
+
+    def centred(columns: Array) -> Array:
+        sums = np.zeros((len(blocks), columns.shape[1]))
+        np.add.at(sums, block, columns)
+        return columns - (sums / np.bincount(block)[:, None])[block]
+
+    logs = np.log([[one.elapsed_s] for one in found])
+    own = centred(logs)
+    columns = np.zeros((len(found), 0))
+    terms: list[tuple[_Term, slice]] = []
+    refused: list[str] = []
+    mains = [_main(name, found) for name in varying_factors(found)]
+    for term, why in _candidates(mains, terms):
+        wider = np.hstack([columns, centred(term.codes)])
+        if why:
+            refused.append(why)
+        elif wider.shape[1] > MOST_COLUMNS:
+            refused.append(f"the effect of {term.name} was left out: there are too many levels")
+        elif np.linalg.matrix_rank(wider.T @ wider, hermitian=True) < wider.shape[1]:
+            refused.append(f"the effect of {term.name} can't be told: it varies only together with others")
+        else:
+            terms.append((term, slice(columns.shape[1], wider.shape[1])))
+            columns = wider
+    inverse = np.linalg.inv(columns.T @ columns)
+    fitted = inverse @ columns.T @ own[:, 0]
+    left = float(((own[:, 0] - columns @ fitted) ** 2).sum())
+    freedom = len(found) - len(blocks) - columns.shape[1]
+    if freedom < 1:
+        refused.append("there are as many effects as trials: chance can't be told from them")
+    noise = moderated(left, max(0, freedom), prior)
+    width = float(stdtrit(noise.freedom, (1 + LEVEL) / 2)) * noise.deviation if freedom > 0 else None
+    total = float(((logs - logs.mean()) ** 2).sum())
+    named = [_effect(term, fitted[place], inverse[place, place], width, total) for term, place in terms]
+    runs = Counter(tuple(one.level(term.factors[0]) for term in mains) for one in found)
     return Effects(
         within=within,
-        trials=len(found),
-        combinations=len({one.factors for one in found}),
-        repetitions=len(blocks),
-        balanced=design.balanced,
-        effects=tuple(
-            sorted(
-                (_effect(term, moments, full, deviations, total) for term in design.terms), key=lambda one: -one.share
-            )
-        ),
-        drift_share=_share(total - moments.within_total, total),
-        rest_share=_share(full.left, total),
-        refused=(*design.refused, *_saturated(len(found) - len(blocks) - design.columns.shape[1])),
+        balanced=len(runs) == prod(len(term.levels) for term in mains) and len(set(runs.values())) == 1,
+        effects=tuple(sorted(named, key=lambda one: -one.share)),
+        drift_share=_share(total - float((own**2).sum()), total),
+        rest_share=_share(left, total),
+        refused=tuple(refused),
     )
 
 
-def _saturated(left: int) -> list[str]:
-    """A sentence where nothing is left to tell chance by."""
-    return [] if left > 0 else ["there are as many effects as trials: chance can't be told from them"]
+def _candidates(mains: Sequence[_Term], kept: Sequence[tuple[_Term, slice]]) -> Iterator[tuple[_Term, str]]:
+    """Single factors, then pairs of those that were kept meanwhile, each with why it is refused, if it is."""
+    yield from ((term, "") for term in mains)
+    for (first, _), (second, _) in list(combinations(kept, 2)):
+        seen = len(
+            {(*one, *other) for one, other in zip(map(tuple, first.codes), map(tuple, second.codes), strict=True)}
+        )
+        both = _Term(
+            factors=(*first.factors, *second.factors),
+            levels=tuple((*one, *other) for one in first.levels for other in second.levels),
+            contrasts=_kron(first.contrasts, second.contrasts),
+            codes=(first.codes[:, :, None] * second.codes[:, None, :]).reshape(len(first.codes), -1),
+        )
+        missing = f"{len(both.levels) - seen} of {len(both.levels)} combinations of their levels are missing"
+        why = f"whether {both.name} change each other's effect can't be told: {missing}"
+        yield both, why if seen < len(both.levels) else ""
 
 
-class _Moments:
-    """Sums of products within each repetition: all that fits with any weights of the repetitions need."""
-
-    def __init__(self, columns: Array, times: Array, block: Array, blocks: int) -> None:
-        import numpy as np
-
-        width = columns.shape[1]
-        self.blocks = blocks
-        self._squares, self._products = np.zeros((blocks, width, width)), np.zeros((blocks, width))
-        self.within_total = 0.0
-        for number in range(blocks):
-            own = columns[block == number] - columns[block == number].mean(axis=0)
-            logs = times[block == number] - times[block == number].mean()
-            self._squares[number], self._products[number] = own.T @ own, own.T @ logs
-            self.within_total += float(logs @ logs)
-
-    def fit(self, some: Array) -> _Fit:
-        """With some of the columns only."""
-        import numpy as np
-
-        products = self._products.sum(axis=0)[some]
-        coefficients = np.linalg.solve(self._squares.sum(axis=0)[np.ix_(some, some)], products)
-        return _Fit(coefficients, max(0.0, self.within_total - float(coefficients @ products)))
-
-    def deviations(self, full: _Fit) -> "Array | None":
-        """Coefficients with other weights of the repetitions, less those with equal ones; None below 3 repetitions."""
-        import numpy as np
-
-        if self.blocks < LEAST_VALUES or not len(full.coefficients):
-            return None
-        weights = np.random.default_rng(SEED).dirichlet(np.ones(self.blocks), RESAMPLES)
-        products = weights @ self._products
-        flat = self._squares.reshape(self.blocks, -1)
-        shape = self._squares.shape[1:]
-        found = [
-            np.linalg.solve((own @ flat).reshape(shape), product)
-            for own, product in zip(weights, products, strict=True)
-        ]
-        return np.array(found) - full.coefficients
-
-
-def _effect(term: Term, moments: _Moments, full: _Fit, deviations: "Array | None", total: float) -> Effect:
+def _kron(first: Array, second: Array) -> Array:
     import numpy as np
 
-    others = np.delete(np.arange(len(full.coefficients)), np.arange(len(full.coefficients))[term.place])
-    logs = term.contrasts @ full.coefficients[term.place]
-    widths = None if deviations is None else _widths(deviations[:, term.place] @ term.contrasts.T, moments.blocks)
+    product: Array = np.kron(first, second)
+    return product
+
+
+def _main(name: str, found: Sequence[Sample]) -> _Term:
+    import numpy as np
+
+    values = [one.level(name) for one in found]
+    levels = in_order(values)
+    contrasts = np.vstack([np.eye(len(levels) - 1), -np.ones((1, len(levels) - 1))])
+    places = {level: place for place, level in enumerate(levels)}
+    return _Term((name,), tuple((one,) for one in levels), contrasts, contrasts[[places[value] for value in values]])
+
+
+def _effect(term: _Term, fitted: Array, inverse: Array, width: float | None, total: float) -> Effect:
+    """The squares that the fit loses without a term follow from its coefficients alone."""
+    import numpy as np
+
+    logs = term.contrasts @ fitted
+    halves = None if width is None else width * np.einsum("ij,jk,ik->i", term.contrasts, inverse, term.contrasts) ** 0.5
     return Effect(
         factors=term.factors,
-        share=_share(moments.fit(others).left - full.left, total),
+        share=_share(float(fitted @ np.linalg.solve(inverse, fitted)), total),
         levels=tuple(
             LevelEffect(
                 levels=levels,
-                times=float(np.exp(logs[place])),
-                interval=None if widths is None else _interval(float(logs[place]), float(widths[place])),
+                times=exp(logs[place]),
+                interval=None
+                if halves is None
+                else Interval(low=exp(logs[place] - halves[place]), high=exp(logs[place] + halves[place])),
             )
             for place, levels in enumerate(term.levels)
         ),
     )
-
-
-def _widths(deviations: Array, blocks: int) -> Array:
-    """Half of each interval: the resampled effects' spread, as much wider as few repetitions make it too narrow."""
-    from scipy import special
-
-    student = float(special.stdtrit(blocks - 1, (1 + LEVEL) / 2))
-    widths: Array = student * ((blocks + 1) / (blocks - 1)) ** 0.5 * (deviations**2).mean(axis=0) ** 0.5
-    return widths
-
-
-def _interval(log: float, width: float) -> Interval:
-    from math import exp
-
-    return Interval(low=exp(log - width), high=exp(log + width), level=LEVEL, method="repetitions")
 
 
 def _share(part: float, total: float) -> float:

@@ -1,7 +1,7 @@
 """What statistics see of a trial: its factors' levels and its elapsed time."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from assay.model.doubt import Outcome
@@ -13,7 +13,12 @@ RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
 """Levels of these never take turns: their trials have no pairs."""
 
+WORK = ("workload", "dataset", "options")
+"""What is computed. More of it takes longer: levels of these are never compared with each other."""
+
 Levels = tuple[tuple[str, str], ...]
+Measure = Callable[[Record], float | None]
+"""Seconds of a trial, or of a job or phase of it; None where it has none."""
 
 
 class Sample(NamedTuple):
@@ -56,11 +61,16 @@ def _took_time(record: Record) -> bool:
     )
 
 
-def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]:
+def elapsed_s(record: Record) -> float | None:
+    """The jobs' added elapsed times, in seconds."""
+    return record.totals.elapsed_s if record.totals else None
+
+
+def samples(records: Sequence[Record], runs: Sequence[str] = (), measure: Measure = elapsed_s) -> list[Sample]:
     """The trials that count, in their order, each with its machine's kind.
 
-    `runs` names each record's run where there are several: it is a factor then. Raises ValueError where their numbers
-    differ.
+    `runs` names each record's run where there are several: it is a factor then. `measure` says which time is taken;
+    trials of which that is nothing are left out. Raises ValueError where their numbers differ.
     """
     machines = machine_kinds(records, runs)
     apart: Sequence[Levels] = [((RUN, run),) for run in runs] or [()] * len(records)
@@ -69,10 +79,10 @@ def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]
             trial=record.trial.id,
             factors=(*record.trial.factors.items(), *run, (MACHINE, machine)),
             repetition=record.trial.repetition,
-            elapsed_s=record.totals.elapsed_s,
+            elapsed_s=seconds,
         )
         for record, run, machine in zip(records, apart, machines, strict=True)
-        if counts(record) and record.totals is not None
+        if counts(record) and (seconds := measure(record))
     ]
 
 

@@ -7,20 +7,27 @@ from statistics import median
 from pydantic import ConfigDict
 
 from assay.model.base import Frozen
-from assay.model.doubt import Doubt, Outcome
+from assay.model.doubt import Outcome
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.record import Phases, Record
-from assay.stats.comparison import Comparison
-from assay.stats.interval import Median, medians
+from assay.model.trial import ZERO_DELAY
+from assay.stats.comparison import Comparison, compare
+from assay.stats.fit import within
+from assay.stats.interval import Median, median_of
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.outlier import Outlier, outliers
-from assay.stats.pairing import parts_apart
-from assay.stats.processors import processors_varied
-from assay.stats.questions import asked
-from assay.stats.sample import MACHINE, PLACEMENT, Levels, counts, in_order, is_warm_up, is_wrong, samples
-from assay.stats.told_apart import different_machines, media_changed, wrong_outputs
-from assay.stats.wording import first_few, in_words
-
-ENOUGH_REPETITIONS = 5
+from assay.stats.sample import (
+    MACHINE,
+    PLACEMENT,
+    Levels,
+    combinations,
+    counts,
+    in_order,
+    is_warm_up,
+    is_wrong,
+    samples,
+)
+from assay.stats.wording import in_words
 
 
 class Group(Frozen):
@@ -76,27 +83,37 @@ class Row(Frozen):
 Combination = tuple[Group, str]
 
 
-def summarise(records: Sequence[Record], comparisons: Sequence[Comparison] | None = None) -> list[Row]:
+def summarise(
+    records: Sequence[Record], comparisons: Sequence[Comparison] | None = None, prior: NoisePrior = SHIPPED_PRIOR
+) -> list[Row]:
     """One row per combination, groups in the order of the records' trial ids, placements in that of their names.
 
-    `comparisons` are all that were made of the records' trials, where they were made before.
+    `comparisons` are all that were made of the records' trials, where they were made before; `prior` is the noise that
+    is assumed.
     """
     combined = _combined(records)
     found = samples(records)
-    every = asked(found).all if comparisons is None else comparisons
+    every = compare(found, prior=prior) if comparisons is None else comparisons
     compared = {(_group(one.others), one.base, one.level): one for one in every if one.factor == PLACEMENT}
     odd: dict[Combination, list[Outlier]] = {}
     for outlier in outliers(found):
-        levels = dict(outlier.factors)
-        odd.setdefault((_group(outlier.factors), levels[PLACEMENT]), []).append(outlier)
-    times = {key: tuple(_times(own)) for key, own in combined.items()}
-    middles = dict(zip([key for key in times if times[key]], medians(tuple(filter(None, times.values()))), strict=True))
-    firsts = dict(reversed(combined))
+        odd.setdefault(_combination(outlier.factors), []).append(outlier)
+    own_times = combinations(found)
+    noises = within(own_times, prior)
+    middles = {
+        _combination(levels): median_of([one.elapsed_s for one in own], noises[levels])
+        for levels, own in own_times.items()
+    }
+    firsts = {group: placement for group, placement in reversed(combined) if placement != ZERO_DELAY}
     rows = []
     for key, own in combined.items():
-        comparison = compared.get((key[0], firsts[key[0]], key[1]))
+        comparison = compared.get((key[0], firsts.get(key[0], ""), key[1]))
         rows.append(_row(key, own, middles.get(key), comparison, odd.get(key, [])))
     return rows
+
+
+def _combination(levels: Levels) -> Combination:
+    return _group(levels), dict(levels)[PLACEMENT]
 
 
 def varying(rows: Sequence[Row]) -> list[str]:
@@ -161,10 +178,6 @@ def _row(
     )
 
 
-def _times(records: Sequence[Record]) -> list[float]:
-    return [record.totals.elapsed_s for record in records if counts(record) and record.totals]
-
-
 def _median_phases(phases: list[Phases]) -> Phases:
     return Phases.model_validate({name: median(getattr(one, name) for one in phases) for name in Phases.model_fields})
 
@@ -172,55 +185,3 @@ def _median_phases(phases: list[Phases]) -> Phases:
 def _worst(outcomes: list[Outcome]) -> Outcome:
     order = [Outcome.PASS, Outcome.UNKNOWN, Outcome.FAIL]
     return max(outcomes, key=order.index)
-
-
-def doubts_of(records: Sequence[Record]) -> list[Doubt]:
-    """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
-    found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
-    of_run = (wrong_outputs, _few, _odd, _media, parts_apart, processors_varied, different_machines, media_changed)
-    return [*found.values(), *(doubt for look in of_run for doubt in look(records))]
-
-
-def _few(records: Sequence[Record]) -> list[Doubt]:
-    repetitions = min((sum(map(counts, own)) for own in _combined(records).values()), default=0)
-    if not 0 < repetitions < ENOUGH_REPETITIONS:
-        return []
-    return [
-        Doubt(
-            kind="few-repetitions",
-            what=f"some combinations ran only {repetitions} time{'s' if repetitions > 1 else ''}",
-            why="a difference of a few percent between such runs may be chance",
-            cure=f"set repetitions: {ENOUGH_REPETITIONS} or more in the experiment",
-        )
-    ]
-
-
-def _odd(records: Sequence[Record]) -> list[Doubt]:
-    """Outliers, the farthest first."""
-    odd = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
-    if not odd:
-        return []
-    named = first_few([one.words for one in odd])
-    return [
-        Doubt(
-            kind="outliers",
-            what=f"{len(odd)} trial{' lies' if len(odd) == 1 else 's lie'} far off: {named}",
-            why="something else may have used the machine then; they count in every figure, and medians bear a few",
-            cure="look at these trials' timelines, and repeat on an idle machine if there are many",
-        )
-    ]
-
-
-def _media(records: Sequence[Record]) -> list[Doubt]:
-    kinds = {medium.kind == "emulated" for record in records for medium in record.trial.media}
-    if len(kinds) < 2:
-        return []
-    return [
-        Doubt(
-            kind="emulated-beside-real",
-            what="emulated drives stand beside media of this machine",
-            why="a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
-            "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly",
-            cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
-        )
-    ]

@@ -5,12 +5,17 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.model.base import Frozen
-from assay.stats.interval import Median, medians
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.stats.interval import Median, median_of
+from assay.stats.noise import Noise, moderated, spread
 from assay.study.checks.hybrid import SHARES, SIZES, TASKS, curve
 from assay.study.claim import Conditions, where
 from assay.study.experiment import StudyExperiment
 from assay.study.point import Field, Level, Measured, Point
 from assay.study.published import contrasts
+
+NOTHING_ASSUMED = NoisePrior(deviation=0, freedom=0, source="assumption")
+"""Of times; a figure may show rates and shares."""
 
 
 class Shape(NamedTuple):
@@ -105,13 +110,22 @@ def _figure(experiment: StudyExperiment, shape: Shape, measured: Measured) -> Fi
 
 
 def _dots(experiment: StudyExperiment, across: Field, points: Sequence[Point], measured: Measured) -> tuple[Dot, ...]:
-    """In the order of the axis."""
+    """In the order of the axis; the noise of their intervals is that of all places of the line together."""
     placed = sorted((float(getattr(point, across)), point) for point in points)
     every = [tuple(measured.of(point).values()) for _, point in placed]
+    pooled = spread([values for values in every if min(values) > 0])
+    noise = moderated(pooled.squares, pooled.freedom, NOTHING_ASSUMED if pooled.freedom else SHIPPED_PRIOR)
     return tuple(
-        Dot(at=at, values=values, middle=middle, published=_published(experiment, point, measured))
-        for (at, point), values, middle in zip(placed, every, medians(tuple(every)), strict=True)
+        Dot(at=at, values=values, middle=_middle(values, noise), published=_published(experiment, point, measured))
+        for (at, point), values in zip(placed, every, strict=True)
     )
+
+
+def _middle(values: Sequence[float], noise: Noise) -> Median:
+    """Without an interval where a value is 0, of which there is no logarithm."""
+    if min(values) > 0:
+        return median_of(values, noise)
+    return Median(value=median(values), values=len(values), interval=None)
 
 
 def _published(experiment: StudyExperiment, point: Point, measured: Measured) -> float | None:

@@ -3,8 +3,7 @@
 import pytest
 
 from assay.model.record import Step
-from assay.stats.pairing import parts_apart
-from assay.stats.summary import doubts_of
+from assay.stats.run_doubts import doubts_of, parts_apart
 from tests.builders import a_record, a_trial
 
 MINUTE_MS = 60_000

@@ -1,0 +1,149 @@
+"""How much equal trials differ: the residual variance of log times, moderated by a prior, and what follows from it.
+
+A few trials say little of their own variance. As limma does for genes, the variance that a workload's residuals have is
+averaged with a prior, each weighted by its degrees of freedom.
+
+Sources: G. Smyth, Linear models and empirical Bayes methods for assessing differential expression in microarray
+experiments, Statistical Applications in Genetics and Molecular Biology 3 (2004), sections 4 and 6.2; S. Julious and
+R. Owen, Sample size calculations for clinical studies allowing for uncertainty about the variance, Pharmaceutical
+Statistics 5 (2006).
+"""
+
+from collections.abc import Iterable, Sequence
+from math import exp, inf, log
+from typing import NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+
+ALPHA, POWER, EFFECT = 0.05, 0.9, 0.05
+MOST_REPETITIONS = 200
+LEAST_WORKS, LEAST_FREEDOM = 3, 6
+"""A history of fewer workloads, or of fewer residual degrees of freedom, says less than the shipped prior."""
+MOST_FREEDOM = 20.0
+"""However alike earlier workloads were, a new one may be otherwise."""
+
+
+class Noise(Frozen):
+    """The standard deviation of the logarithm of one trial's time (about its share: 0.05 is 5 %), after a run.
+
+    `freedom` are its degrees of freedom: `own_freedom` of the run's residuals, the rest borrowed from `prior`.
+    """
+
+    deviation: float
+    freedom: float
+    own_freedom: int
+    prior: NoisePrior
+
+    @property
+    def borrowed(self) -> float:
+        """The share (0 to 1) of its degrees of freedom that comes from the prior."""
+        return 1 - self.own_freedom / self.freedom
+
+
+def moderated(squares: float, freedom: int, prior: NoisePrior = SHIPPED_PRIOR) -> Noise:
+    """From a sum of squared residuals with its degrees of freedom (0: the prior alone)."""
+    total = prior.freedom + freedom
+    variance = (prior.freedom * prior.deviation**2 + squares) / total
+    return Noise(deviation=variance**0.5, freedom=total, own_freedom=freedom, prior=prior)
+
+
+class Residual(NamedTuple):
+    """A sum of squared residuals, its degrees of freedom, and how many trials they come from."""
+
+    squares: float
+    freedom: int
+    trials: int
+
+    def plus(self, other: "Residual") -> "Residual":
+        """Both together."""
+        return Residual(self.squares + other.squares, self.freedom + other.freedom, self.trials + other.trials)
+
+
+def spread(groups: Iterable[Sequence[float]]) -> Residual:
+    """What is left of the logarithms of values above 0 beside each group's mean."""
+    import numpy as np
+
+    logs = [np.log(own) for own in groups]
+    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
+    trials = sum(map(len, logs))
+    return Residual(squares, trials - len(logs), trials)
+
+
+def fit_prior(works: Sequence[Residual]) -> NoisePrior:
+    """The prior that earlier workloads on this machine speak for, by the method of moments (Smyth 2004, section 6.2).
+
+    `works` are the residuals of one workload each. The shipped prior where they are too few.
+    """
+    from scipy.special import digamma, polygamma
+
+    known = [one for one in works if one.freedom > 0]
+    if len(known) < LEAST_WORKS or sum(one.freedom for one in known) < LEAST_FREEDOM:
+        return SHIPPED_PRIOR
+    variances = [one.squares / one.freedom for one in known]
+    least = 1e-5 * sorted(variances)[len(variances) // 2]  # none is 0: two equal times are chance, too
+    if not least:
+        return SHIPPED_PRIOR
+    halves = [one.freedom / 2 for one in known]
+    logs = [log(max(one, least)) - digamma(half) + log(half) for one, half in zip(variances, halves, strict=True)]
+    mean = sum(logs) / len(logs)
+    spread = sum((one - mean) ** 2 for one in logs) / (len(logs) - 1) - sum(polygamma(1, halves)) / len(halves)
+    # So few workloads as are known can't be said to be alike to any degree.
+    half = min(trigamma_inverse(spread), MOST_FREEDOM / 2, float(len(known)))
+    return NoisePrior(
+        deviation=exp((mean + float(digamma(half)) - log(half)) / 2),
+        freedom=2 * half,
+        source="history",
+        trials=sum(one.trials for one in known),
+        workloads=len(known),
+    )
+
+
+def trigamma_inverse(value: float) -> float:
+    """The number whose trigamma is `value`; infinite for 0 and below. By Newton's method, as in Smyth's appendix."""
+    from scipy.special import polygamma
+
+    if value <= 1e-6:
+        return inf
+    if value > 1e7:
+        return float(value**-0.5)
+    found = 0.5 + 1 / value
+    for _ in range(50):
+        own = float(polygamma(1, found))
+        step = own * (1 - own / value) / float(polygamma(2, found))
+        found += step
+        if -step / found < 1e-10:
+            break
+    return found
+
+
+def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 1, power: float = POWER) -> int | None:
+    """How many repetitions in all find a true difference of `effect` (0.05 is 5 %) with the probability `power`.
+
+    `comparisons` are all that are corrected for together. The noise is taken to be as uncertain as its degrees of
+    freedom say (Julious and Owen). None where it takes more than 200.
+    """
+    import numpy as np
+    from scipy.special import stdtrit
+
+    counts = np.arange(2, MOST_REPETITIONS + 1)
+    surely = stdtrit(noise.prior.freedom + counts - 1, 1 - ALPHA / comparisons / 2) + stdtrit(noise.freedom, power)
+    enough = surely * noise.deviation * (2 / counts) ** 0.5 <= log(1 + effect)
+    return int(counts[enough.argmax()]) if enough.any() else None
+
+
+def repetitions_to_decide(difference: float, error: float, noise: Noise, repetitions: int, worth: float) -> int | None:
+    """How many repetitions in all would tell on which side of the threshold a log ratio lies, if it stays as it is.
+
+    `difference` is the log ratio with its standard `error` from so many `repetitions`; the threshold is a saving of
+    `worth` (0.1 is 10 %). It is told once the interval's half is shorter than the distance. None for more than 200.
+    """
+    from scipy.special import stdtrit
+
+    distance = abs(difference - log(1 - worth))
+    for count in range(repetitions, MOST_REPETITIONS + 1):
+        more = count - repetitions
+        freedom = noise.prior.freedom + max(noise.own_freedom * count / repetitions, noise.own_freedom + more)
+        if stdtrit(freedom, 1 - ALPHA / 2) * error * (repetitions / count) ** 0.5 < distance:
+            return count
+    return None
