@@ -6,7 +6,7 @@ from assay.model.record import Status, Step
 from assay.model.trial import SettingsSpec
 from assay.plan.grid import Combination, Level
 from assay.plan.order import blocks
-from assay.rounds import Rounds, significant_work, work_of
+from assay.rounds import Rounds, decided_work, work_of
 from tests.builders import a_plan, a_record, a_trial
 
 
@@ -64,16 +64,16 @@ def test_work_that_is_decided_is_not_repeated_and_nothing_is_once_all_is():
     assert not Rounds(a_plan(*first), iter([second]), lambda _: every).following(set(), [], lambda _: True)
 
 
-def test_without_another_rule_work_is_decided_once_its_headline_is_significant():
+def test_without_another_rule_work_is_decided_once_it_has_a_verdict():
     repetitions = list(islice(repetitions_of(1, works=("sort", "count"), settings=("a",), media=("hdd", "ssd")), 3))
-    times = {("sort", "hdd"): 30.0, ("sort", "ssd"): 15.0, ("count", "hdd"): 30.0, ("count", "ssd"): 30.0}
+    times = {("sort", "hdd"): 30.0, ("sort", "ssd"): 15.0, ("count", "hdd"): 30.0, ("count", "ssd"): 27.5}
     records = [
         a_record(trial, (1 + at / 50) * times[trial.workload.name, trial.placement.name])
         for at, block in enumerate(repetitions)
         for trial in block
     ]
     plan = a_plan(*chain(*repetitions))
-    assert {work[0] for work in significant_work(records, plan.prior)} == {"sort"}
+    assert {work[0] for work in decided_work(plan, records)} == {"sort"}
     more = islice(repetitions_of(1, works=("sort", "count"), settings=("a",), media=("hdd", "ssd")), 3, None)
     following = Rounds(plan, more).following(held_by(records), records, lambda _: True)
     assert [(trial.workload.name, trial.repetition) for trial in following] == [("count", 4)] * 2

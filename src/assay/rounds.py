@@ -9,10 +9,10 @@ in time.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import count
 
-from assay.model.noise import NoisePrior
 from assay.model.record import Record
 from assay.model.trial import Plan, Trial
 from assay.stats.comparison import compare
+from assay.stats.decision import Verdict, decisions
 from assay.stats.machine_kind import machine_of
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import WORK, Levels, counts, samples
@@ -28,11 +28,11 @@ class Rounds:
     def __init__(self, plan: Plan, more: Iterator[tuple[Trial, ...]], decided: Decided | None = None) -> None:
         """`plan` has the combinations to repeat; `more` are repetitions of these and others, without end.
 
-        `decided` says of which work the records at hand tell enough; without, that whose headlines are significant.
+        `decided` says of which work the records at hand tell enough; by default `decided_work`.
         """
         self._wanted = {_levels_of(trial) for trial in plan.trials if not trial.warm_up}
         self._more = more
-        self._decided = decided or (lambda records: significant_work(records, plan.prior))
+        self._decided = decided or (lambda records: decided_work(plan, records))
         self._repetitions: list[tuple[Trial, ...]] = []
 
     def following(self, held: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
@@ -73,15 +73,20 @@ def work_of(trial: Trial) -> Work:
     return tuple(trial.factors[name] for name in WORK)
 
 
-def significant_work(records: Sequence[Record], prior: NoisePrior) -> set[Work]:
-    """The work of which each headline is significant; without headlines, each comparison."""
-    compared = compare(samples(records), prior=prior)
-    chosen = [one for one in compared if one.family == "headline"] or compared
+def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
+    """The work of which each decision between placements is made; where none are compared, each comparison significant.
+
+    A decision is made once its verdict is that a placement is worth it, or that none is.
+    """
     found: dict[Work, bool] = {}
-    for one in chosen:
+    for decision in decisions(plan, records):
+        if len(decision.placements) > 1:
+            work = tuple(decision.levels[name] for name in WORK)
+            found[work] = found.get(work, True) and decision.verdict is not Verdict.NOT_KNOWN_YET
+    for one in compare(samples(records), prior=plan.prior) if not found else ():
         work = tuple(dict(one.others)[name] for name in WORK)
         found[work] = found.get(work, True) and one.significant
-    return {work for work, significant in found.items() if significant}
+    return {work for work, decided in found.items() if decided}
 
 
 def _levels_of(trial: Trial) -> Levels:

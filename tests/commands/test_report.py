@@ -84,7 +84,7 @@ def test_markdown_has_the_answer_and_the_table(made, tmp_path):
     code, text = assay("report", folder, "--format", "md", "--out", tmp_path / "report.md")
     assert (code, text) == (0, "")
     written = (tmp_path / "report.md").read_text()
-    assert "- triangles: **ssd wins: ssd took 0.6" in written
+    assert "triangles on tiny: **ssd is worth it: 3" in written
     assert "| triangles | ssd | 3 |" in written
 
 
@@ -142,7 +142,7 @@ def test_without_a_form_the_table_is_printed_and_the_page_written(made):
     folder, _ = made
     code, said = assay("report", folder)
     assert code == 0
-    assert "triangles: ssd wins: ssd took 0.6" in " ".join(said.split())
+    assert "triangles on tiny: ssd is worth it: 3" in " ".join(said.split())
     assert "report.html" in said
     assert (folder / "report.html").exists()
 
@@ -150,9 +150,9 @@ def test_without_a_form_the_table_is_printed_and_the_page_written(made):
 def test_the_last_line_says_what_to_type_next(tmp_path, monkeypatch):
     monkeypatch.delenv("ASSAY_COMMAND", raising=False)
     folder = tmp_path / "run"
-    write_run(folder, *made_run(made_trials(repetitions=3), times={"hdd": 60.0, "ssd": 60.0}))
+    write_run(folder, *made_run(made_trials(repetitions=3), times={"hdd": 60.0, "ssd": 55.0}))
     _, text = assay("report", folder)
     *_, words, command = text.rstrip().splitlines()
-    assert words.startswith("To know more: ")
-    assert words.endswith(" min. Type:")
+    assert words.startswith("Next: To decide it, repeat the experiment for about ")
+    assert words.endswith(" min:")
     assert command.startswith(f"  assay run EXPERIMENT.yaml --out {folder} --resume --for ")

@@ -2,9 +2,10 @@
 
 import pytest
 
-from assay.engine.history import task_attempt
+from assay.engine.history import active_seconds, task_attempt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
+from assay.model.record import TaskAttempt
 from tests.engine.captures import attempt_of, captured, history_of, serving
 
 CAPTURED, JOB = captured("friend-lists")
@@ -39,6 +40,22 @@ def test_the_attempts_add_up_to_the_job(history):
         assert attempt.started_ms <= attempt.shuffle_finished_ms <= attempt.merge_finished_ms <= attempt.finished_ms
         assert attempt.shuffled_bytes > 0
         assert attempt.node == "localhost"
+
+
+def test_a_job_says_how_long_its_tasks_ran(history):
+    job = history.read(JobReference(name="friend-lists", id=JOB)).job
+    assert job.active_s is not None
+    assert 0.5 * job.elapsed_s < job.active_s < job.elapsed_s
+
+
+def test_seconds_with_several_tasks_count_once_and_those_without_any_not():
+    def attempt(started_ms, finished_ms):
+        return TaskAttempt.model_construct(started_ms=started_ms, finished_ms=finished_ms)
+
+    spans = [attempt(1000, 3000), attempt(9000, 9500), attempt(2000, 4000), attempt(2500, 2600), attempt(4000, 5000)]
+    assert active_seconds(spans) == 4.5
+    assert active_seconds([attempt(1000, 0)]) is None
+    assert active_seconds([]) is None
 
 
 def test_the_attempts_task_counters_add_up_to_the_job(history):

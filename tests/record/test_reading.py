@@ -6,7 +6,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.placement import Landed
-from assay.model.record import PROCESSOR_TIME, TASK_COUNTERS, Amount, totals
+from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Amount, totals
 from assay.model.result import TrialResult
 from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, record_outline, whole_record
@@ -30,6 +30,28 @@ def test_an_outline_is_the_record_without_what_makes_it_large():
     assert outline.totals.elapsed_s == record.totals.elapsed_s
     assert outline.totals.phases == record.totals.phases
     assert whole_record(record.model_dump_json()) == record
+
+
+def test_an_outline_keeps_what_conditions_and_busy_times_are_worked_out_from():
+    report = {"reads": {"bytes": 5, "requests": 2}, "writes": {"bytes": 7}, "busy_seconds": 1.5, "flushes": 3}
+    busy = AMOUNT.model_copy(update={"probe": "disk", "subject": "hdd", "series": "busy_s"})
+    staged = busy.model_copy(update={"part": "staging"})
+    counters = {"FILE_BYTES_READ": 1, "HDFS_BYTES_READ": 2, "FILE_BYTES_WRITTEN": 3}
+    job = a_record().jobs[0].model_copy(update={"counters": {FILE_SYSTEM_COUNTERS: counters}})
+    record = a_record(
+        jobs=(job,), totals=totals((job,), ()), amounts=(AMOUNT, staged, busy),
+        devices={"hdd": {"staging": report, "run": report, "write out": report}},
+    )  # fmt: skip
+    outline = record_outline(record.model_dump_json())
+    assert outline.amounts == (busy,)
+    assert outline.devices == {
+        "hdd": {
+            "run": {"reads": {"bytes": 5}, "writes": {"bytes": 7}, "busy_seconds": 1.5},
+            "write out": {"writes": {"bytes": 7}},
+        }
+    }
+    kept = {"FILE_BYTES_READ": 1, "HDFS_BYTES_READ": 2}
+    assert outline.totals.counters == outline.jobs[0].counters == {FILE_SYSTEM_COUNTERS: kept}
 
 
 def test_an_outline_keeps_the_processor_time_of_all_counters():

@@ -60,7 +60,7 @@ def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, 
     assert len(run.told) == MOST_TRIALS_TOLD
     assert run.told[0].jobs[0].counters
     html = page_of(run, judge(run.plan, run.records))
-    assert html.count("<tr data-levels") == MOST_ROWS
+    assert html.count("<tr data-levels") == 2 * MOST_ROWS  # combinations, and comparisons of settings
     assert f"{MOST_ROWS} of 200 combinations are shown" in html
     assert f"{MOST_TRIALS_TOLD} of 400 trials are shown" in html
     assert len(html) < 1 << 20

@@ -100,8 +100,9 @@ def run(
 @click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
 @click.option(
     "--rows",
-    type=click.Choice(["combinations", "trials"]),
-    help="What a row of --format csv is; combinations by default.",
+    type=click.Choice(["combinations", "trials", "placements", "parts"]),
+    help="What a row of --format csv is; combinations by default. `placements` has what storage costs and what each "
+    "placement saves, `parts` the same for each job and phase.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="File for --format; md, csv and json are printed without.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")

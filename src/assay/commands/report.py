@@ -12,23 +12,22 @@ from assay.commands.printing import find_browser, print_page
 from assay.model.doubt import Outcome
 from assay.model.record import Record
 from assay.record.folder import Damaged, RunFolder
-from assay.report.again import further_command
-from assay.report.figures import combination_values, csv_lines, trial_values
+from assay.report.figures import combination_values, csv_lines, part_values, placement_values, trial_values
 from assay.report.gathered import Gathered, gather
 from assay.report.joules import efficiencies, energy_json, energy_values, row_energies
 from assay.report.judged import judge
 from assay.report.markdown import markdown
+from assay.report.next_steps import next_steps
 from assay.report.page import page_of
 from assay.report.study_words import study_text
 from assay.report.table import print_report
-from assay.stats.summary import summarise
 from assay.study.comparison import compare
 from assay.study.experiment import study_experiment
 
 FAILED = 1
 MOST_DAMAGED = 20
 Form = Literal["html", "md", "csv", "json", "pdf"]
-Rows = Literal["combinations", "trials"]
+Rows = Literal["combinations", "trials", "placements", "parts"]
 
 
 @uncollected()
@@ -47,9 +46,10 @@ def report_run(folder: Path, console: Console) -> int:
     target = folder / "report.html"
     target.write_text(page_of(run, judged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
-    if judged.further:
-        for line in (f"To know more: {judged.further.words}. Type:", f"  {further_command(run, judged.further)}"):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    for step in next_steps(run, judged.decisions):
+        console.print(f"Next: {step.words}{':' if step.command else '.'}", highlight=False, markup=False)
+        if step.command:
+            console.print(f"  {step.command}", highlight=False, markup=False, soft_wrap=True)
     return _code(run)
 
 
@@ -82,14 +82,18 @@ def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console
 
 
 def csv_of(run: Gathered, rows: Rows) -> Iterator[str]:
-    """One line per combination, or per trial, with what its jobs took of energy."""
+    """One line per combination or trial, with what its jobs took of energy; per placement; or per job and phase."""
+    judged = judge(run.plan, run.records)
+    if rows == "placements":
+        return csv_lines([line for one in judged.decisions for line in placement_values(one)])
+    if rows == "parts":
+        return csv_lines([line for one in judged.breakdowns for line in part_values(one)])
     known = efficiencies(run)
     if rows == "trials":
         trials = zip(run.records, trial_values(run.records), strict=True)
         return csv_lines([{**values, **energy_values([known.get(record.trial.id)])} for record, values in trials])
-    summary = summarise(run.records)
-    energies = row_energies(summary, run.records, known)
-    return csv_lines([{**combination_values(row), **own} for row, own in zip(summary, energies, strict=True)])
+    energies = row_energies(judged.rows, run.records, known)
+    return csv_lines([{**combination_values(row), **own} for row, own in zip(judged.rows, energies, strict=True)])
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:
@@ -102,11 +106,6 @@ def emit(lines: Iterator[str], out: Path | None) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def records_json(folder: Path) -> str:
-    """The plan, all records and what had to be left out."""
-    return "\n".join(json_lines(RunFolder(folder)))
-
-
 def json_lines(run: RunFolder) -> Iterator[str]:
     """One JSON document in lines, a record at a time: a large run does not fit into memory at once.
 
@@ -114,8 +113,6 @@ def json_lines(run: RunFolder) -> Iterator[str]:
     """
     plan = run.plan()
     damaged: list[Damaged] = []
-    studied = study_experiment(plan.experiment) is not None
-    kept: list[Record] = []
     energies: list[str] = []
     yield f'{{"plan": {plan.model_dump_json()},\n"records": ['
     before = ""
@@ -124,15 +121,19 @@ def json_lines(run: RunFolder) -> Iterator[str]:
             yield f"{before}{one.model_dump_json()}"
             before = ","
             energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(energy_json(one))}")
-            if studied:
-                kept.append(one)
         else:
             damaged.append(one)
     left_out = [{"folder": str(one.folder), "reason": one.reason} for one in damaged]
-    study = compare(plan, kept) if studied else None
+    readable = gather(run, close=False)
+    judged = judge(plan, readable.records)
+    parts = {"decisions": judged.decisions, "breakdowns": judged.breakdowns, "other_comparisons": judged.others}
+    worked_out = "".join(
+        f',\n"{name}": [{",".join(one.model_dump_json() for one in own)}]' for name, own in parts.items()
+    )
+    study = compare(plan, readable.records) if study_experiment(plan.experiment) is not None else None
     beside = f',\n"study": {study.model_dump_json()}' if study else ""
     energy = ",\n".join(energies)
-    yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{beside}}}'
+    yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{worked_out}{beside}}}'
 
 
 def exit_code(folder: Path) -> int:

@@ -27,7 +27,7 @@ from assay.preflight import MakeParts, Needs, check_needs
 from assay.probe.left_overs import remove_left_overs
 from assay.record.earlier import earlier
 from assay.record.folder import RunFolder
-from assay.report.again import typed
+from assay.report.next_steps import typed
 from assay.report.table import print_doubt
 from assay.report.text import duration_text
 from assay.rounds import Rounds

@@ -70,6 +70,7 @@ class HistoryServer:
             )
         ]
         record = job_record(reference.name, job, counters)
+        record = record.model_copy(update={"active_s": active_seconds(attempts)})
         return History(job=record, attempts=tuple(attempts), doubts=gaps(record, attempts))
 
     def failure(self, job: str) -> list[str]:
@@ -145,6 +146,18 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
         ),
         counters=_counters(groups, "totalCounterValue"),
     )
+
+
+def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
+    """During how many seconds at least one of these ran; None where none has both its times."""
+    spans = sorted((one.started_ms, one.finished_ms) for one in attempts if one.finished_ms > one.started_ms > 0)
+    if not spans:
+        return None
+    covered_ms, end_ms = 0, 0
+    for begin, finish in spans:
+        covered_ms += max(0, finish - max(begin, end_ms))
+        end_ms = max(end_ms, finish)
+    return covered_ms / 1000
 
 
 def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> TaskAttempt:

@@ -74,6 +74,7 @@ class EmulatedMedium:
             "profile": self.profile.name,
             "profile_digest": self.profile.digest,
             "drive": _drive(self.profile),
+            **({"model": self.profile.model} if self.profile.model and self.profile.slowdown == 1 else {}),
             "size_bytes": str(self._size()),
             "file_system": self.spec.file_system,
             "rotational": "yes" if queue.rotational else "no",

@@ -40,14 +40,15 @@ class Figure(Frozen):
 class Profile(Frozen):
     """A drive as a profile file describes it.
 
-    `figures` are what the model is built from, and all that it does takes `slowdown` times as long; `expected` are what
-    published measurements show of such a drive, against which calibration holds the emulated one. `lines` are where the
-    figures stand in the file.
+    `title` names the drive in full, `model` in short, as answers name it. `figures` are what its emulation is built
+    from, and all that it does takes `slowdown` times as long; `expected` are what published measurements show of such a
+    drive, against which calibration holds the emulated one. `lines` are where the figures stand in the file.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     kind: str
     title: str = ""
+    model: str = ""
     figures: Mapping[str, Figure]
     slowdown: int = 1
     expected: Mapping[str, Figure] = {}

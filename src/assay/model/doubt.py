@@ -1,5 +1,6 @@
 """Doubts and verdicts: what goes with a number so that nobody trusts it more than it deserves."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from assay.model.base import Frozen
@@ -16,6 +17,24 @@ class Doubt(Frozen):
     what: str
     why: str
     cure: str
+
+
+DECISIVE = (
+    "wrong-outputs", "no-emulated-drives", "different-machines", "medium-changed", "placement-missed",
+    "few-repetitions",
+    "same-names-for-other-things", "medium-is-no-disk", "cache-unknown", "page-cache-hides-medium", "emulator-was-late",
+    "drive-too-fast-for-this-machine", "emulator-was-slow", "emulated-beside-real", "memory-not-bounded",
+    "out-of-memory", "history-incomplete", "cache-not-quite-cold", "parts-apart", "processors-varied", "machine-shared",
+)  # fmt: skip
+"""The kinds of doubt that could change a comparison's answer, the worst first. Others touch single figures only."""
+
+
+def decisive(doubts: Iterable[Doubt]) -> list[tuple[Doubt, int]]:
+    """Of each decisive kind the first doubt and how many there are; the worst kind first."""
+    found: dict[str, list[Doubt]] = {}
+    for doubt in doubts:
+        found.setdefault(doubt.kind, []).append(doubt)
+    return [(found[kind][0], len(found[kind])) for kind in DECISIVE if kind in found]
 
 
 class Outcome(StrEnum):

@@ -46,7 +46,11 @@ NO_PHASES = Phases(map_s=0, shuffle_s=0, merge_s=0, reduce_s=0)
 
 
 class JobRecord(Frozen):
-    """One MapReduce job, with the times of its history in milliseconds since the epoch."""
+    """One MapReduce job, with the times of its history in milliseconds since the epoch.
+
+    `active_s` are the seconds during which at least one attempt of its tasks ran, None where its tasks are not known:
+    the rest of its time is start-up and waiting.
+    """
 
     name: str
     id: str
@@ -59,6 +63,7 @@ class JobRecord(Frozen):
     failed_maps: int = 0
     failed_reduces: int = 0
     uberized: bool = False
+    active_s: float | None = None
     phases: Phases
     counters: Counters
 

@@ -127,6 +127,7 @@ class Plan(Frozen):
     `worth` is the reader's threshold: the share of time (0 to 0.9) that a placement must save to be worth it. `prior`
     is what is assumed of this machine's noise. `placements` are the names of what is compared, in the experiment's
     order: the first is what the others are compared with (empty in plans of before: the first in the alphabet).
+    `next` is what the experiment's author wants done after it.
     """
 
     schema_version: Literal[2] = 2
@@ -139,6 +140,7 @@ class Plan(Frozen):
     worth: float = DEFAULT_WORTH
     prior: NoisePrior = SHIPPED_PRIOR
     placements: tuple[str, ...] = ()
+    next: str = ""
 
 
 class Estimate(Frozen):

@@ -58,6 +58,11 @@ class ExperimentFile(Frozen):
         "`runs/NAME-DATE-TIME`."
     )
     description: str = Field(default="", description="Shown in the report.")
+    next: str = Field(
+        default="",
+        description="What to do after this experiment, in a sentence; the report ends with it. Commands in it stand "
+        "between back quotes.",
+    )
     workloads: Annotated[
         list[OneWorkload], BeforeValidator(one_or_many, json_schema_input_type=OneWorkload | list[OneWorkload])
     ] = Field(min_length=1, description="What to compute.")
@@ -171,7 +176,7 @@ class ExperimentFile(Frozen):
         default=1,
         ge=1,
         le=10_000,
-        description="How often each combination runs. With fewer than 5 the report raises a doubt.",
+        description="How often each combination runs. With 1, in the interleaved order, nothing can be significant.",
     )
     warm_up: int = Field(
         default=0,

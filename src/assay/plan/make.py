@@ -55,6 +55,7 @@ def plan_and_more(path: Path, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tu
         trials=tuple(chain.from_iterable(islice(repetitions, experiment.repetitions))),
         doubts=tuple(doubts),
         worth=experiment.worth,
+        next=experiment.next,
         placements=tuple(one.name for one in named.placements),
     )
     return plan, repetitions

@@ -10,12 +10,26 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import PROCESSOR_TIME, SCHEMA_VERSION, TASK_COUNTERS, Record, totals
+from assay.model.record import (
+    FILE_SYSTEM_COUNTERS,
+    PROCESSOR_TIME,
+    SCHEMA_VERSION,
+    TASK_COUNTERS,
+    Record,
+    totals,
+)
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
-NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": (), "devices": {}, "amounts": ()}
-"""What makes most of a record, and nothing that is worked out over all trials of a run needs."""
+NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
+"""Of these, of counters, devices and amounts an outline has only what is worked out over all trials of a run."""
+
+KEPT_COUNTERS = {
+    TASK_COUNTERS: (PROCESSOR_TIME, "REDUCE_SHUFFLE_BYTES"),
+    FILE_SYSTEM_COUNTERS: ("FILE_BYTES_READ", "HDFS_BYTES_READ"),
+}
+KEPT_REPORTS = {"run": ("reads", "writes", "busy_seconds"), "write out": ("writes",)}
+KEPT_AMOUNTS = ("disk", "run", "busy_s")
 
 
 class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those who handle it
@@ -28,16 +42,23 @@ def whole_record(text: str | bytes) -> Record:
 
 
 def record_outline(text: str | bytes) -> Record:
-    """A record without its settings, landed bytes, devices, amounts and counters, which stay unread.
+    """A record without its settings, landed bytes, and most of its devices' reports, amounts and counters.
 
-    Of the counters it keeps the tasks' processor time. It takes a twentieth of the whole record's memory. Raises
+    What it keeps is what figures over all trials need. It takes a twentieth of the whole record's memory. Raises
     Unreadable.
     """
     content = _content(text)
     content.update(NOT_IN_OUTLINE)
+    reports = {name: _reports(one) for name, one in _map(content.get("devices")).items()}
+    content["devices"] = {name: own for name, own in reports.items() if own}
+    content["amounts"] = [
+        one
+        for one in _list(content.get("amounts"))
+        if isinstance(one, dict) and (one.get("probe"), one.get("part"), one.get("series")) == KEPT_AMOUNTS
+    ]
     for part in (*_list(content.get("jobs")), *_list(content.get("staging_jobs")), content.get("totals")):
         if isinstance(part, dict) and "counters" in part:
-            part["counters"] = _processor_time(part["counters"])
+            part["counters"] = _kept(part["counters"])
     return _agreeing(_checked(Record, content))
 
 
@@ -94,12 +115,28 @@ def _agreeing(record: Record) -> Record:
     return record
 
 
-def _processor_time(counters: object) -> dict[str, dict[str, object]]:
-    """Of a job's counters that of its tasks' processor time, if it has one."""
-    group = counters.get(TASK_COUNTERS) if isinstance(counters, dict) else None
-    if not isinstance(group, dict) or PROCESSOR_TIME not in group:
-        return {}
-    return {TASK_COUNTERS: {PROCESSOR_TIME: group[PROCESSOR_TIME]}}
+def _kept(counters: object) -> dict[str, dict[str, object]]:
+    """Of a job's counters those that an outline has."""
+    groups = {name: (_map(_map(counters).get(name)), wanted) for name, wanted in KEPT_COUNTERS.items()}
+    kept = {name: {one: own[one] for one in wanted if one in own} for name, (own, wanted) in groups.items()}
+    return {name: own for name, own in kept.items() if own}
+
+
+def _reports(reports: object) -> dict[str, dict[str, object]]:
+    """Of a device's reports those figures that an outline has; of requests their bytes alone."""
+    kept: dict[str, dict[str, object]] = {}
+    for part, wanted in KEPT_REPORTS.items():
+        own = _map(_map(reports).get(part))
+        kept[part] = {
+            name: {"bytes": one.get("bytes")} if isinstance(one, dict) else one
+            for name in wanted
+            if (one := own.get(name)) is not None
+        }
+    return {part: own for part, own in kept.items() if own}
+
+
+def _map(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _list(value: object) -> list[Any]:

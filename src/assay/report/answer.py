@@ -1,118 +1,249 @@
-"""The answer in a sentence per workload: which level wins, by how much, and how sure that is.
+"""The answer to a run's question in words: what storage costs, what each placement saves, whether it is worth it.
 
-It claims what `stats.comparison` tells and nothing else: a level wins where its difference is told after correction.
+Terminal, page and Markdown show the same sentences. They say what `stats.decision` holds and nothing else.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.report.levels import label_factors
-from assay.report.standing import Belief, verdict_on, verdict_over
-from assay.report.text import seconds_text
-from assay.stats.comparison import Comparison
+from assay.report.text import duration_text, seconds_text
+from assay.stats.conditions import BUSY, READ, WRITTEN, Condition
+from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
 from assay.stats.sample import PLACEMENT
-from assay.stats.summary import Row
-from assay.stats.wording import in_words
+
+MOST_SURE = 0.995
+_KINDS = {"disk": "this machine's disk", "memory": "memory", "existing": "the cluster's own storage"}
+
+
+class AnswerLine(NamedTuple):
+    """One placement: where the job ran, how long it took, and what that says. `baseline` is no drive to buy."""
+
+    where: str
+    time: str
+    words: str
+    baseline: bool = False
 
 
 class Answer(NamedTuple):
-    """What is said of one workload, data set and factor.
+    """A decision in words.
 
-    `times` are the medians where one combination of all else was compared. `details` are sentences, one for each
-    comparison, and what they are of where there are several; `made` says which were made.
+    `subject` names workload and data set, `headline` is the verdict in a sentence, `notes` are sentences on what limits
+    the answer and on what can be said all the same; the worst first. `levels` are the decision's.
     """
 
     subject: str
-    factor: str
     headline: str
-    belief: Belief
-    why: str
-    times: str
-    details: tuple[tuple[str, str], ...]
-    made: str
+    verdict: Verdict
+    lines: tuple[AnswerLine, ...]
+    notes: tuple[str, ...]
     levels: Mapping[str, str]
 
 
-def answers(rows: Sequence[Row], compared: Sequence[Comparison]) -> tuple[list[Answer], list[Answer]]:
-    """Those of the question that the run asks (of the placement, where that varies), and those of factors beside it."""
-    question = [one for one in compared if one.factor == PLACEMENT] or list(compared)
-    beside = [one for one in compared if one.factor != PLACEMENT] if len(question) < len(compared) else []
-    return _answers(question, rows), _answers(beside, rows)
-
-
-def _answers(comparisons: Sequence[Comparison], rows: Sequence[Row]) -> list[Answer]:
-    """One for each workload, data set and factor, in the order of the rows."""
-    grouped: dict[tuple[str, str, str], list[Comparison]] = {}
-    for one in comparisons:
-        others = dict(one.others)
-        grouped.setdefault((others["workload"], others["dataset"], one.factor), []).append(one)
-    names = label_factors(rows)
-    places = {(row.group.workload, row.group.dataset): place for place, row in reversed(list(enumerate(rows)))}
-    several: dict[str, set[str]] = {}
-    for workload, dataset, _ in grouped:
-        several.setdefault(workload, set()).add(dataset)
-    return [
-        _answer(f"{workload} on {dataset}" if len(several[workload]) > 1 else workload, own, names, rows)
-        for (workload, dataset, _), own in sorted(grouped.items(), key=lambda one: places[one[0][:2]])
-    ]
-
-
-def _answer(subject: str, own: Sequence[Comparison], names: Sequence[str], rows: Sequence[Row]) -> Answer:
-    within: dict[tuple[tuple[str, str], ...], list[Comparison]] = {}
-    for one in own:
-        within.setdefault(one.others, []).append(one)
-    headline, belief, why = verdict_on(own) if len(within) == 1 else verdict_over(list(within.values()))
-    factor, others = own[0].factor, dict(own[0].others)
+def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
+    """In words; `shared` are all decisions of the report: what is the same in all of them is not repeated."""
+    names = _names(decision)
+    lines = [AnswerLine(_where(decision, one, names), _time(one), _words(decision, one)) for one in decision.placements]
+    if decision.baseline is not None:
+        lines.append(
+            AnswerLine(
+                "With zero storage delay", _time(decision.baseline), _baseline_words(decision, names), baseline=True
+            )
+        )
+    notes = [
+        *_left_out(decision), *_not_met(decision.conditions, names), *_bound(decision, names), *_open(decision),
+    ]  # fmt: skip
     return Answer(
-        subject=subject,
-        factor=factor,
-        headline=headline if factor == PLACEMENT else f"{factor}: {headline}",
-        belief=belief,
-        why=why + _left_out(factor, others, rows),
-        times=_medians(own, rows) if len(within) == 1 else "",
-        details=tuple((_of(one, names), f"{in_words(one)}.") for one in own),
-        made=_made(own),
-        levels={"workload": others["workload"], "dataset": others["dataset"]},
+        subject=subject_of(decision, shared),
+        headline=_headline(decision, names),
+        verdict=decision.verdict,
+        lines=tuple(lines),
+        notes=tuple(notes),
+        levels=decision.levels,
     )
 
 
-def _left_out(factor: str, others: Mapping[str, str], rows: Sequence[Row]) -> str:
-    """How many trials of the same work were left out as their output was wrong, and of which levels."""
-    wrong: dict[str, int] = {}
-    for row in rows:
-        if row.wrong and (row.group.workload, row.group.dataset) == (others["workload"], others["dataset"]):
-            level = row.placement if factor == PLACEMENT else str(getattr(row.group, factor))
-            wrong[level] = wrong.get(level, 0) + row.wrong
-    if not wrong:
-        return ""
-    one = sum(wrong.values()) == 1
-    told = ", ".join(f"{count} of {level}" for level, count in wrong.items())
-    return f"; {told} {'is' if one else 'are'} left out, as {'its output is' if one else 'their outputs are'} wrong"
-
-
-def _made(own: Sequence[Comparison]) -> str:
-    """For how many comparisons their p-values were corrected."""
-    count = max(one.comparisons for one in own)
-    return f"P-values are corrected for {count} comparisons." if count > 1 else ""
-
-
-def _of(one: Comparison, names: Sequence[str]) -> str:
-    """What was equal in it, of what varies otherwise."""
-    others = dict(one.others)
-    return ", ".join(f"{name} {others[name]}" for name in names if others.get(name))
-
-
-def _medians(own: Sequence[Comparison], rows: Sequence[Row]) -> str:
-    """`hdd 77.9 s, ssd 37.4 s`, of what was compared with everything else equal."""
-    factor = own[0].factor
-    wanted = {
-        tuple(sorted({**dict(one.others), factor: level}.items())) for one in own for level in (one.base, one.level)
-    }
-    found = [
-        (levels[factor], row.elapsed_s)
-        for row in rows
-        if row.elapsed_s is not None
-        for levels in [{name: str(level) for name, level in {**dict(row.group), PLACEMENT: row.placement}.items()}]
-        if tuple(sorted(levels.items())) in wanted
+def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
+    """`triangles on brightkite-like, settings customs`: workload, data set, and what else differs between decisions."""
+    levels = decision.levels
+    always = [levels["workload"]]
+    if levels.get("options"):
+        always.append(f"({levels['options'].replace('=', ' ')})")
+    if levels.get("dataset", "none") != "none":
+        always.append(f"on {levels['dataset']}")
+    rest = [
+        f"{name} {level}"
+        for name, level in levels.items()
+        if name not in {"workload", "options", "dataset"} and len({one.levels.get(name) for one in shared}) > 1
     ]
-    return ", ".join(f"{level} {seconds_text(seconds)} s" for level, seconds in found)
+    return ", ".join([" ".join(always), *rest])
+
+
+def percent(share: float) -> str:
+    """`33 %`; a share that rounds to nothing is `under 1 %`."""
+    return "under 1 %" if 0 < abs(share) < 0.005 else f"{round(100 * share):d} %"
+
+
+def interval_text(one: Estimate) -> str:
+    """`25 to 40 %`, of shares."""
+    if one.low is None or one.high is None:
+        return "no interval"
+    return f"{round(100 * one.low):d} to {round(100 * one.high):d} %"
+
+
+def _names(decision: Decision) -> Mapping[str, str]:
+    """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
+    if decision.factor != PLACEMENT:
+        return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
+    kinds = [one.kind for one in decision.placements]
+    return {
+        one.placement: one.placement
+        if not one.kind or kinds.count(one.kind) > 1
+        else _KINDS.get(one.kind, f"the {one.kind}")
+        for one in decision.placements
+    }
+
+
+def _where(decision: Decision, one: PlacementResult, names: Mapping[str, str]) -> str:
+    if decision.factor != PLACEMENT:
+        return f"With {names[one.placement]}"
+    return f"On {names[one.placement]}" + (f" ({one.drives})" if one.drives else "")
+
+
+def _time(one: PlacementResult) -> str:
+    return f"{seconds_text(one.elapsed_s.value) if one.elapsed_s.value < 9.95 else round(one.elapsed_s.value)} s"
+
+
+def _words(decision: Decision, one: PlacementResult) -> str:
+    if one.saving is None:
+        return _storage(one) if one.storage_s else _busy(decision)
+    change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
+    return f"{change}: {one.verdict} (threshold {percent(decision.worth)}; 95 % interval {interval_text(one.saving)})"
+
+
+def _storage(one: PlacementResult) -> str:
+    if one.storage_s is None or one.storage_share is None:
+        return ""
+    if not _is_significant(one.storage_share):
+        return f"storage: no significant part of it (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
+    seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
+    return f"storage: {seconds} s of it ({percent(one.storage_share.value)}; {interval_text(one.storage_share)})"
+
+
+def _is_significant(share: Estimate) -> bool:
+    return share.low is not None and share.low > 0
+
+
+def _busy(decision: Decision) -> str:
+    if decision.busy_bound_s is None:
+        return "what storage costs was not measured"
+    return f"its drives were busy for {seconds_text(decision.busy_bound_s)} s of that"
+
+
+def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
+    """How much of what storage costs each placement wins back; where it costs nothing, the most that one could save."""
+    won = [one for one in decision.placements if one.won_back is not None]
+    if not won:
+        share = decision.placements[0].storage_share if decision.placements else None
+        if share is None or share.high is None:
+            return "no placement to compare it with"
+        return f"no drive could save more than {percent(max(0.0, share.high))}"
+    return "; ".join(f"{names[one.placement]} wins back {_won_back(one)}" for one in won) + " of what storage costs"
+
+
+def _won_back(one: PlacementResult) -> str:
+    share = one.won_back.value if one.won_back else 0.0
+    if share >= MOST_SURE:
+        return "all"
+    return "nothing" if share <= 0 else percent(share)
+
+
+def _headline(decision: Decision, names: Mapping[str, str]) -> str:
+    """The verdict in a sentence without its end."""
+    if len(decision.placements) < 2:
+        return _alone(decision, names)
+    base = names[decision.placements[0].placement]
+    worth = [one for one in decision.placements if one.verdict is Verdict.WORTH_IT]
+    if worth:
+        best = min(worth, key=lambda one: one.elapsed_s.value)
+        return f"{names[best.placement]} is worth it: {_less(best)} than {base}"
+    best = min(decision.placements[1:], key=lambda one: one.elapsed_s.value)
+    if decision.verdict is Verdict.NOT_WORTH_IT:
+        others = "no other placement" if len(decision.placements) > 2 else names[best.placement]
+        verb = "is" if len(decision.placements) > 2 else "is not"
+        most = max(0.0, best.saving.high or 0.0) if best.saving else 0.0
+        return f"{others} {verb} worth it: at most {percent(most)} less time than {base}"
+    return f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
+
+
+def _less(one: PlacementResult) -> str:
+    return f"{percent(one.saving.value)} less time" if one.saving else ""
+
+
+def _alone(decision: Decision, names: Mapping[str, str]) -> str:
+    """Of one placement only a bound can be told."""
+    if not decision.placements:
+        return "only the zero-delay baseline ran"
+    one = decision.placements[0]
+    if decision.verdict is Verdict.NOT_WORTH_IT:
+        return f"no faster drive is worth it: storage is less than {percent(decision.worth)} of the time"
+    if one.storage_share is not None and one.storage_share.high is not None:
+        return f"a faster drive could save at most {percent(max(0.0, one.storage_share.high))} of the time"
+    if decision.busy_bound_s is not None:
+        most = min(1.0, decision.busy_bound_s / one.elapsed_s.value)
+        return f"a faster drive could save at most {percent(most)} of the time on {names[one.placement]}"
+    return f"only {names[one.placement]} ran: there is nothing to compare it with"
+
+
+def _left_out(decision: Decision) -> list[str]:
+    """Placements that no figure speaks of."""
+    if not decision.without_time:
+        return []
+    named = ", ".join(decision.without_time)
+    return [f"No trial on {named} counts: they failed, or their outputs are wrong."]
+
+
+def _not_met(found: Sequence[Condition], names: Mapping[str, str]) -> list[str]:
+    """A sentence for each kind of condition that is not met, with what still holds."""
+    says = {
+        READ: "of what the jobs read {share} came from {subject} itself (at least {least} is wanted): the page "
+        "cache answered the rest, so with less memory or more data the drives may matter more",
+        WRITTEN: "{share} of what was written to {subject} was there when the jobs ended (at least {least} is "
+        "wanted): the rest was written afterwards and is in no time above",
+        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is wanted): this job "
+        "asks little of its storage",
+    }
+    notes = []
+    for kind, words in says.items():
+        missed = [one for one in found if one.kind == kind and not one.met]
+        if missed:
+            worst = min(missed, key=lambda one: one.share or 0.0)
+            share = "an unknown share" if worst.share is None else percent(worst.share)
+            subject = names.get(worst.subject, worst.subject)
+            said = words.format(share=share, subject=subject, least=percent(worst.least))
+            notes.append(f"A condition is not met: {said}.")
+    return notes
+
+
+def _bound(decision: Decision, names: Mapping[str, str]) -> list[str]:
+    """Without a baseline the drives' busy time bounds what any drive could save."""
+    if decision.busy_bound_s is None or not decision.placements:
+        return []
+    base = decision.placements[0]
+    busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
+    name = names[base.placement]
+    return [
+        f"{name[0].upper()}{name[1:]} was busy for {busy} of {whole} s, so no drive can save more than about {busy} s."
+    ]
+
+
+def _open(decision: Decision) -> list[str]:
+    """What would decide what is open."""
+    if decision.verdict is not Verdict.NOT_KNOWN_YET or len(decision.placements) < 2:
+        return []
+    if decision.more is None:
+        return [
+            "At this noise no number of repetitions that fits into a day would decide it; measure on a quieter machine."
+        ]
+    count = decision.more.repetitions
+    times = f"{count} more repetition{'' if count == 1 else 's'}"
+    return [f"About {times} ({duration_text(decision.more.seconds)}) would decide it, if the times stay as they are."]

@@ -5,6 +5,8 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.model.record import Phases, Record
+from assay.stats.breakdown import Breakdown
+from assay.stats.decision import Decision, Estimate
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.sample import counts, is_warm_up
 from assay.stats.summary import Row
@@ -37,6 +39,55 @@ def combination_values(row: Row) -> dict[str, Value]:
         "outcome": str(row.outcome),
         "words": row.words,
     }
+
+
+def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
+    """One line for each placement of a decision, the zero-delay baseline last; shares are fractions of 1."""
+    for one in (*decision.placements, decision.baseline):
+        if one is not None:
+            yield {
+                **decision.levels,
+                "placement": one.placement,
+                "drives": one.drives,
+                "base": decision.placements[0].placement if decision.placements else None,
+                "trials": one.trials,
+                **_estimate("elapsed", one.elapsed_s, "_s"),
+                **_estimate("storage", one.storage_s, "_s"),
+                **_estimate("storage_share", one.storage_share),
+                **_estimate("saving", one.saving),
+                **_estimate("won_back", one.won_back),
+                "computing_s": one.split.computing_s if one.split else None,
+                "start_up_s": one.split.start_up_s if one.split else None,
+                "between_jobs_s": one.split.between_jobs_s if one.split else None,
+                "busy_bound_s": decision.busy_bound_s if one == decision.placements[0] else None,
+                "worth": decision.worth,
+                "verdict": None if one.verdict is None else str(one.verdict),
+            }
+
+
+def part_values(breakdown: Breakdown) -> Iterator[dict[str, Value]]:
+    """One line for each placement of each job and phase; what is too short to be tested has no shares."""
+    for part in breakdown.parts:
+        for one in part.times:
+            yield {
+                **breakdown.levels,
+                "part": part.kind,
+                "name": part.name,
+                "placement": one.placement,
+                "trials": one.trials,
+                "median_s": one.seconds,
+                "tested": part.tested,
+                **_estimate("storage_share", one.storage_share.share if one.storage_share else None),
+                "storage_p_adjusted": one.storage_share.p_adjusted if one.storage_share else None,
+                **_estimate("saving", one.saving.share if one.saving else None),
+                "saving_p_adjusted": one.saving.p_adjusted if one.saving else None,
+            }
+
+
+def _estimate(name: str, one: Estimate | None, unit: str = "") -> dict[str, Value]:
+    """A figure and the ends of its confidence interval."""
+    known = (one.value, one.low, one.high) if one else (None, None, None)
+    return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), known, strict=True))
 
 
 def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:

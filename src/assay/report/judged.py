@@ -6,34 +6,45 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt
 from assay.model.record import Record
 from assay.model.trial import Plan
-from assay.report.again import Further, further
-from assay.report.answer import Answer, answers
+from assay.report.answer import Answer, answer_of
 from assay.report.study import StudyView, study_view
-from assay.stats.comparison import compare
+from assay.stats.breakdown import Breakdown, breakdowns
+from assay.stats.comparison import Comparison, compare
+from assay.stats.decision import Decision, decisions
 from assay.stats.run_doubts import doubts_of
-from assay.stats.sample import samples
+from assay.stats.sample import PLACEMENT, samples
 from assay.stats.summary import Row, summarise
 
 
 class Judged(NamedTuple):
-    """Rows of the table; answers to the run's question and beside it; doubts, the plan's own before the trials'.
+    """All that is said of a run, as data; `answers` are the decisions in words.
 
-    `study` is what the run says of the study whose experiment it is; None for any other experiment. `further` is what
-    would tell more of the question.
+    `rows` are those of the table, `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors
+    beside the decisions', `doubts` the plan's own before the trials'. `study` is what the run says of the study whose
+    experiment it is; None for any other experiment.
     """
 
     rows: Sequence[Row]
+    decisions: Sequence[Decision]
     answers: Sequence[Answer]
-    beside: Sequence[Answer]
+    breakdowns: Sequence[Breakdown]
+    others: Sequence[Comparison]
     doubts: Sequence[Doubt]
     study: StudyView | None
-    further: Further | None
 
 
 def judge(plan: Plan, records: Sequence[Record]) -> Judged:
-    """From all records of a plan that could be read; what stands in rows and answers are the same comparisons."""
-    compared = compare(samples(records), prior=plan.prior)
-    rows = summarise(records, compared, plan.prior)
-    main, beside = answers(rows, compared)
-    doubts = [*plan.doubts, *doubts_of(records)]
-    return Judged(rows, main, beside, doubts, study_view(plan, records), further(records, compared))
+    """From all records of a plan that could be read."""
+    bases = {PLACEMENT: plan.placements[0]} if plan.placements else {}
+    compared = compare(samples(records), prior=plan.prior, bases=bases)
+    decided = decisions(plan, records, compared)
+    factor = decided[0].factor if decided else PLACEMENT
+    return Judged(
+        rows=summarise(records, compared, plan.prior),
+        decisions=decided,
+        answers=[answer_of(one, decided) for one in decided],
+        breakdowns=breakdowns(plan, records, decided),
+        others=[one for one in compared if one.factor != factor],
+        doubts=[*plan.doubts, *doubts_of(records)],
+        study=study_view(plan, records),
+    )

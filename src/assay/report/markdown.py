@@ -3,32 +3,38 @@
 from collections.abc import Callable, Sequence
 
 from assay.model.doubt import Doubt
-from assay.report.again import further_command
 from assay.report.answer import Answer
 from assay.report.closeup import Closeup
 from assay.report.cost import MIB, cost_of, middle
 from assay.report.gathered import Gathered
 from assay.report.joules import ENERGY_HEAD, energy_cells, energy_of, energy_values
 from assay.report.judged import Judged
+from assay.report.next_steps import next_steps
 from assay.report.overview import overview
 from assay.report.selection import by_kind, rows_shown
 from assay.report.study_words import study_markdown
 from assay.report.text import counted_text, number_text, ratio_text, seconds_text
 from assay.stats.interval import Interval
 from assay.stats.summary import Row, varying
+from assay.stats.wording import in_words
 
+MOST_OTHERS = 40
 PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
 
 def markdown(run: Gathered, judged: Judged) -> str:
     """All of it."""
-    rows, main, others, doubts, study, more = judged
+    rows, doubts, study = judged.rows, judged.doubts, judged.study
     told = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
     parts.append("; ".join(part for part in (told.checked, told.missing, told.doubted) if part) + ".")
-    parts.append("\n".join(map(_answer, [*main, *others])))
-    parts.append(f"To know more: {more.words}. Type `{further_command(run, more)}`" if more else "")
+    parts += map(_answer, judged.answers)
+    parts.append("\n".join(f"- {escaped(in_words(one))}" for one in judged.others[:MOST_OTHERS]))
+    parts += [
+        f"Next: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
+        for step in next_steps(run, judged.decisions)
+    ]
     parts.append(rows_table(rows))
     parts.append(study_markdown(study) if study else "")
     parts.append(_costs(run.closeups))
@@ -88,8 +94,11 @@ def spread(interval: Interval | None, as_text: Callable[[float], str]) -> str:
 
 
 def _answer(one: Answer) -> str:
-    times = f" Median: {one.times}." if one.times else ""
-    return f"- {escaped(one.subject)}: **{escaped(one.headline)}** ({one.belief}: {escaped(one.why)}).{escaped(times)}"
+    """The headline, a table of its lines, and what limits it."""
+    lines = [[line.where, line.time, line.words] for line in one.lines]
+    table = "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in [["", "time", ""], ["---"] * 3, *lines])
+    notes = "".join(f"\n\n{escaped(note)}" for note in one.notes)
+    return f"{escaped(one.subject)}: **{escaped(one.headline)}**\n\n{table}{notes}"
 
 
 def _doubt(one: Doubt, others: Sequence[Doubt], rest: int) -> str:

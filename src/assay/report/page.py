@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from assay.model.doubt import decisive
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
-from assay.report.again import compare_command, further_command, run_command
 from assay.report.answer import Answer
 from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
@@ -21,9 +21,10 @@ from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
 from assay.report.judged import Judged, judge
 from assay.report.levels import Filter, filters_of, label_factors, label_of, levels_of, marks_of
+from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.overview import overview
 from assay.report.phases import PhaseLine, phase_charts
-from assay.report.selection import MOST_BARS, by_kind, rows_shown
+from assay.report.selection import MOST_BARS, MOST_ROWS, by_kind, rows_shown
 from assay.report.study import STUDY_CLASSES
 from assay.report.text import (
     bytes_text,
@@ -38,9 +39,10 @@ from assay.report.timeline import MOST_BINS
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
 from assay.stats.summary import Row, varying
+from assay.stats.wording import in_words
 
-MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
-"""Answers that are not folded away, sentences, values of one fact, and jobs of one trial."""
+MOST_ANSWERS, MOST_DOUBTS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 6, 40, 4, 40
+"""Answers that are not folded away, doubts beside them, sentences, values of one fact, and jobs of one trial."""
 TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
 MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
@@ -61,7 +63,7 @@ def page(
 
 def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
-    rows, main, others, doubts, study, more = judged
+    rows, doubts, study = judged.rows, judged.doubts, judged.study
     names = varying(rows)
     html = template("page.html.j2").render(
         **_table(rows, run.records),
@@ -69,10 +71,13 @@ def page_of(run: Gathered, judged: Judged) -> str:
         plan=run.plan,
         again=(run_command(run), compare_command(run)),
         kept=run.experiment is not None,
-        more=(more.words, further_command(run, more)) if more else None,
-        answers=main,
-        other_answers=others,
-        alone=[] if main else rows[:MOST_ANSWERS],
+        next_steps=next_steps(run, judged.decisions),
+        answers=judged.answers,
+        decisive=decisive(doubts),
+        most_doubts=MOST_DOUBTS,
+        others=judged.others,
+        most_rows=MOST_ROWS,
+        in_words=in_words,
         effects=effect_tables(run.records, run.plan.prior),
         study=study,
         study_classes=STUDY_CLASSES,
@@ -173,6 +178,10 @@ class _Marks(NamedTuple):
         """Those of trials that differ in their placement only."""
         levels = comparison.all[0].closeup.record.trial.factors
         return marks_of(self.filters, {name: level for name, level in levels.items() if name != PLACEMENT})
+
+    def levels(self, levels: Mapping[str, str]) -> str:
+        """Those of some levels."""
+        return marks_of(self.filters, levels)
 
     def answer(self, answer: Answer) -> str:
         """Those of a workload and data set."""

@@ -27,8 +27,9 @@ SCALED = (
 
 
 TWO_TESTS = (
-    "Judged one by one, by Student's t of pairs; the answers per workload by ranks, all corrected, which three "
-    "repetitions never pass: that no winner can be told there does not contradict a direction here."
+    "Each comparison with the study is judged by itself, by Student's t of pairs; the answers above share the noise of "
+    "a workload and are corrected for their number. An answer that is not known yet does not contradict a direction "
+    "here."
 )
 
 

@@ -1,10 +1,20 @@
 """The answer to a run's question as data: what storage costs, what each placement saves, whether it is worth it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
+from statistics import fmean, median
 
 from assay.model.base import Frozen
-from assay.stats.comparison import Comparison
+from assay.model.record import Record
+from assay.model.trial import ZERO_DELAY, MediumSpec, Plan
+from assay.stats.comparison import Comparison, holm
+from assay.stats.conditions import Condition, busy_seconds, conditions
+from assay.stats.fit import Contrast, Fit, fits
+from assay.stats.noise import ALPHA, repetitions_to_decide
+from assay.stats.sample import MACHINE, PLACEMENT, WORK, Levels, Sample, samples, varying_factors
+
+DRAWS, SEED = 20_000, 20_140_814
+"""Joint draws for the interval of a share of a difference; the same records always give the same figures."""
 
 
 class Verdict(StrEnum):
@@ -39,13 +49,15 @@ class Split(Frozen):
 class PlacementResult(Frozen):
     """One placement of a decision.
 
-    `drives` are what its media are, in words; `elapsed_s` is the jobs' time in seconds. Against the base (`None` for
+    `kind` is what its media are: `hard disk`, `SSD`, `disk`, `memory` or `existing`, empty where it has several kinds;
+    `drives` are their models. `elapsed_s` is the jobs' time in seconds. Against the base (`None` for
     the base itself): `saving`, the share of the base's time that it saves, and `verdict`. Against zero storage delay
     (None without a baseline): `storage_s`, `storage_share`. `won_back` is the share of what storage costs on the base
     that this placement saves; None where storage costs the base nothing that is significant.
     """
 
     placement: str
+    kind: str
     drives: str
     trials: int
     elapsed_s: Estimate
@@ -58,23 +70,6 @@ class PlacementResult(Frozen):
     split: Split | None
 
 
-class Condition(Frozen):
-    """Something that must hold for the experiment to ask its question well: a share (0 to 1) and the least it may be.
-
-    `subject` is the placement that it was measured on; `share` is None where it could not be measured.
-    """
-
-    kind: str
-    subject: str
-    share: float | None
-    least: float
-
-    @property
-    def met(self) -> bool:
-        """Whether it was measured and is large enough."""
-        return self.share is not None and self.share >= self.least
-
-
 class More(Frozen):
     """How many more repetitions of all of the decision's trials would decide it, and how many seconds they take."""
 
@@ -83,14 +78,17 @@ class More(Frozen):
 
 
 class Decision(Frozen):
-    """One workload on one input, everything but the placement equal (`levels`: all factors but the placement).
+    """One workload on one input, everything but one factor equal (`levels`: all other factors).
 
-    `placements` begin with the base; the `baseline` (zero storage delay) is not among them. `best` is the placement
-    with the least time. `busy_bound_s` is how long the base's drives were busy: without a baseline no drive can save
-    more (None where nobody measured). `comparisons` of the decision's jobs and phases are listed elsewhere.
+    The `factor` is the placement, or where that does not vary another factor of the experiment, whose levels stand for
+    placements then. `placements` begin with the base; the `baseline` (zero storage delay) is not among them. `best` is
+    the placement with the least time. `busy_bound_s` is how long the base's drives were busy: without a baseline no
+    drive can save more (None where nobody measured). `without_time` are the placements of which no trial counts: they
+    failed, or their outputs are wrong.
     """
 
     levels: Mapping[str, str]
+    factor: str = PLACEMENT
     worth: float
     placements: tuple[PlacementResult, ...]
     baseline: PlacementResult | None
@@ -99,3 +97,225 @@ class Decision(Frozen):
     busy_bound_s: float | None
     conditions: tuple[Condition, ...]
     more: More | None
+    without_time: tuple[str, ...] = ()
+
+
+def decisions(plan: Plan, records: Sequence[Record], compared: Sequence[Comparison] = ()) -> list[Decision]:
+    """One for each combination of all factors but the question's, on each kind of machine, in the order of the trials.
+
+    `compared` are all comparisons that were made of the same records. Verdicts are corrected for all of the report's
+    together (Holm): each asks whether a placement saves more, or less, than the plan's threshold.
+    """
+    by_id = {record.trial.id: record for record in records}
+    counted = samples(records)
+    factor = question_of(counted)
+    found = fits(counted, factor, plan.prior)
+    known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
+    drafts = [_Draft(plan, factor, others, fit, by_id, known) for others, fit in found.items()]
+    verdicts = _verdicts(drafts, plan.worth)
+    order = {record.trial.id: place for place, record in enumerate(records)}
+    drafts.sort(key=lambda one: min(order[trial] for trial in one.trials))
+    ran: dict[Levels, dict[str, None]] = {}
+    for record in records:
+        if not record.trial.warm_up:
+            others = tuple(item for item in record.trial.factors.items() if item[0] != factor)
+            ran.setdefault(others, {})[record.trial.factors[factor]] = None
+    return [one.decision(verdicts, ran) for one in drafts]
+
+
+def question_of(found: Sequence[Sample]) -> str:
+    """The factor that a run asks about: the placement; where there is but one, the first other factor that varies."""
+    varies = varying_factors(found)
+    others = [name for name in varies if name not in (*WORK, "variant", MACHINE, PLACEMENT)]
+    return others[0] if PLACEMENT not in varies and others else PLACEMENT
+
+
+def _verdicts(drafts: Sequence["_Draft"], worth: float) -> Mapping[tuple[Levels, str], Verdict]:
+    """Of each placement but the base, by the side of the threshold on which its whole interval lies."""
+    from math import log
+
+    threshold = log(1 - worth)
+    asked = [(draft, level) for draft in drafts for level in draft.others_than_base]
+    contrasts = [draft.fit.contrast(level, draft.base) for draft, level in asked]
+    corrected = holm([one.p(threshold) for one in contrasts])
+    found = {}
+    for (draft, level), contrast, p in zip(asked, contrasts, corrected, strict=True):
+        verdict = Verdict.NOT_KNOWN_YET
+        if p <= ALPHA and draft.fit.noise.own_freedom:
+            verdict = Verdict.WORTH_IT if contrast.log < threshold else Verdict.NOT_WORTH_IT
+        comparison = draft.known.get((draft.levels, draft.base, level))
+        if verdict is Verdict.WORTH_IT and comparison is not None and not comparison.significant:
+            verdict = Verdict.NOT_KNOWN_YET
+        found[draft.levels, level] = verdict
+    return found
+
+
+class _Draft:
+    """What is known of one combination's placements before the verdicts, which take all combinations."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        factor: str,
+        levels: Levels,
+        fit: Fit,
+        by_id: Mapping[str, Record],
+        known: Mapping[tuple[Levels, str, str], Comparison],
+    ) -> None:
+        self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
+        self.trials = [one.trial for own in fit.own.values() for one in own]
+        self._worth = plan.worth
+        self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
+        named = [name for name in plan.placements if name in fit.levels]
+        rest = [name for name in fit.levels if name not in named and name != ZERO_DELAY]
+        self.placements = [*named, *rest]
+        self._baseline = ZERO_DELAY if ZERO_DELAY in fit.levels else None
+        self.base = self.placements[0] if self.placements else ZERO_DELAY
+        self.others_than_base = self.placements[1:]
+
+    def decision(
+        self, verdicts: Mapping[tuple[Levels, str], Verdict], ran: Mapping[Levels, Collection[str]]
+    ) -> Decision:
+        """The whole of it; `ran` are the levels of all records by the other factors."""
+        others = tuple(item for item in self.levels if item[0] != MACHINE)
+        placements = tuple(self._result(level, verdicts.get((self.levels, level))) for level in self.placements)
+        base = self._records[self.base]
+        busy = [seconds for record in base if (seconds := busy_seconds(record)) is not None]
+        bound = None if self._baseline or not busy else median(busy)
+        verdict = self._overall(placements, bound)
+        real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
+        return Decision(
+            levels=dict(self.levels),
+            factor=self.factor,
+            worth=self._worth,
+            placements=placements,
+            baseline=self._result(ZERO_DELAY, None) if self._baseline else None,
+            best=min(placements, key=lambda one: one.elapsed_s.value).placement if placements else ZERO_DELAY,
+            verdict=verdict,
+            busy_bound_s=bound,
+            conditions=conditions(real, self.base) if real else (),
+            more=self._more(placements) if verdict is Verdict.NOT_KNOWN_YET else None,
+            without_time=tuple(level for level in ran[others] if level not in self.fit.levels),
+        )
+
+    def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
+        """Worth it where any placement is; not worth it where none is, or where no drive at all could save enough."""
+        own = [one.verdict for one in placements[1:]]
+        if Verdict.WORTH_IT in own:
+            return Verdict.WORTH_IT
+        if own and all(one is Verdict.NOT_WORTH_IT for one in own):
+            return Verdict.NOT_WORTH_IT
+        share = placements[0].storage_share if placements else None
+        most = share.high if share else bound / placements[0].elapsed_s.value if bound is not None else None
+        return Verdict.NOT_WORTH_IT if most is not None and most < self._worth else Verdict.NOT_KNOWN_YET
+
+    def _result(self, level: str, verdict: Verdict | None) -> PlacementResult:
+        own = self._records[level]
+        elapsed = self._elapsed(level)
+        share = self._saving(self._baseline, level) if self._baseline and level != ZERO_DELAY else None
+        storage = None if share is None else _scaled(share, elapsed.value)
+        against_base = level not in {self.base, ZERO_DELAY}
+        return PlacementResult(
+            placement=level,
+            kind=_kind(own[0]),
+            drives=_drives(own[0]),
+            trials=len(own),
+            elapsed_s=elapsed,
+            saving=self._saving(level, self.base) if against_base else None,
+            verdict=verdict,
+            comparison=self.known.get((self.levels, self.base, level)),
+            storage_s=storage,
+            storage_share=share,
+            won_back=self._won_back(level) if against_base and self._baseline else None,
+            split=_split(own, storage),
+        )
+
+    def _elapsed(self, level: str) -> Estimate:
+        """The geometric mean, which belongs to ratios as the arithmetic mean does to differences."""
+        from math import exp, log
+
+        own = [log(one.elapsed_s) for one in self.fit.own[level]]
+        noise = self.fit.noise
+        mean = Contrast(fmean(own), noise.deviation / len(own) ** 0.5, noise.freedom)
+        interval = mean.interval()
+        return Estimate(value=exp(mean.log), low=interval.low, high=interval.high)
+
+    def _saving(self, level: str, base: str) -> Estimate:
+        """The share of the base's time that a level saves."""
+        contrast = self.fit.contrast(level, base)
+        interval = contrast.interval()
+        return Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
+
+    def _won_back(self, level: str) -> Estimate | None:
+        """The share of what storage costs the base; None where that cost is not significant."""
+        import numpy as np
+
+        cost = self.fit.contrast(ZERO_DELAY, self.base)
+        if cost.interval().high >= 1 or not self.fit.noise.own_freedom:
+            return None
+        drawn = np.exp(self.fit.draws(DRAWS, SEED))
+        base, own, least = (drawn[:, self.fit.levels.index(name)] for name in (self.base, level, ZERO_DELAY))
+        costs = base > least
+        low, high = np.quantile((base - own)[costs] / (base - least)[costs], [0.025, 0.975])
+        value = self._saving(level, self.base).value / (1 - cost.ratio)
+        return Estimate(value=value, low=float(low), high=float(high))
+
+    def _more(self, placements: Sequence[PlacementResult]) -> More | None:
+        """What would decide all that is open, if the ratios stay as they are."""
+        have = len({one.repetition for own in self.fit.own.values() for one in own})
+        open_ = [one.placement for one in placements[1:] if one.verdict is Verdict.NOT_KNOWN_YET]
+        needed = []
+        for level in open_:
+            contrast = self.fit.contrast(level, self.base)
+            needed.append(repetitions_to_decide(contrast.log, contrast.error, self.fit.noise, have, self._worth))
+        if not needed or None in needed:
+            return None
+        more = max(1, max(count for count in needed if count is not None) - have)
+        spent = sum(step.seconds for own in self._records.values() for record in own for step in record.steps)
+        return More(repetitions=more, seconds=more * spent / have)
+
+
+def _scaled(share: Estimate, by: float) -> Estimate:
+    low, high = (None if end is None else end * by for end in (share.low, share.high))
+    return Estimate(value=share.value * by, low=low, high=high)
+
+
+def _kind(record: Record) -> str:
+    kinds = {_kind_of(medium, record.facts) for medium in record.trial.media}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _kind_of(medium: MediumSpec, facts: Mapping[str, str]) -> str:
+    if medium.kind in {"memory", "existing"}:
+        return medium.kind
+    rotational = facts.get(f"medium.{medium.name}.rotational")
+    return {"yes": "hard disk", "no": "SSD"}.get(rotational or "", "disk")
+
+
+def _drives(record: Record) -> str:
+    """The models of a trial's drives, each once; empty where none is known."""
+    names = []
+    for medium in record.trial.media:
+        told = [record.facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("model", "drive")]
+        names += [one for one in told if one not in {"", "unknown"}][:1]
+    return ", ".join(dict.fromkeys(names))
+
+
+def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
+    """By arithmetic means over the trials, since parts must add up; None where tasks' times are not known."""
+    known = [record for record in records if record.jobs and all(job.active_s is not None for job in record.jobs)]
+    if not known:
+        return None
+    jobs_s = fmean(sum(job.elapsed_s for job in record.jobs) for record in known)
+    active_s = fmean(sum(job.active_s or 0.0 for job in record.jobs) for record in known)
+    whole_s = fmean(
+        (max(job.finished_ms for job in record.jobs) - min(job.submitted_ms for job in record.jobs)) / 1000
+        for record in known
+    )
+    stored_s = 0.0 if storage is None else max(0.0, min(storage.value, active_s))
+    return Split(
+        computing_s=active_s - stored_s,
+        storage_s=storage,
+        start_up_s=jobs_s - active_s,
+        between_jobs_s=max(0.0, whole_s - jobs_s),
+    )

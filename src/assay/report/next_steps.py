@@ -1,0 +1,92 @@
+"""What to do next, as a report ends with it: decide what is open, ask the question better, or go on; and commands."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple
+
+from assay.report.gathered import Gathered
+from assay.report.text import duration_text
+from assay.stats.decision import Decision, Verdict
+
+MARGIN = 1.2
+"""So much longer than before repetitions may take, and still fit into the time that is asked for."""
+LEAST_MINUTES = 2
+INTERMEDIATES_GUIDE = "docs/how-to/should-i-buy-ssds-for-yarn-local-directories.md"
+
+
+class NextStep(NamedTuple):
+    """A sentence, and what to type for it; `command` is empty where there is nothing to type."""
+
+    words: str
+    command: str = ""
+
+
+def next_steps(run: Gathered, decisions: Sequence[Decision]) -> list[NextStep]:
+    """The most useful first; at least one where anything was decided."""
+    steps = []
+    undecided = [one for one in decisions if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
+    if undecided:
+        steps.append(_repeat(run, undecided))
+    if any(not condition.met for one in decisions for condition in one.conditions):
+        steps.append(
+            NextStep(
+                "To make more of the data reach the drives, bound `memory` more tightly or take a larger input, and "
+                "run the experiment again"
+            )
+        )
+    if run.plan.next:
+        steps.append(NextStep(run.plan.next.strip().rstrip(".")))
+    elif not steps and decisions:
+        steps.append(_go_on(decisions))
+    return steps
+
+
+def _repeat(run: Gathered, undecided: Sequence[Decision]) -> NextStep:
+    seconds = sum(one.more.seconds for one in undecided if one.more)
+    what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
+    return NextStep(
+        f"To decide {what}, repeat the experiment for about {duration_text(seconds)}", repeat_command(run, seconds)
+    )
+
+
+def _go_on(decisions: Sequence[Decision]) -> NextStep:
+    """What follows from the verdicts, where the experiment itself does not say."""
+    if any(one.verdict is Verdict.WORTH_IT for one in decisions):
+        return NextStep(
+            f"To learn whether the intermediate data alone gain as much, follow {INTERMEDIATES_GUIDE}; for a job of "
+            "your own docs/how-to/run-your-own-job.md"
+        )
+    if any(one.verdict is Verdict.NOT_WORTH_IT for one in decisions):
+        return NextStep("To see what the job waits for instead of storage, open the page")
+    return NextStep("To have something to compare with, add another medium or `zero_delay_baseline: true`")
+
+
+def run_command(run: Gathered) -> str:
+    """The command that makes this run again, in the folder where this one was started; the old one's file is used."""
+    return typed("run", _experiment(run), "--out", "runs/again", *run.plan.options)
+
+
+def compare_command(run: Gathered) -> str:
+    """The command that puts both side by side."""
+    return typed("compare", str(run.folder or "RUN"), "runs/again")
+
+
+def repeat_command(run: Gathered, seconds: float) -> str:
+    """The command that repeats the run's trials until all is decided or about so many seconds are over."""
+    minutes = max(LEAST_MINUTES, ceil(MARGIN * seconds / 60))
+    given = run.plan.options
+    chosen = [part for pair in zip(given[::2], given[1::2], strict=True) if pair[0] == "--only" for part in pair]
+    return typed(
+        "run", _experiment(run), "--out", str(run.folder or "RUN"), "--resume", *chosen, "--for", f"{minutes}min"
+    )
+
+
+def _experiment(run: Gathered) -> str:
+    return str(run.experiment or "EXPERIMENT.yaml")
+
+
+def typed(*words: str) -> str:
+    """A command with these words, as the user called Assay this time."""
+    return shlex.join([os.environ.get("ASSAY_COMMAND", "assay"), *words])

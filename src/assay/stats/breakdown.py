@@ -1,0 +1,180 @@
+"""What storage costs in each job and phase of a workload, and what each placement saves there.
+
+A phase's time is its average per task, added up over the jobs, as in the record's totals.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Literal
+
+from assay.model.base import Frozen
+from assay.model.record import Phases, Record
+from assay.model.trial import ZERO_DELAY, Plan
+from assay.stats.decision import Decision, Estimate, question_of
+from assay.stats.fit import Contrast, Fit, fits
+from assay.stats.noise import ALPHA
+from assay.stats.sample import Levels, Sample, samples
+
+LEAST_S = 0.5
+"""Where both times are shorter, no difference can become significant: a task's start alone varies by as much."""
+
+Kind = Literal["job", "phase"]
+Measured = Callable[[Record], float]
+
+
+class Change(Frozen):
+    """A share of a time with its p-value, corrected for all such shares of the report (Benjamini and Hochberg)."""
+
+    share: Estimate
+    p_adjusted: float
+
+    @property
+    def significant(self) -> bool:
+        """At a false discovery rate of 5 %."""
+        return self.p_adjusted <= ALPHA
+
+
+class PartTime(Frozen):
+    """One placement's median time in one job or phase, in seconds, and the trials that it comes from.
+
+    `storage_share` is the share above the time with zero storage delay (None without a baseline), `saving` that of the
+    base's time which the placement saves (None for the base). Both are None where the part is too short to be tested.
+    """
+
+    placement: str
+    seconds: float
+    trials: int
+    storage_share: Change | None
+    saving: Change | None
+
+
+class JobPart(Frozen):
+    """One job (by its place and name) or phase of a workload; `times` begin with the base, the baseline's is last."""
+
+    kind: Kind
+    name: str
+    tested: bool
+    times: tuple[PartTime, ...]
+
+
+class Breakdown(Frozen):
+    """All parts of one decision; `levels` are the decision's."""
+
+    levels: Mapping[str, str]
+    parts: tuple[JobPart, ...]
+
+
+def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
+    """One for each decision, in their order."""
+    found = samples(records)
+    by_id = {record.trial.id: record for record in records}
+    factor = question_of(found)
+    asked = [
+        (kind, name, fits(own, factor, plan.prior))
+        for kind, name, measured in _parts(records)
+        if (own := _measured(found, by_id, measured))
+    ]
+    tests: dict[tuple[str, Levels, str, str], Contrast] = {}
+    for _, name, fitted in asked:
+        for decision in decided:
+            levels = tuple(decision.levels.items())
+            if levels in fitted and _long_enough(fitted[levels]):
+                base = decision.placements[0].placement if decision.placements else ZERO_DELAY
+                for level, against in _pairs(fitted[levels], base):
+                    tests[name, levels, level, against] = fitted[levels].contrast(level, against)
+    adjusted = dict(zip(tests, _benjamini_hochberg([one.p() for one in tests.values()]), strict=True))
+    changes = {key: _change(contrast, adjusted[key]) for key, contrast in tests.items()}
+    return [
+        Breakdown(
+            levels=decision.levels,
+            parts=tuple(
+                _part(kind, name, fitted[levels], decision, changes) for kind, name, fitted in asked if levels in fitted
+            ),
+        )
+        for decision in decided
+        for levels in [tuple(decision.levels.items())]
+    ]
+
+
+def _parts(records: Sequence[Record]) -> list[tuple[Kind, str, Measured]]:
+    """Each job of the workload with most jobs, where it has several, and each phase."""
+    names: dict[tuple[int, str], None] = {}
+    for record in records:
+        if len(record.jobs) > 1:
+            names.update(dict.fromkeys((place, job.name) for place, job in enumerate(record.jobs)))
+    jobs: list[tuple[Kind, str, Measured]] = [
+        ("job", f"{place + 1} {name}", _job(place, name)) for place, name in sorted(names)
+    ]
+    return [*jobs, *(("phase", field.removesuffix("_s"), _phase(field)) for field in Phases.model_fields)]
+
+
+def _job(place: int, name: str) -> Measured:
+    def seconds(record: Record) -> float:
+        fits_here = place < len(record.jobs) and len(record.jobs) > 1 and record.jobs[place].name == name
+        return record.jobs[place].elapsed_s if fits_here else 0.0
+
+    return seconds
+
+
+def _phase(field: str) -> Measured:
+    def seconds(record: Record) -> float:
+        return float(getattr(record.totals.phases, field)) if record.totals else 0.0
+
+    return seconds
+
+
+def _measured(found: Sequence[Sample], by_id: Mapping[str, Record], measured: Measured) -> list[Sample]:
+    """The samples with this part's time for the whole; without those of which it is not known."""
+    own = [one._replace(elapsed_s=measured(by_id[one.trial])) for one in found]
+    return [one for one in own if one.elapsed_s > 0]
+
+
+def _long_enough(fit: Fit) -> bool:
+    return max(_median(fit, level) for level in fit.levels) >= LEAST_S and bool(fit.noise.own_freedom)
+
+
+def _median(fit: Fit, level: str) -> float:
+    return median(one.elapsed_s for one in fit.own[level])
+
+
+def _pairs(fit: Fit, base: str) -> list[tuple[str, str]]:
+    """What is compared: zero delay with each placement, and each placement with the base."""
+    real = [level for level in fit.levels if level != ZERO_DELAY]
+    stored = [(ZERO_DELAY, level) for level in real if ZERO_DELAY in fit.levels]
+    return [*stored, *((level, base) for level in real if level != base and base in real)]
+
+
+def _benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    from scipy.stats import false_discovery_control
+
+    return [float(p) for p in false_discovery_control(p_values)] if p_values else []
+
+
+def _change(contrast: Contrast, p_adjusted: float) -> Change:
+    interval = contrast.interval()
+    share = Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
+    return Change(share=share, p_adjusted=p_adjusted)
+
+
+def _part(
+    kind: Kind,
+    name: str,
+    fit: Fit,
+    decision: Decision,
+    changes: Mapping[tuple[str, Levels, str, str], Change],
+) -> JobPart:
+    levels = tuple(decision.levels.items())
+    named = [one.placement for one in (*decision.placements, decision.baseline) if one is not None]
+    base = named[0] if named else ZERO_DELAY
+    times = tuple(
+        PartTime(
+            placement=level,
+            seconds=_median(fit, level),
+            trials=len(fit.own[level]),
+            storage_share=changes.get((name, levels, ZERO_DELAY, level)),
+            saving=changes.get((name, levels, level, base)),
+        )
+        for level in named
+        if level in fit.levels
+    )
+    return JobPart(kind=kind, name=name, tested=_long_enough(fit), times=times)

@@ -1,0 +1,120 @@
+"""Proves that an answer says in plain words what the decision holds: costs, savings, verdict, limits, what to repeat."""
+
+import pytest
+
+from assay.report.answer import answer_of, percent, subject_of
+from assay.report.table import answer_lines
+from assay.stats.decision import Verdict
+from tests.report.made_decisions import (
+    HDD,
+    LEVELS,
+    SSD,
+    bounded,
+    conditions,
+    decision,
+    estimate,
+    not_worth_it,
+    placed,
+    undecided,
+)
+
+
+def test_the_first_answer_has_the_form_that_the_readme_shows():
+    answer = answer_of(decision())
+    assert answer.subject == "terasort (size 400MB)"
+    assert answer.headline == "the SSD is worth it: 33 % less time than the hard disk"
+    assert list(answer_lines(answer, 110)) == [
+        "  On the hard disk (WD10EZEX)  45 s  storage: 17 s of it (37 %; 30 to 43 %)",
+        "  On the SSD (840 EVO)         30 s  33 % less time: worth it (threshold 10 %; 95 % interval 25 to 40 %)",
+        "  With zero storage delay      28 s  the SSD wins back 88 % of what storage costs",
+    ]
+    assert answer.notes == ()
+
+
+def test_at_80_columns_words_go_below_and_nothing_is_cut():
+    lines = list(answer_lines(answer_of(decision()), 80))
+    assert max(map(len, lines)) <= 80
+    assert lines[1:3] == [
+        "  On the SSD (840 EVO)         30 s",
+        "    33 % less time: worth it (threshold 10 %; 95 % interval 25 to 40 %)",
+    ]
+
+
+def test_the_baseline_is_marked_and_never_called_a_drive():
+    answer = answer_of(decision())
+    assert [line.baseline for line in answer.lines] == [False, False, True]
+    assert "No delays" not in " ".join(word for line in answer.lines for word in line[:3])
+
+
+def test_a_drive_that_is_not_worth_it_is_said_to_save_so_little():
+    answer = answer_of(not_worth_it())
+    assert answer.headline == "the SSD is not worth it: at most 5 % less time than the hard disk"
+    assert answer.lines[0].words == "storage: no significant part of it (at most 5 %)"
+    assert answer.lines[1].words == "1 % less time: not worth it (threshold 10 %; 95 % interval -4 to 5 %)"
+    assert answer.lines[2].words == "no drive could save more than 5 %"
+    (note,) = answer.notes
+    assert note == (
+        "A condition is not met: the hard disk was busy for 3 % of the jobs' time (at least 50 % is wanted): this job "
+        "asks little of its storage."
+    )
+
+
+def test_what_is_open_says_how_many_repetitions_and_minutes_would_decide_it():
+    answer = answer_of(undecided())
+    assert answer.headline == "not known yet whether the SSD saves 10 % of the time on the hard disk"
+    assert answer.notes == ("About 3 more repetitions (6:20 min) would decide it, if the times stay as they are.",)
+    assert "quieter machine" in answer_of(undecided(repetitions=0)).notes[0]
+
+
+def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
+    answer = answer_of(bounded())
+    assert answer.headline == "no faster drive is worth it: storage is less than 10 % of the time"
+    assert answer.lines[0].where == "On this machine's disk"
+    assert answer.notes == (
+        "This machine's disk was busy for 4.0 of 73.0 s, so no drive can save more than about 4.0 s.",
+    )
+    open_ = answer_of(bounded(busy_s=40.0, verdict=Verdict.NOT_KNOWN_YET))
+    assert open_.headline == "a faster drive could save at most 55 % of the time on this machine's disk"
+
+
+def test_where_nothing_was_measured_that_is_said():
+    alone = placed("existing", "existing", "", 73.0)
+    answer = answer_of(decision(alone, baseline=None, verdict=Verdict.NOT_KNOWN_YET, conditions=()))
+    assert answer.headline == "only the cluster's own storage ran: there is nothing to compare it with"
+    assert answer.lines[0].words == "what storage costs was not measured"
+
+
+def test_two_placements_of_one_kind_go_by_their_own_names():
+    other = SSD.model_copy(update={"placement": "evo", "drives": "870 EVO", "won_back": estimate(1.1)})
+    answer = answer_of(decision(HDD, SSD, other))
+    assert [line.where for line in answer.lines[:3]] == [
+        "On the hard disk (WD10EZEX)",
+        "On ssd (840 EVO)",
+        "On evo (870 EVO)",
+    ]
+    assert answer.lines[3].words == "ssd wins back 88 %; evo wins back all of what storage costs"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"read": 0.3}, "of what the jobs read 30 % came from the hard disk itself (at least 60 % is wanted)"),
+        ({"written": 0.5}, "50 % of what was written to the hard disk was there when the jobs ended"),
+        ({"read": None}, "an unknown share"),
+    ],
+)
+def test_a_condition_that_is_not_met_is_named_with_its_figure(changes, words):
+    (note,) = answer_of(decision(conditions=conditions(**changes))).notes
+    assert words in note
+    assert note.startswith("A condition is not met: ")
+
+
+def test_a_subject_names_workload_data_set_and_what_differs_between_decisions():
+    levels = {**LEVELS, "workload": "triangles", "options": "", "dataset": "brightkite-like"}
+    one, other = (decision(levels={**levels, "settings": name}) for name in ("small", "customs"))
+    assert subject_of(one) == "triangles on brightkite-like"
+    assert subject_of(other, [one, other]) == "triangles on brightkite-like, settings customs"
+
+
+def test_shares_are_rounded_to_what_can_be_used():
+    assert [percent(share) for share in (0.333, 0.004, 0.0, -0.02)] == ["33 %", "under 1 %", "0 %", "-2 %"]

@@ -1,0 +1,78 @@
+"""Proves that a report says what to do next and how long that takes, and that its commands name what the run kept."""
+
+import pytest
+
+from assay.report.gathered import Gathered, gather
+from assay.report.judged import judge
+from assay.report.markdown import markdown
+from assay.report.next_steps import next_steps
+from assay.report.page import page_of
+from assay.stats.decision import Verdict
+from tests.builders import a_plan
+from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
+from tests.report.made_runs import made_run, made_trials, write_run
+
+WORKLOADS = ("triangles", "mutual-friends", "components")
+
+
+def steps_of(*decisions, **plan):
+    return next_steps(Gathered(a_plan().model_copy(update=plan), [], [], []), decisions)
+
+
+def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
+    (step,) = steps_of(undecided(seconds=380))
+    assert step.words == "To decide it, repeat the experiment for about 6:20 min"
+    assert step.command.endswith("--resume --for 8min")
+    (step,) = steps_of(undecided(seconds=380), decision(), undecided(seconds=40))
+    assert step.words == "To decide the 2 that are open, repeat the experiment for about 7:00 min"
+
+
+def test_what_can_not_be_decided_by_repeating_is_not_repeated():
+    assert not any(step.command for step in steps_of(undecided(repetitions=0)))
+
+
+def test_where_the_question_was_not_asked_well_that_comes_next():
+    (step,) = steps_of(decision(conditions=conditions(read=0.2)))
+    assert "bound `memory` more tightly" in step.words
+
+
+def test_the_experiment_says_what_follows_it():
+    (step,) = steps_of(decision(), next="Run the others: `assay run x.yaml`.")
+    assert step == ("Run the others: `assay run x.yaml`", "")
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (decision(), "intermediate data alone"),
+        (not_worth_it().model_copy(update={"conditions": ()}), "what the job waits for"),
+        (bounded(verdict=Verdict.NOT_KNOWN_YET), "add another medium"),
+    ],
+)
+def test_without_that_it_follows_from_the_verdict(one, words):
+    (step,) = steps_of(one)
+    assert words in step.words
+
+
+def test_a_run_without_trials_has_no_next_step():
+    assert steps_of() == []
+
+
+def test_the_page_and_the_text_have_the_commands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_COMMAND", "./assay")
+    plan, records = made_run(made_trials(WORKLOADS, repetitions=3), times={"hdd": 60.0, "ssd": 55.0})
+    folder = write_run("runs/first one", plan.model_copy(update={"options": ("--only", "cache=cold")}), records)
+    html = page_of(gather(folder), judge(plan, records))
+    assert "file was not kept with this run" in html
+    folder.keep_experiment("experiment: test\n")
+    html, text = page_of(run := gather(folder), judged := judge(plan, records)), markdown(run, judged)
+    assert {one.verdict for one in judged.decisions} == {Verdict.NOT_KNOWN_YET}
+    more = "./assay run 'runs/first one/experiment.yaml' --out 'runs/first one' --resume --only cache=cold --for "
+    (step,) = next_steps(run, judged.decisions)
+    for words in (more, step.words):
+        assert words in html.replace("&#39;", "'")
+        assert words in text
+    again = "./assay run 'runs/first one/experiment.yaml' --out runs/again --only cache=cold\n./assay compare 'runs/first one' runs/again"
+    assert again in html.replace("&#39;", "'")
+    assert "was not kept" not in html

@@ -1,0 +1,69 @@
+"""Proves that shares of reads, writes and busy time come from the drives' own counts, and are judged by the median."""
+
+import pytest
+
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
+from assay.model.trial import MediumSpec
+from assay.stats.conditions import BUSY, READ, WRITTEN, busy_seconds, busy_share, conditions, read_share, written_share
+from tests.builders import a_record, a_trial
+
+
+def counted(read=700, run=900, after=100, busy=5.0, medium="hdd"):
+    """A trial of 10 s whose jobs read 1000 bytes: 400 of HDFS, 350 of local files, 250 in the shuffle."""
+    trial = a_trial(medium=medium).model_copy(update={"media": (MediumSpec(name=medium, kind="emulated"),)})
+    record = a_record(trial)
+    counters = {
+        FILE_SYSTEM_COUNTERS: {"HDFS_BYTES_READ": 400, "FILE_BYTES_READ": 350},
+        TASK_COUNTERS: {"REDUCE_SHUFFLE_BYTES": 250},
+    }
+    devices = {
+        medium: {
+            "run": {"reads": {"bytes": read}, "writes": {"bytes": run}, "busy_seconds": busy},
+            "write out": {"reads": {"bytes": 0}, "writes": {"bytes": after}, "busy_seconds": 1.0},
+        }
+    }
+    totals = record.totals.model_copy(update={"counters": counters})
+    return record.model_copy(update={"totals": totals, "devices": devices})
+
+
+def test_shares_are_of_all_that_was_read_and_written():
+    record = counted()
+    assert read_share(record) == 0.7
+    assert written_share(record) == 0.9
+    assert busy_share(record) == 0.5
+    assert read_share(counted(read=5000)) == 1.0
+
+
+def test_each_placement_is_held_against_its_condition_and_the_base_must_be_busy():
+    found = conditions(
+        {"hdd": [counted(), counted(read=100), counted(read=650)], "ssd": [counted(run=100, after=900)]}, "hdd"
+    )
+    known = {(one.kind, one.subject): (one.share, one.met) for one in found}
+    assert known == {
+        (READ, "hdd"): (0.65, True), (WRITTEN, "hdd"): (0.9, True), (BUSY, "hdd"): (0.5, True),
+        (READ, "ssd"): (0.7, True), (WRITTEN, "ssd"): (0.1, False),
+    }  # fmt: skip
+
+
+def test_what_was_not_measured_is_not_met():
+    nothing = counted(run=0, after=0)
+    written = next(one for one in conditions({"hdd": [nothing]}, "hdd") if one.kind == WRITTEN)
+    assert written.share is None
+    assert not written.met
+
+
+def test_media_of_this_machine_have_no_conditions_but_a_busy_time():
+    record = a_record()
+    assert conditions({"disk": [record]}, "disk") == ()
+    amount = Amount(probe="disk", subject="disk", series="busy_s", part="run", value=4.0)
+    assert busy_seconds(record.model_copy(update={"amounts": (amount,)})) == 4.0
+    staged = amount.model_copy(update={"part": "staging"})
+    assert busy_seconds(record.model_copy(update={"amounts": (staged,)})) is None
+
+
+@pytest.mark.parametrize(("kinds", "seconds"), [(("emulated", "memory"), 5.0), (("emulated", "existing"), None)])
+def test_memory_is_never_busy_and_an_unknown_device_makes_the_sum_unknown(kinds, seconds):
+    record = counted()
+    media = (record.trial.media[0], MediumSpec(name="other", kind=kinds[1]))
+    trial = record.trial.model_copy(update={"media": media})
+    assert busy_seconds(record.model_copy(update={"trial": trial})) == seconds

@@ -1,0 +1,143 @@
+"""Proves that a decision gives what storage costs, what a drive saves and wins back, and a verdict only where it can."""
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import Amount
+from assay.model.trial import ZERO_DELAY
+from assay.stats.decision import Verdict, decisions
+from tests.builders import a_trial
+from tests.stats.terasort import mirrored_run, terasort_run, timed
+
+MIRRORED = [("hdd", 47.2), ("ssd", 35.3), (ZERO_DELAY, 34.3), ("ssd", 29.0), ("hdd", 46.9)]
+
+
+def decision_of(run):
+    (found,) = decisions(*run)
+    return found
+
+
+def result(decision, placement):
+    return next(one for one in decision.placements if one.placement == placement)
+
+
+def test_the_terasort_is_decided_and_its_shares_follow_from_the_times():
+    found = decision_of(terasort_run())
+    assert [one.placement for one in found.placements] == ["hdd", "ssd"]
+    assert found.verdict is result(found, "ssd").verdict is Verdict.WORTH_IT
+    hdd, ssd = found.placements
+    assert hdd.elapsed_s.value == pytest.approx(45.03, abs=0.01)
+    assert hdd.storage_share.value == pytest.approx(0.349, abs=0.002)
+    assert hdd.storage_s.value == pytest.approx(hdd.storage_share.value * hdd.elapsed_s.value)
+    assert ssd.saving.value == pytest.approx(0.347, abs=0.002)
+    assert ssd.won_back.value == pytest.approx(ssd.saving.value / hdd.storage_share.value)
+    assert found.best == "ssd"
+    assert found.more is None
+
+
+@pytest.mark.parametrize("placement", ["hdd", "ssd"])
+def test_intervals_hold_their_figures(placement):
+    one = result(decision_of(terasort_run()), placement)
+    for figure in (one.elapsed_s, one.storage_share, one.storage_s, one.saving, one.won_back):
+        if figure is not None:
+            assert figure.low < figure.value < figure.high
+
+
+def test_a_mirrored_repetition_has_two_degrees_of_freedom_and_decides():
+    found = decision_of(mirrored_run(MIRRORED))
+    assert found.verdict is Verdict.WORTH_IT
+    assert found.baseline.trials == 1
+    assert found.placements[0].storage_share.low > 0
+
+
+def test_the_baseline_is_never_compared_nor_best():
+    found = decision_of(terasort_run(times={"hdd": (47.2, 46.9), "ssd": (46.0, 48.0), ZERO_DELAY: (20.0, 20.5)}))
+    assert found.best != ZERO_DELAY
+    assert found.baseline.saving is found.baseline.verdict is None
+    assert ZERO_DELAY not in [one.placement for one in found.placements]
+
+
+def test_equal_times_are_not_worth_it_once_the_interval_is_below_the_threshold():
+    near = {"hdd": (40.0, 40.6, 39.8, 40.3), "ssd": (39.8, 40.3, 40.1, 39.9), ZERO_DELAY: (39.5, 40.0, 39.9, 39.7)}
+    found = decision_of(terasort_run(times=near))
+    assert found.verdict is Verdict.NOT_WORTH_IT
+    ssd = result(found, "ssd")
+    assert ssd.saving.high < 0.1
+    assert ssd.won_back is None
+
+
+def test_what_lies_about_the_threshold_is_not_known_yet_and_says_what_would_decide():
+    near = {"hdd": (40.0, 41.0, 39.0), "ssd": (34.9, 35.4, 34.1), ZERO_DELAY: (33.0, 33.4, 32.0)}
+    found = decision_of(terasort_run(3, near))
+    assert found.verdict is Verdict.NOT_KNOWN_YET
+    assert found.more.repetitions >= 1
+    assert found.more.seconds == pytest.approx(found.more.repetitions * 3 * 12.5)
+
+
+def test_the_threshold_is_the_readers_own():
+    assert decision_of(terasort_run(worth=0.1)).verdict is Verdict.WORTH_IT
+    assert decision_of(terasort_run(worth=0.6)).verdict is Verdict.NOT_WORTH_IT
+    assert decision_of(terasort_run(worth=0.34)).verdict is Verdict.NOT_KNOWN_YET
+
+
+def test_single_trials_decide_nothing_since_the_noise_is_only_assumed():
+    found = decision_of(terasort_run(1))
+    assert found.verdict is Verdict.NOT_KNOWN_YET
+    assert result(found, "ssd").won_back is None
+
+
+def test_a_wrong_or_failed_trial_is_left_out_and_the_rest_decides():
+    plan, records = terasort_run()
+    wrong = records[1].model_copy(
+        update={"verdicts": (records[1].verdicts[0].model_copy(update={"outcome": Outcome.FAIL}),)}
+    )
+    found = decision_of((plan, [records[0], wrong, *records[2:]]))
+    assert result(found, "ssd").trials == 3
+    assert found.verdict is Verdict.WORTH_IT
+
+
+def test_several_decisions_are_corrected_together():
+    """A difference that alone is just worth it is open among twenty of them."""
+    times = {"hdd": (40.0, 42.0, 41.0), "ssd": (29.0, 30.5, 28.5)}
+    plan, alone = terasort_run(3, times)
+    assert decision_of((plan, alone)).verdict is Verdict.WORTH_IT
+    many = [
+        timed(
+            a_trial(100 * at + number, one.trial.placement.name, one.trial.repetition, workload=f"sort-{at}"),
+            one.totals.elapsed_s,
+        )
+        for at in range(20)
+        for number, one in enumerate(alone)
+    ]
+    assert {one.verdict for one in decisions(plan, many)} == {Verdict.NOT_KNOWN_YET}
+
+
+def test_without_a_baseline_the_busy_time_of_the_base_bounds_the_gain():
+    plan, records = terasort_run(times={"disk": (73.0, 74.0)})
+
+    def busy(record, seconds):
+        amount = Amount(probe="disk", subject="disk", series="busy_s", part="run", value=seconds)
+        return record.model_copy(update={"amounts": (amount,)})
+
+    found = decision_of((plan, [busy(one, 4.0) for one in records]))
+    assert found.busy_bound_s == 4.0
+    assert found.verdict is Verdict.NOT_WORTH_IT
+    assert decision_of((plan, [busy(one, 40.0) for one in records])).verdict is Verdict.NOT_KNOWN_YET
+    assert decision_of((plan, records)).busy_bound_s is None
+
+
+def test_the_parts_of_the_time_add_up():
+    found = decision_of(terasort_run())
+    split = found.placements[0].split
+    jobs = split.computing_s + split.storage_s.value + split.start_up_s
+    assert jobs == pytest.approx(45.075, abs=0.01)  # the arithmetic mean
+    assert split.start_up_s == pytest.approx(4.5, abs=0.01)
+    assert split.between_jobs_s == pytest.approx(1.0)
+
+
+def test_drives_go_by_their_models_and_kinds():
+    plan, records = terasort_run()
+    facts = {"medium.hdd.rotational": "yes", "medium.hdd.model": "WD10EZEX", "medium.hdd.drive": "Western Digital",
+             "medium.ssd.rotational": "no", "medium.ssd.drive": "Samsung 840"}  # fmt: skip
+    found = decision_of((plan, [one.model_copy(update={"facts": {**one.facts, **facts}}) for one in records]))
+    assert [(one.kind, one.drives) for one in found.placements] == [("hard disk", "WD10EZEX"), ("SSD", "Samsung 840")]
