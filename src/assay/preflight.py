@@ -113,7 +113,7 @@ def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
     if trial.cluster.kind == "existing":
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
-    in_memory = disk if any(medium.kind == "memory" for medium in trial.media) else 0
+    in_memory = disk if any(medium.space().in_memory for medium in parts.media()) else 0
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     bound = trial.cluster.limit_memory_bytes or 1 << 62
     at_work = min(CLUSTER_MEMORY_BYTES + _tasks(trial, estimate) * TASK_MEMORY_BYTES, bound)

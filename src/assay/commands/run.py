@@ -1,5 +1,6 @@
 """`assay run`."""
 
+import time
 from contextlib import closing
 from datetime import datetime
 from functools import partial
@@ -66,6 +67,7 @@ def run_experiment(
 
     Returns the exit code; raises BadInputError before anything starts.
     """
+    began_s = time.monotonic()
     words = vocabulary(installation)
     full, more = plan_and_more(experiment, words)
     for doubt in full.doubts:
@@ -100,6 +102,7 @@ def run_experiment(
         _say(console, f"finished trials are kept; go on with: {again}")
         raise
     report_run(folder.path, console)
+    _say(console, f"Took {duration_text(time.monotonic() - began_s)}.")
     return exit_code(folder.path)
 
 

@@ -34,6 +34,10 @@ FILE_SYSTEM_SHARE = 0.02
 """What ext4 and xfs take of a device for themselves, about."""
 
 
+IN_MEMORY = ("tmpfs", "ramfs")
+"""A backing file on one of these takes memory for what is written."""
+
+
 class EmulatedMedium:
     """Keeps its bytes on an emulated drive (see `Device` for what it can do besides).
 
@@ -105,7 +109,8 @@ class EmulatedMedium:
         below = _existing(self.place)
         numbers = os.statvfs(below)
         free_bytes = min(total, numbers.f_bavail * numbers.f_frsize)
-        return Space(free_bytes=free_bytes, total_bytes=total, shared=below.stat().st_dev)
+        in_memory = mount_of(below).file_system in IN_MEMORY
+        return Space(free_bytes=free_bytes, total_bytes=total, shared=below.stat().st_dev, in_memory=in_memory)
 
     def check(self) -> None:
         """Raises BadInputError when `attached` could not work, as far as can be told without attaching."""

@@ -54,10 +54,10 @@ class MemoryMedium(DirectoryMedium):
                 "available; take a smaller size, or close other programs"
             )
         if self._own and size is not None:
-            return Space(free_bytes=size, total_bytes=size)
+            return Space(free_bytes=size, total_bytes=size, in_memory=True)
         space = super().space()
         total = min(space.total_bytes, size or space.total_bytes)
-        return Space(free_bytes=min(space.free_bytes, available, total), total_bytes=total)
+        return Space(free_bytes=min(space.free_bytes, available, total), total_bytes=total, in_memory=True)
 
     @contextmanager
     def attached(self) -> Iterator[Path]:

@@ -15,11 +15,13 @@ class Space(Frozen):
     """Free and total bytes of a medium as the file system tells them.
 
     `shared` tells what really holds the bytes, where several media may share that: a file system's device number.
+    `in_memory` says that what is kept there takes memory.
     """
 
     free_bytes: int
     total_bytes: int
     shared: int | None = None
+    in_memory: bool = False
 
 
 class Medium(Protocol):
