@@ -118,3 +118,8 @@ def test_a_subject_names_workload_data_set_and_what_differs_between_decisions():
 
 def test_shares_are_rounded_to_what_can_be_used():
     assert [percent(share) for share in (0.333, 0.004, 0.0, -0.02)] == ["33 %", "under 1 %", "0 %", "-2 %"]
+
+
+def test_a_placement_on_several_kinds_of_media_goes_by_its_name_alone():
+    mixed = SSD.model_copy(update={"placement": "intermediate-on-ssd", "kind": "", "drives": "WD10EZEX, 840 EVO"})
+    assert answer_of(decision(HDD, mixed)).lines[1].where == "On intermediate-on-ssd"

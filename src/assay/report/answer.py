@@ -106,7 +106,7 @@ def _names(decision: Decision) -> Mapping[str, str]:
 def _where(decision: Decision, one: PlacementResult, names: Mapping[str, str]) -> str:
     if decision.factor != PLACEMENT:
         return f"With {names[one.placement]}"
-    return f"On {names[one.placement]}" + (f" ({one.drives})" if one.drives else "")
+    return f"On {names[one.placement]}" + (f" ({one.drives})" if one.drives and one.kind else "")
 
 
 def _time(one: PlacementResult) -> str:
