@@ -13,6 +13,7 @@ from assay.stats.decision import Verdict
 from assay.stats.run_doubts import doubts_of
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials
+from tests.stats.terasort import terasort_run
 
 
 def judged_of(**changes):
@@ -111,3 +112,11 @@ def test_effects_are_shown_where_several_factors_vary(settings, tables):
     if found:
         assert [line.name for line in found[0].lines][:2] == ["settings", "placement"]
         assert found[0].lines[1].levels.startswith("hdd 1.2")
+
+
+def test_the_overview_names_the_baseline_by_itself():
+    plan, records = terasort_run(2)
+    told = dict(overview(plan, records, [], ()).compared)
+    assert told["baseline"] == "zero storage delay"
+    assert told["compared"].startswith("hdd (")
+    assert "zero" not in told["compared"]

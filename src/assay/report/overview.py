@@ -54,9 +54,14 @@ def _not_passed(records: Sequence[Record], passed: int) -> str:
 
 
 def _compared(records: Sequence[Record]) -> tuple[tuple[str, str], ...]:
-    """Names and levels: the media told by what they are, what was computed, what else varies, how often it ran."""
+    """Names and levels: the media by what they are, what was computed, what else varies, how often it ran.
+
+    The zero-delay baseline is named by itself, as it is nothing to choose.
+    """
+    baseline = [("baseline", "zero storage delay")] if any(one.trial.zero_delay for one in records) else []
+    records = [one for one in records if not one.trial.zero_delay]
     if not records:
-        return ()
+        return tuple(baseline)
     media = {medium.name: _medium(medium) for record in records for medium in record.trial.media}
     levels: dict[str, list[str]] = {}
     for record in records:
@@ -74,7 +79,7 @@ def _compared(records: Sequence[Record]) -> tuple[tuple[str, str], ...]:
         told = [("compared", compared), on, (PLACEMENT, placements), *rest[: len(rest) - len(others)]]
     else:
         told = [("compared" if len(different[PLACEMENT]) > 1 else PLACEMENT, placements), on, *rest]
-    return (*told, ("repetitions", f"{len({record.trial.repetition for record in records})}"))
+    return (*told, *baseline, ("repetitions", f"{len({record.trial.repetition for record in records})}"))
 
 
 def _varies(records: Sequence[Record], name: str, of_work: Mapping[str, Mapping[str, str]]) -> bool:
