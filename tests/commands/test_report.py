@@ -127,6 +127,19 @@ def test_runs_are_compared_in_every_form(made, tmp_path):
     assert "2 different machines" in (tmp_path / "both.html").read_text()
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_cell_of_a_comparison_is_cut_on_a_terminal(made, tmp_path, monkeypatch, width):
+    plan, records = made_run(made_trials(repetitions=3), seed=2)
+    write_run(tmp_path / "a-run-with-a-rather-long-name", plan, records)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.chdir(tmp_path)
+    code, said = assay("compare", made[0], tmp_path / "a-run-with-a-rather-long-name")
+    assert code == 0
+    assert "…" not in said
+    for cell in ("a-run-with-a-rather-long-name", "to first", "ratio", "output", "hdd", "ssd"):
+        assert cell in said
+
+
 def test_a_run_named_twice_is_refused(tmp_path):
     with pytest.raises(BadInputError, match="named twice"):
         run_names([tmp_path / "a", tmp_path / "b", tmp_path / "b" / ".." / "a"])

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.markdown import Markdown
 
 from assay.commands.collecting import uncollected
 from assay.commands.printing import find_browser, print_page
@@ -14,6 +13,7 @@ from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
 from assay.report.beside import put_beside, side_values
 from assay.report.beside_page import beside_markdown, beside_page
+from assay.report.beside_text import print_beside
 from assay.report.figures import csv_lines
 from assay.report.gathered import gather
 
@@ -42,7 +42,7 @@ def compare_runs(folders: Sequence[Path], form: Form | None, out: Path | None, c
     page = beside_page(beside)
     target = out or PAGE.with_suffix(f".{form or 'html'}")
     if form is None:
-        console.print(Markdown(beside_markdown(beside)))
+        print_beside(beside, console)
     if form == "pdf":
         print_page(page, target, browser)
     else:
