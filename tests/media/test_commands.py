@@ -46,6 +46,19 @@ def test_shipped_profiles_and_a_file_of_ones_own(installation, console, tmp_path
     assert "123" in said
 
 
+@pytest.mark.parametrize("width", [40, 80])
+def test_no_cell_is_cut_on_a_narrow_terminal(installation, width):
+    """Names, values and sources are there whole; what has no room stands below or is left out."""
+    narrow = Console(file=io.StringIO(), width=width)
+    print_media((), installation, narrow)
+    print_profile("wd10ezex", installation, narrow)
+    said = narrow.file.getvalue()
+    assert "…" not in said
+    for name in (*profile_names(installation.profiles), "sequential_write_beyond_cache_mb_s", "1,000,204,886,016"):
+        assert name in said
+    assert "WD Blue desktop data sheet" in " ".join(said.split())
+
+
 def test_the_same_as_data(installation, tmp_path):
     shown = media_json((str(tmp_path / "own.yaml"),), installation)
     (own,) = [profile for profile in shown["profiles"] if profile["name"] == "my-own"]

@@ -5,7 +5,6 @@ from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from assay.console import ConsoleDisplay
 from assay.dataset.checking import CheckReport, check, listed
@@ -14,6 +13,7 @@ from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.report.columns import Column, fitted
 from assay.report.text import bytes_text
 
 FAILED = 1
@@ -21,22 +21,19 @@ FAILED = 1
 
 def print_datasets(installation: Installation, console: Console) -> None:
     """The graphs that can be got or made by name."""
-    table = Table(
-        header_style="bold",
-        padding=(0, 1, 0, 0),
-        title="assay data get NAME downloads one, assay data make NAME makes one like it",
-    )
-    table.add_column("name", no_wrap=True)
-    table.add_column("graph")
-    for name in ("nodes", "edges", "triangles", "download"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("here")
-    for one in listed(installation.cache):
-        triangles = "-" if one.triangles is None else f"{one.triangles:,}"
-        size = "-" if one.download_mb is None else f"{one.download_mb} MB"
-        here = "yes" if one.in_cache else ""
-        table.add_row(one.name, one.title, f"{one.nodes:,}", f"{one.edges:,}", triangles, size, here)
-    console.print(table)
+    graphs = listed(installation.cache)
+    columns = [
+        Column("name", [one.name for one in graphs], name=True),
+        Column("graph", [one.title for one in graphs], name=True, rank=1),
+        Column("nodes", [f"{one.nodes:,}" for one in graphs]),
+        Column("edges", [f"{one.edges:,}" for one in graphs]),
+        Column("triangles", ["-" if one.triangles is None else f"{one.triangles:,}" for one in graphs]),
+        Column("download", ["-" if one.download_mb is None else f"{one.download_mb} MB" for one in graphs]),
+        Column("here", ["yes" if one.in_cache else "" for one in graphs]),
+    ]
+    for line in fitted(columns, console.width):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print("assay data get NAME downloads one, assay data make NAME makes one like it", highlight=False)
 
 
 def datasets_json(installation: Installation) -> list[dict[str, object]]:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from pydantic import ByteSize, TypeAdapter, ValidationError
 from rich.console import Console
-from rich.table import Table
 
 from assay.console import ConsoleDisplay
 from assay.execution import interruptible
@@ -18,9 +18,13 @@ from assay.media.profile import Profile, find_profile, profile_names
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import MediumSpec
+from assay.report.columns import Column, fitted
 from assay.report.text import bytes_text
 
 FAILED = 1
+INDENT = "      "
+WIDEST_FIGURE = 60
+"""A figure's name and value fit into it."""
 
 MAIN = (
     ("sequential_read_mb_s", "read"),
@@ -33,24 +37,27 @@ TITLE = "read and write sequentially: MB/s; reads of 4 KiB at random: per second
 
 def print_media(files: tuple[str, ...], installation: Installation, console: Console) -> None:
     """The profiles, shipped and the user's, with what published measurements show; then what is attached."""
-    table = Table(header_style="bold", padding=(0, 1, 0, 0), title=TITLE)
-    table.add_column("profile", no_wrap=True)
-    table.add_column("drive")
-    for heading in ("size", *(heading for _, heading in MAIN)):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for profile in _profiles(files, installation):
-        main = [profile.expected.get(name) for name, _ in MAIN]
-        size = profile.values.get("capacity_bytes")
-        table.add_row(
-            profile.name, profile.title or profile.kind, f"{size / 1e9:,.0f} GB" if size else "-",
-            *("-" if one is None else f"{one.value:,.0f}" for one in main),
-        )  # fmt: skip
-    console.print(table)
+    profiles = list(_profiles(files, installation))
+    sizes = [profile.values.get("capacity_bytes") for profile in profiles]
+    columns = [
+        Column("profile", [profile.name for profile in profiles], name=True),
+        Column("drive", [profile.title or profile.kind for profile in profiles], name=True, rank=1),
+        Column("size", [f"{size / 1e9:,.0f} GB" if size else "-" for size in sizes]),
+        *(Column(heading, [_expected(profile, name) for profile in profiles]) for name, heading in MAIN),
+    ]
+    for line in fitted(columns, console.width):
+        _say(console, line)
+    _say(console, TITLE)
     attached = drives(installation)
     for kept in attached:
         _say(console, _line(kept))
     if not attached:
         _say(console, "no drive is attached, and nothing was left behind")
+
+
+def _expected(profile: Profile, name: str) -> str:
+    figure = profile.expected.get(name)
+    return "-" if figure is None else f"{figure.value:,.0f}"
 
 
 def media_json(files: tuple[str, ...], installation: Installation) -> dict[str, Any]:
@@ -66,19 +73,24 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
     shown = profile_json(name, installation)
     _say(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
     for heading in ("figures", "expected"):
-        table = Table(header_style="bold", padding=(0, 1, 0, 0))
-        table.add_column(heading, no_wrap=True)
-        table.add_column("value", justify="right", no_wrap=True)
-        if heading == "figures":
-            table.add_column("least", justify="right", no_wrap=True)
-            table.add_column("most", justify="right", no_wrap=True)
-        table.add_column("from")
-        for row in shown[heading]:
+        rows = shown[heading]
+        columns = [
+            Column(heading, [row["name"] for row in rows], name=True),
+            Column("value", [_number(row["value"]) for row in rows]),
+            *(
+                Column(key, [_number(row[key]) if key in row else "-" for row in rows], rank=1)
+                for key in ("least", "most")
+                if heading == "figures"
+            ),
+        ]
+        head, *lines = fitted(columns, max(WIDEST_FIGURE, console.width))
+        _say(console, f"\n{head}")
+        for line, row in zip(lines, rows, strict=True):
             source = ": ".join(text for text in (row["basis"], row["source"]) if text)
             meaning = f"{row['meaning']} ({row['unit']}); " if row.get("meaning") else ""
-            bounds = [_number(row[key]) if key in row else "-" for key in ("least", "most") if heading == "figures"]
-            table.add_row(row["name"], _number(row["value"]), *bounds, meaning + source)
-        console.print(table)
+            _say(console, line)
+            words = wrap(meaning + source, max(40, console.width), initial_indent=INDENT, subsequent_indent=INDENT)
+            _say(console, "\n".join(words))
 
 
 def profile_json(name: str, installation: Installation) -> dict[str, Any]:
