@@ -54,7 +54,7 @@ def test_no_cell_is_cut_on_a_narrow_terminal(installation, width):
     print_profile("wd10ezex", installation, narrow)
     said = narrow.file.getvalue()
     assert "…" not in said
-    for name in (*profile_names(installation.profiles), "sequential_write_beyond_cache_mb_s", "1,000,204,886,016"):
+    for name in (*profile_names(installation.profiles), "seek_track_to_track_ms", "1,000,204,886,016"):
         assert name in said
     assert "WD Blue desktop data sheet" in " ".join(said.split())
 
