@@ -3,11 +3,15 @@
 import random
 from pathlib import Path
 
-from assay.model.trial import SettingsSpec
+from assay.model.trial import ZERO_DELAY, SettingsSpec
 from assay.record.folder import RunFolder
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_job, a_plan, a_record, a_trial
 
-TIMES = {"hdd": 60.0, "ssd": 40.0, "memory": 39.0}
+TIMES = {"hdd": 60.0, "ssd": 40.0, "memory": 39.0, ZERO_DELAY: 37.0}
+DRIVES = {
+    "medium.hdd.rotational": "yes", "medium.hdd.model": "WD10EZEX",
+    "medium.ssd.rotational": "no", "medium.ssd.model": "840 EVO",
+}  # fmt: skip
 
 
 def made_trials(workloads=("triangles",), media=("hdd", "ssd"), settings=("defaults",), repetitions=5):
@@ -33,6 +37,32 @@ def made_run(trials, noise=0.03, seed=1, times=TIMES, facts=None):
         record = a_record(trial, elapsed_s=times[trial.placement.name] * work * chance.lognormvariate(0, noise))
         records.append(record if facts is None else record.model_copy(update={"facts": {**record.facts, **facts}}))
     return a_plan(*trials), records
+
+
+def decided_run(workloads=("terasort",), settings=("defaults",), repetitions=3, times=TIMES, noise=0.03):
+    """Hard disk, SSD and zero delay, of two jobs with a wait between them, as a run with a baseline records them."""
+    plan, records = made_run(made_trials(workloads, ("hdd", "ssd", ZERO_DELAY), settings, repetitions), noise, 1, times)
+    told = []
+    for record in records:
+        trial = record.trial.model_copy(update={"zero_delay": record.trial.placement.name == ZERO_DELAY})
+        told.append(record.model_copy(update={"trial": trial, **two_jobs(record), "facts": {**record.facts, **DRIVES}}))
+    placements = ("hdd", "ssd")
+    return plan.model_copy(update={"trials": tuple(one.trial for one in told), "placements": placements}), told
+
+
+def two_jobs(record, start_up_s=2.0, between_s=1.5):
+    first_s = record.totals.elapsed_s * 2 / 3
+    second_s = record.totals.elapsed_s - first_s
+    first = a_job("sort", first_s).model_copy(update={"active_s": first_s - start_up_s})
+    later_ms = first.finished_ms + round(1000 * between_s)
+    second = a_job("check", second_s)
+    second = second.model_copy(
+        update={
+            "active_s": second_s - start_up_s, "submitted_ms": later_ms, "started_ms": later_ms + second.started_ms,
+            "finished_ms": later_ms + second.finished_ms,
+        }
+    )  # fmt: skip
+    return {"jobs": (first, second)}
 
 
 def write_run(folder, plan, records):

@@ -73,12 +73,14 @@ def test_each_workload_has_its_answer_and_the_page_begins_with_it():
 
 def test_a_run_of_one_combination_says_that_nothing_is_compared():
     html = page(a_plan(), [a_record()], [])
-    assert "Only disk ran: there is nothing to compare it with." in html.replace("this machine&#39;s disk", "disk")
+    assert "on tiny: only disk ran: there is nothing to compare it with." in html.replace(
+        "this machine&#39;s disk", "disk"
+    )
 
 
 def test_a_run_without_any_readable_trial_has_a_page():
     html = page(a_plan(), [], [])
-    assert "no trial was read" in html
+    assert "No trial was read" in html
     assert "No trial finished, so there is no time to show." in html
 
 
@@ -117,6 +119,6 @@ def test_effects_are_shown_where_several_factors_vary(settings, tables):
 def test_the_overview_names_the_baseline_by_itself():
     plan, records = terasort_run(2)
     told = dict(overview(plan, records, [], ()).compared)
-    assert told["baseline"] == "zero storage delay"
+    assert told["baseline"].startswith("zero storage delay")
     assert told["compared"].startswith("hdd (")
     assert "zero" not in told["compared"]

@@ -19,7 +19,7 @@ from assay.report.selection import MOST_TRIALS_TOLD
 from assay.stats.summary import summarise
 from tests.report.chromium import Chromium
 from tests.report.closeups import a_closeup, ms, the_series
-from tests.report.made_runs import made_run, made_trials
+from tests.report.made_runs import decided_run, made_run, made_trials
 from tests.report.test_study import the_run
 
 pytestmark = pytest.mark.it  # a browser takes seconds of both cores to start
@@ -49,7 +49,7 @@ const tick = (label, on) => {
 const state = () => ({
   rows: seen("#combinations tr[data-levels]").map((row) => [...row.cells].map((one) => one.textContent.trim()).join("|")),
   lines: seen("svg g[data-levels]").map((one) => one.dataset.tip),
-  cards: texts(".answer .headline"),
+  cards: texts(".answer .headline, .decision .headline"),
   shown: document.querySelector(".filters output")?.textContent,
 });
 const told = { before: state() };
@@ -191,7 +191,9 @@ def test_figures_and_tables_can_be_taken_away(told, run):
     assert [float(one["elapsed_s"]) for one in combinations] == [row.elapsed_s for row in summarise(run[1])]
     assert taken["test-figure-1.svg"].startswith("<svg")
     assert 'xmlns="http://www.w3.org/2000/svg"' in taken["test-figure-1.svg"]
-    assert taken["test-table-1.csv"].startswith("workload,")
+    tables = [text for name, text in taken.items() if "-table-" in name]
+    assert [text for text in tables if text.startswith("job and input,verdict,")]
+    assert [text for text in tables if text.startswith("workload,")]
     assert len([name for name in taken if name.endswith(".svg")]) >= 5
 
 
@@ -312,7 +314,7 @@ def test_every_heading_has_an_address_that_the_contents_and_its_own_link_lead_to
         assert all(own == f"#{name}" for _, name, own in headings)
         assert len({name for _, name, _ in headings}) == len(headings)
         contents = opened.ask('[...document.querySelectorAll("#contents > ol > li > a")].map((one) => one.hash)')
-        assert contents == [own for tag, _, own in headings if tag == "H2"]
+        assert contents == [own for tag, _, own in headings if tag == "H2" and not own.startswith("#answer")]
         assert opened.ask(
             '[...document.querySelectorAll("a[href^=\\"#\\"]")].filter((one) => one.hash.length > 1).every((one) => document.getElementById(one.hash.slice(1)))'
         )
@@ -403,3 +405,28 @@ def test_a_figure_that_is_taken_away_has_the_light_colours_written_out(told):
     assert figures
     assert not [text for text in figures if "var(" in text]
     assert all("#1b1f24" in text for text in figures)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (390, True), (1280, False), (1280, True)])
+def test_the_first_screen_fits_and_none_of_its_charts_words_are_cut(chromium, tmp_path, width, dark):
+    file = tmp_path / "page.html"
+    file.write_text(page(*decided_run(repetitions=2), []))
+    with chromium.page(file.as_uri(), width, dark=dark) as opened:
+        assert opened.ask("document.documentElement.scrollWidth <= innerWidth")
+        cut = opened.ask(
+            """[...document.querySelectorAll("svg.split text")].filter((one) => {
+                 const own = one.getBoundingClientRect(), all = one.ownerSVGElement.getBoundingClientRect();
+                 return own.left < all.left - 1 || own.right > all.right + 1;
+               }).map((one) => one.textContent)"""
+        )
+        assert cut == []
+        top = opened.ask('document.querySelector(".decision").getBoundingClientRect().bottom')
+        assert top < 900  # verdict, its lines and the chart are seen without scrolling
+
+
+def test_without_script_the_answer_its_chart_and_all_tables_are_there(chromium, url):
+    with chromium.page(url, script=False) as opened:
+        opened.send("Emulation.setScriptExecutionDisabled", value=False)
+        assert opened.ask('document.querySelectorAll("table.verdicts tbody tr, #combinations tbody tr").length') > 10
+        assert opened.ask('document.querySelector(".filters").hidden')
+        assert opened.ask('document.querySelectorAll("svg").length') > 5

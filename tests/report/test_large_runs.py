@@ -6,6 +6,7 @@ from assay.report import gathered
 from assay.report.gathered import gather
 from assay.report.judged import judge
 from assay.report.page import page_of
+from assay.report.parts import MOST_OTHERS
 from assay.report.selection import MOST_ROWS, MOST_TRIALS_TOLD, by_kind, rows_shown, trials_shown
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
@@ -60,7 +61,10 @@ def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, 
     assert len(run.told) == MOST_TRIALS_TOLD
     assert run.told[0].jobs[0].counters
     html = page_of(run, judge(run.plan, run.records))
-    assert html.count("<tr data-levels") == 2 * MOST_ROWS  # combinations, and comparisons of settings
+    combinations = html[html.index('<table id="combinations"') :]
+    assert combinations[: combinations.index("</table>")].count("<tr data-levels") == MOST_ROWS
+    others = html[html.index('<h2 id="others">') :]
+    assert others[: others.index("</table>")].count("<tr data-levels") == MOST_OTHERS
     assert f"{MOST_ROWS} of 200 combinations are shown" in html
     assert f"{MOST_TRIALS_TOLD} of 400 trials are shown" in html
     assert len(html) < 1 << 20

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from assay.report.colours import FAINT, INK
-from assay.report.drawing import LETTER_PX, round_up, text, ticks
+from assay.report.drawing import round_up, text, ticks
 
 PLOT_PX = 240
 """With short names all of a plot fits a phone's window, and two figures lie beside one another on a wide screen."""
@@ -46,7 +46,7 @@ class SecondsPanel(NamedTuple):
     @property
     def width(self) -> float:
         """Of the whole panel."""
-        return self.right + GAP_PX + self.letters * LETTER_PX
+        return self.right + GAP_PX + self.letters * LETTER_ROOM_PX
 
     def x(self, seconds: float) -> float:
         """Where a time lies."""

@@ -38,7 +38,8 @@ def with_contents(html: str) -> str:
         taken.add(address)
         for lower in range(level, 5):
             above[lower] = address
-        headings.append(Heading(level, address, words))
+        if "headline" not in attributes:  # an answer is seen before the contents
+            headings.append(Heading(level, address, words))
         named = attributes if own else f'{attributes} id="{address}"'
         link = f'<a class="anchor" href="#{address}" aria-label="link to this heading">#</a>'
         return f"<h{level}{named}>{words} {link}</h{level}>"

@@ -11,6 +11,7 @@ from assay.report.text import bytes_text
 from assay.stats.sample import PLACEMENT, in_order, is_warm_up
 
 MOST_NAMED = 5
+BASELINE = "zero storage delay: what no drive can beat, not a drive to buy"
 KINDS = {"directory": "a disk of the machine", "memory": "memory", "existing": "the existing cluster's own"}
 
 
@@ -58,7 +59,7 @@ def _compared(records: Sequence[Record]) -> tuple[tuple[str, str], ...]:
 
     The zero-delay baseline is named by itself, as it is nothing to choose.
     """
-    baseline = [("baseline", "zero storage delay")] if any(one.trial.zero_delay for one in records) else []
+    baseline = [("baseline", BASELINE)] if any(one.trial.zero_delay for one in records) else []
     records = [one for one in records if not one.trial.zero_delay]
     if not records:
         return tuple(baseline)

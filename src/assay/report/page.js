@@ -246,7 +246,7 @@
     .filter((row) => !row.hasAttribute("hidden"))
     .map((row) => `${all("th, td", row).map(words).join(",")}\n`)
     .join("");
-  all("table:not(.lines)").forEach((table, place) => {
+  all("table:not(.plain)").forEach((table, place) => {
     if (table.rows.length > 2) {
       after(table, link("table as CSV", `${name}-table-${place + 1}.csv`, "text/csv", () => lines(table)));
     }

@@ -5,11 +5,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from assay.model.doubt import decisive
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
-from assay.report.answer import Answer
 from assay.report.close import Comparison, comparisons
 from assay.report.closeup import MOST_TRIALS, Closeup
 from assay.report.contents import with_contents
@@ -17,14 +15,16 @@ from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
 from assay.report.effects import effect_tables
 from assay.report.elapsed import Line, elapsed_charts
 from assay.report.figures import combination_values, csv_lines, trial_values
+from assay.report.first_screen import carded, first_screen
 from assay.report.gathered import Gathered, shown_of
 from assay.report.joules import PARTS, PHASES
 from assay.report.judged import Judged, judge
 from assay.report.levels import Filter, filters_of, label_factors, label_of, levels_of, marks_of
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.overview import overview
+from assay.report.parts import other_lines, part_tables
 from assay.report.phases import PhaseLine, phase_charts
-from assay.report.selection import MOST_BARS, MOST_ROWS, by_kind, rows_shown
+from assay.report.selection import MOST_BARS, by_kind, rows_shown
 from assay.report.study import STUDY_CLASSES
 from assay.report.text import (
     bytes_text,
@@ -39,10 +39,9 @@ from assay.report.timeline import MOST_BINS
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
 from assay.stats.summary import Row, varying
-from assay.stats.wording import in_words
 
-MOST_ANSWERS, MOST_DOUBTS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 6, 40, 4, 40
-"""Answers that are not folded away, doubts beside them, sentences, values of one fact, and jobs of one trial."""
+MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
+"""Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
 TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
 MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
@@ -65,26 +64,25 @@ def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
     rows, doubts, study = judged.rows, judged.doubts, judged.study
     names = varying(rows)
+    table = _table(rows, run.records)
+    seen = overview(run.plan, run.records, run.damaged, doubts)
     html = template("page.html.j2").render(
-        **_table(rows, run.records),
+        **table,
         **_why(run, names),
         plan=run.plan,
         again=(run_command(run), compare_command(run)),
         kept=run.experiment is not None,
-        next_steps=next_steps(run, judged.decisions),
-        answers=judged.answers,
-        decisive=decisive(doubts),
-        most_doubts=MOST_DOUBTS,
-        others=judged.others,
-        most_rows=MOST_ROWS,
-        in_words=in_words,
+        screen=first_screen(judged.decisions, judged.answers, table["filters"], seen, doubts),
+        steps=next_steps(run, judged.decisions),
+        part_tables=part_tables(judged, carded(judged.decisions), table["filters"]),
+        other_lines=other_lines(judged.others, names, table["filters"]),
+        alone=[] if judged.decisions else rows[:MOST_ANSWERS],
         effects=effect_tables(run.records, run.plan.prior),
         study=study,
         study_classes=STUDY_CLASSES,
         most_jobs=MOST_JOBS,
         data=_data(rows, run.records),
-        overview=overview(run.plan, run.records, run.damaged, doubts),
-        most_answers=MOST_ANSWERS,
+        overview=seen,
         most_details=MOST_DETAILS,
         records=run.records,
         told=run.told,
@@ -178,14 +176,6 @@ class _Marks(NamedTuple):
         """Those of trials that differ in their placement only."""
         levels = comparison.all[0].closeup.record.trial.factors
         return marks_of(self.filters, {name: level for name, level in levels.items() if name != PLACEMENT})
-
-    def levels(self, levels: Mapping[str, str]) -> str:
-        """Those of some levels."""
-        return marks_of(self.filters, levels)
-
-    def answer(self, answer: Answer) -> str:
-        """Those of a workload and data set."""
-        return marks_of(self.filters, answer.levels)
 
 
 def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[Line]]:

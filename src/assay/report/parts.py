@@ -1,0 +1,127 @@
+"""Below the answers: what storage costs in each job and phase, and what the other factors of a run change."""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import NamedTuple
+
+from assay.report.answer import interval_text, percent
+from assay.report.judged import Judged
+from assay.report.levels import Filter, marks_of
+from assay.report.text import seconds_text
+from assay.stats.breakdown import Change, JobPart
+from assay.stats.comparison import Comparison
+
+MOST_OTHERS = 40
+"""Comparisons of other factors that are listed; the rest is in the CSV."""
+
+
+class Cell(NamedTuple):
+    """Words and the value that they are sorted by; whether the difference is significant."""
+
+    words: str
+    value: float | None = None
+    significant: bool = False
+
+
+class PartLine(NamedTuple):
+    """One job or phase on one placement: seconds, how much of it is storage, what is saved of the base's time."""
+
+    part: str
+    kind: str
+    placement: str
+    time: Cell
+    storage: Cell
+    saves: Cell
+
+
+class PartTable(NamedTuple):
+    """One decision's parts; `untested` are those too short for a difference to become significant.
+
+    `repeated` is whether any trial of the decision ran twice: else nothing can be tested.
+    """
+
+    subject: str
+    lines: list[PartLine]
+    untested: list[str]
+    repeated: bool
+    levels: str
+
+
+class OtherLine(NamedTuple):
+    """One comparison of two levels of a factor beside the placement."""
+
+    of: str
+    factor: str
+    levels: str
+    ratio: Cell
+    p: Cell
+    marks: str
+
+
+def part_tables(judged: Judged, places: Sequence[int], filters: Sequence[Filter]) -> list[PartTable]:
+    """One for each decision at some places, in their order."""
+    shown = [(judged.breakdowns[place], judged.answers[place]) for place in places]
+    return [
+        PartTable(
+            subject=answer.subject,
+            lines=[line for part in one.parts if part.tested for line in _lines(part)],
+            untested=[_untested(part) for part in one.parts if not part.tested],
+            repeated=any(time.trials > 1 for part in one.parts for time in part.times),
+            levels=marks_of(filters, one.levels),
+        )
+        for one, answer in shown
+    ]
+
+
+def _lines(part: JobPart) -> list[PartLine]:
+    return [
+        PartLine(
+            part=part.name,
+            kind=part.kind,
+            placement=one.placement,
+            time=Cell(f"{seconds_text(one.seconds)} s", one.seconds),
+            storage=_change(one.storage_share),
+            saves=_change(one.saving),
+        )
+        for one in part.times
+    ]
+
+
+def _untested(part: JobPart) -> str:
+    return f"{part.name}: " + ", ".join(f"{seconds_text(one.seconds)} s on {one.placement}" for one in part.times)
+
+
+def _change(one: Change | None) -> Cell:
+    if one is None:
+        return Cell("-")
+    return Cell(f"{percent(one.share.value)} ({interval_text(one.share)})", one.share.value, one.significant)
+
+
+def other_lines(
+    comparisons: Sequence[Comparison], names: Sequence[str], filters: Sequence[Filter]
+) -> tuple[list[OtherLine], int]:
+    """The significant first, then by the size of the difference; and how many are left out."""
+    ordered = sorted(comparisons, key=lambda one: (not one.significant, -abs(log(one.ratio))))
+    return [_other(one, names, filters) for one in ordered[:MOST_OTHERS]], max(0, len(ordered) - MOST_OTHERS)
+
+
+def _other(one: Comparison, names: Sequence[str], filters: Sequence[Filter]) -> OtherLine:
+    others: Mapping[str, str] = dict(one.others)
+    told = [
+        others[name]
+        for name in ("workload", "dataset", *names, "placement")
+        if others.get(name) not in {None, "none", ""}
+    ]
+    interval = f" ({one.interval.low:.2f} to {one.interval.high:.2f})"
+    return OtherLine(
+        of=", ".join(dict.fromkeys(told)),
+        factor=one.factor,
+        levels=f"{one.level} / {one.base}",
+        ratio=Cell(f"{one.ratio:.2f}{interval}", one.ratio, one.significant),
+        p=Cell("not tested" if one.p_adjusted is None else _p_text(one.p_adjusted), one.p_adjusted),
+        marks=marks_of(filters, others),
+    )
+
+
+def _p_text(p: float) -> str:
+    return "under 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,198 @@
+"""Proves what a page begins with: a card per decision where they are few, else a table of verdicts that leads to each."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from assay.model.doubt import Doubt
+from assay.report.answer import answer_of
+from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
+from assay.report.levels import Filter
+from assay.report.overview import Overview
+from assay.report.page import page
+from assay.report.split_chart import FULL, split_charts
+from assay.stats.decision import Split, Verdict
+from tests.report.made_decisions import HDD, LEVELS, SSD, bounded, decision, not_worth_it, placed, undecided
+from tests.report.made_runs import decided_run, made_run, made_trials
+
+SEEN = Overview(compared=(), checked="all 5 outputs were checked and are right", missing="", doubted="", right=True)
+
+
+def screen_of(decisions, filters=(), doubts=()):
+    answers = [answer_of(one, decisions) for one in decisions]
+    return first_screen(decisions, answers, filters, SEEN, doubts)
+
+
+def of_workloads(names, make=decision, settings=("small",)):
+    return [
+        make().model_copy(update={"levels": {**LEVELS, "workload": name, "dataset": "tiny", "settings": level}})
+        for name in names
+        for level in settings
+    ]
+
+
+def chart(one, labels=None):
+    (svg,) = split_charts([one], [labels or [line.where for line in answer_of(one).lines]])
+    return ElementTree.fromstring(svg.replace('xmlns="http://www.w3.org/2000/svg"', ""))
+
+
+def lengths(svg, end_s):
+    """Seconds of each filled rectangle, in the order in which they are drawn."""
+    return [
+        round(float(one.get("width").rstrip("%")) / FULL * end_s, 1)
+        for one in svg.iter("rect")
+        if one.get("fill") != "none"
+    ]
+
+
+SPLIT = Split(computing_s=20.0, storage_s=HDD.storage_s, start_up_s=5.0, between_jobs_s=3.3)
+
+
+def test_a_bars_parts_are_the_splits_seconds_on_the_axis():
+    svg = chart(decision(HDD.model_copy(update={"split": SPLIT}), SSD))
+    assert lengths(svg, 50)[:4] == [20.0, 16.7, 5.0, 3.3]
+    words = " ".join(svg.itertext())
+    for part in ("computing", "storage", "start-up", "between jobs"):
+        assert part in words
+
+
+def test_the_zero_delay_bar_is_set_apart_and_called_no_drive_to_buy():
+    svg = chart(decision())
+    labels = [one.text for one in svg.iter("text") if one.text]
+    assert "With zero storage delay (the limit, not a drive to buy)" in labels
+    dashed = [one for one in svg.iter("rect") if one.get("stroke-dasharray")]
+    tops = [float(one.get("y")) for one in svg.iter("rect") if one.get("fill") != "none"]
+    rows = sorted(set(tops))
+    assert float(dashed[0].get("y")) == rows[-1]
+    assert rows[2] - rows[1] > rows[1] - rows[0]
+
+
+def test_the_whisker_lies_at_the_bars_end():
+    svg = chart(decision(HDD.model_copy(update={"split": SPLIT}), baseline=None))
+    group = next(svg.iter("g"))
+    low, high = (float(next(iter(group)).get(end).rstrip("%")) / FULL * 50 for end in ("x1", "x2"))
+    assert (round(low, 1), round(high, 1)) == (42.7, 47.2)  # 42.75 and 47.25 s
+
+
+def test_without_a_baseline_computing_and_storage_are_one_part_and_without_tasks_times_all_is():
+    assert "computing and storage" in " ".join(chart(bounded()).itertext())
+    plain = chart(decision(placed(split=None), baseline=None))
+    assert lengths(plain, 50) == [45.0]
+
+
+def test_all_charts_share_an_axis_unless_one_could_not_be_read():
+    small = decision(placed(seconds=4.0), baseline=None)
+    medium = decision(placed(seconds=20.0), baseline=None)
+    charts = split_charts([decision(), medium, small], [["a", "b", "c"], ["a"], ["a"]])
+    last = [re.findall(r'text-anchor="middle">([\d.]+)</text>', one)[-1] for one in charts]
+    assert last == ["50", "50", "5"]
+    assert ["shorter axis" in one for one in charts] == [False, False, True]
+
+
+def test_labels_are_escaped():
+    (svg,) = split_charts([decision()], [["<script>", "b", "c"]])
+    assert "<script>" not in svg
+
+
+def test_few_decisions_are_cards_with_a_chart():
+    screen = screen_of([decision(), not_worth_it(), undecided()])
+    assert [card.kind for card in screen.first] == ["worth", "not-worth", "open"]
+    assert all(card.chart.startswith("<svg") for card in screen.first)
+    assert len({card.id for card in screen.first}) == 3
+    assert [*screen.rows, *screen.workloads, *screen.cards] == []
+
+
+def test_of_more_decisions_there_is_a_line_each_that_leads_to_a_card():
+    decisions = [*of_workloads(("sort", "rank")), *of_workloads(("count", "walk"), undecided)]
+    assert len(decisions) > MOST_FIRST
+    screen = screen_of(decisions)
+    assert screen.headline == "4 workloads on tiny: worth it in 2 of 4 combinations, not known yet in 2"
+    assert [row.subject.partition(" ")[0] for row in screen.rows] == ["sort", "rank", "count", "walk"]
+    assert [row.id for row in screen.rows] == [card.id for card in screen.cards]
+    first = screen.rows[0]
+    assert (first.saves.value, first.saves.words, first.saves.interval) == (0.33, "33 %", "25 to 40 %")
+    assert (first.best, first.base, first.verdict) == ("ssd", "hdd", Verdict.WORTH_IT)
+
+
+def test_of_very_many_decisions_there_is_a_line_for_each_workload():
+    decisions = of_workloads(("sort", "rank"), settings=[f"s{number}" for number in range(MOST_ROWS)])
+    screen = screen_of(decisions)
+    assert screen.headline == f"sort, rank on tiny: worth it in {2 * MOST_ROWS} of {2 * MOST_ROWS} combinations"
+    assert not screen.rows
+    assert [dict(row.counts)["worth it"] for row in screen.workloads] == [MOST_ROWS, MOST_ROWS]
+    assert len(screen.listed) == 2 * MOST_ROWS
+    assert len(screen.cards) == MOST_CARDS
+    assert {card.answer.subject.partition(" ")[0] for card in screen.cards} == {"sort", "rank"}
+    assert screen.left_out == 2 * MOST_ROWS - MOST_CARDS
+
+
+def test_filters_know_cards_and_lines_by_all_levels_but_the_placement():
+    filters = [Filter(0, "workload", ("sort", "rank")), Filter(1, "placement", ("hdd", "ssd"))]
+    assert [card.levels for card in screen_of(of_workloads(("sort", "rank")), filters).first] == ["f0-0", "f0-1"]
+
+
+def test_only_doubts_that_could_change_the_answer_are_on_the_first_screen():
+    doubts = [Doubt(kind=kind, what=f"{kind} happened", why="w", cure="c") for kind in ("odd", "machine-shared")]
+    screen = screen_of([decision()], doubts=[*doubts, doubts[1]])
+    assert screen.doubts == ["machine-shared happened (and 1 more like it)"]
+    assert screen.more_doubts == 1
+
+
+@pytest.fixture(scope="module")
+def html():
+    return page(*decided_run(repetitions=3), [])
+
+
+def test_the_page_begins_with_verdict_split_outputs_and_next_step(html):
+    head = html[html.index("<h1>") : html.index('id="contents"')]
+    places = [
+        head.index(words)
+        for words in (
+            "the SSD is worth it",
+            "On the hard disk (WD10EZEX)",
+            'class="split"',
+            "outputs were checked",
+            "Next",
+        )
+    ]
+    assert places == sorted(places)
+    assert '<h2 id="answer-terasort-on-tiny" class="headline">terasort on tiny: ' in head
+
+
+def test_the_first_screen_speaks_of_no_energy(html):
+    assert not re.search(
+        r"joule|energy|watt|EDP", html[html.index("<h1>") : html.index('id="contents"')], re.IGNORECASE
+    )
+
+
+def test_the_baseline_is_no_drive_among_those_compared(html):
+    compared = re.search(r"<dt>compared</dt><dd>(.*?)</dd>", html)[1]
+    assert "zero" not in compared
+    assert "not a drive to buy" in html
+
+
+def test_jobs_and_phases_have_their_storage_share_and_short_ones_are_named_but_not_tested(html):
+    part = html[html.index('<h2 id="parts">') :]
+    part = part[: part.index("<h2", 10)]
+    rows = re.findall(r"<tr[^>]*><td>([^<]*)</td><td>(hdd|ssd|zero-delay)</td>", part)
+    assert ("1 sort", "hdd") in rows
+    assert ("map phase", "ssd") in rows
+    assert not [name for name, _ in rows if name.startswith("merge")]
+
+
+def test_many_decisions_and_other_factors_stand_in_tables():
+    html = page(*made_run(made_trials(("triangles", "components"), ("hdd", "ssd"), ("defaults", "customs"), 3)), [])
+    assert 'id="answers"' in html
+    assert html.count('class="verdicts sortable"') == 1
+    assert '<h2 id="decisions">' in html
+    others = html[html.index('<h2 id="others">') :]
+    assert "<td>settings</td>" in others
+    for link in re.findall(r'<a href="#(answer-[^"]*)"', html):
+        assert f'id="{link}"' in html
+
+
+def test_a_run_without_anything_decided_still_has_a_page():
+    plan, records = made_run(made_trials(repetitions=1))
+    failed = [one.model_copy(update={"totals": None, "jobs": ()}) for one in records]
+    assert "<h1>" in page(plan, failed, [])
