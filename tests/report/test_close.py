@@ -206,6 +206,11 @@ def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():
     assert "hdd: 40.0 s" in words(path_bars([("hdd", seen, [path])]))
 
 
+def test_power_is_labelled_measured_or_modelled(html):
+    assert "Power of each node over the run, modelled<" in html
+    assert html.count("power, W (modelled)") == 3
+
+
 def test_energy_by_component_and_phase_adds_up():
     energy = energy_of(a_closeup())
     run = {one.component: one.energy_j["run"].value for one in energy.components}

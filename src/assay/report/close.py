@@ -137,7 +137,7 @@ def _seen(
     return Seen(
         closeup=closeup,
         name=name,
-        timeline=timeline(closeup, scale, energy.power),
+        timeline=timeline(closeup, scale, energy.power, energy.whole.basis if energy.whole else None),
         own_scale=own_scale,
         paths=job_paths(closeup),
         flow_picture=flow_picture(own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction"),

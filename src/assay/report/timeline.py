@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from assay.model.energy import Span
+from assay.model.record import Basis
 from assay.model.signature import AccessPhase
 from assay.report.closeup import Closeup
 from assay.report.colours import (
@@ -57,18 +58,19 @@ POWER_PX = 60
 POWER_COLOURS = (SLATE, SILVER, BLUE, ORANGE, GREEN, PINK)
 
 
-def timeline(closeup: Closeup, scale: Scale, power: Power | None = None) -> str:
+def timeline(closeup: Closeup, scale: Scale, power: Power | None = None, basis: Basis | None = None) -> str:
     """The figure as SVG; empty for a trial without a run part. What is missing is named, never drawn as nothing."""
     span = closeup.run
-    return _Timeline(closeup, span, scale, power or {}).drawn() if span is not None and span.seconds > 0 else ""
+    return _Timeline(closeup, span, scale, power or {}, basis).drawn() if span is not None and span.seconds > 0 else ""
 
 
 class _Timeline:
     """Panels from top to bottom: `_at` is how far down the figure has come."""
 
-    def __init__(self, closeup: Closeup, span: Span, scale: Scale, power: Power) -> None:
+    def __init__(self, closeup: Closeup, span: Span, scale: Scale, power: Power, basis: Basis | None) -> None:
         self._closeup = closeup
         self._power = power
+        self._basis = basis
         self._span = span
         self._scale = scale
         self._bins = max(1, round(MOST_BINS * (span.end_ms - span.begin_ms) / scale.length_ms))
@@ -225,7 +227,11 @@ class _Timeline:
         names = [component if len(nodes) == 1 else f"{node}: {component}" for node, component in self._power]
         colours = [POWER_COLOURS[place % len(POWER_COLOURS)] for place in range(len(names))]
         parts = [
-            title(panel.top, "power, W", list(zip(names, colours, strict=True))),
+            title(
+                panel.top,
+                f"power, W{f' ({self._basis})' if self._basis else ''}",
+                list(zip(names, colours, strict=True)),
+            ),
             value_axis(panel, (0, panel.greatest)),
         ]
         of = [Series("power", name, "W") for name in names]
