@@ -11,7 +11,7 @@ from assay.model.errors import AssayError
 
 PATH_COST = {"read": {"base_ns": 1.0, "ns_per_byte": 0.1}, "write": {"base_ns": 2.0, "ns_per_byte": 0.2}}
 REPORT = {
-    "begun": True, "late": {"requests": 0, "share": 0.0, "worst_us": 0.0}, "memory_locked": True,
+    "begun": True, "late": {"requests": 0, "share": 0.0, "worst_us": 0.0, "seconds": 0.0}, "memory_locked": True,
     "backing_errors": {"count": 0, "reasons": []},
 }  # fmt: skip
 

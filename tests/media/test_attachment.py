@@ -143,7 +143,12 @@ def test_a_full_backing_disk_is_a_failure(attach):
 
 
 def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
-    report = {**REPORT, "late": {"requests": 9, "share": 0.02, "worst_us": 4000.0}, "memory_locked": False}
+    report = {
+        **REPORT,
+        "elapsed_seconds": 10.0,
+        "late": {"requests": 9, "share": 0.02, "worst_us": 4000.0, "seconds": 0.5},
+        "memory_locked": False,
+    }
     medium = attach(FakeSystem(report=report))
     assert isinstance(medium, Device)
     assert medium.doubts() == ()
@@ -151,7 +156,7 @@ def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
         pass
     late, unlocked = medium.doubts()
     assert (late.kind, unlocked.kind) == ("emulator-was-late", "emulator-memory-not-locked")
-    assert "2.0%" in late.what
+    assert "0.5 of 10 s" in late.what
     assert medium.device_report() == report
 
 
@@ -200,7 +205,11 @@ def test_whether_parts_of_a_file_can_be_freed_is_tried(tmp_path):
 
 
 def test_staging_that_was_late_is_doubted_after_a_good_run(attach):
-    late = {**REPORT, "late": {"requests": 90, "share": 0.5, "worst_us": 4000.0}}
+    late = {
+        **REPORT,
+        "elapsed_seconds": 10.0,
+        "late": {"requests": 90, "share": 0.5, "worst_us": 4000.0, "seconds": 0.5},
+    }
     system = FakeSystem(report=late)
     medium = attach(system)
     with medium.attached():

@@ -16,6 +16,8 @@ pub struct Late {
     pub share: f64,
     /// By how much the worst was late.
     pub worst_us: f64,
+    /// How long at least one of them was overdue.
+    pub seconds: f64,
 }
 
 /// Time from deadline to reply. The figures are upper bounds of buckets an eighth wide.
@@ -33,6 +35,8 @@ pub struct Accounts {
     replies: u64,
     late: u64,
     worst_ns: Nanos,
+    overdue_ns: Nanos,
+    overdue_until: Nanos,
     response_ns: u128,
     overshoot: Spread,
 }
@@ -51,6 +55,9 @@ impl Accounts {
         if over > LATE_NS && over > response_ns / LATE_SHARE {
             self.late += 1;
             self.worst_ns = self.worst_ns.max(over);
+            // Requests that are overdue together cost their client that time once.
+            self.overdue_ns += now.saturating_sub(deadline.max(self.overdue_until));
+            self.overdue_until = self.overdue_until.max(now);
         }
     }
 
@@ -58,7 +65,7 @@ impl Accounts {
     #[must_use]
     pub fn late(&self) -> Late {
         let share = if self.replies == 0 { 0.0 } else { self.late as f64 / self.replies as f64 };
-        Late { requests: self.late, share, worst_us: self.worst_ns as f64 / 1e3 }
+        Late { requests: self.late, share, worst_us: self.worst_ns as f64 / 1e3, seconds: self.overdue_ns as f64 / 1e9 }
     }
 
     /// How long the model took for a request, on average; 0 where there were none.
@@ -141,7 +148,18 @@ mod tests {
         assert_eq!(accounts.late().requests, 0);
         accounts.reply(1_000_000, 0, 210_000);
         accounts.reply(10_000_000, 0, 1_100_000);
-        assert_eq!(accounts.late(), Late { requests: 2, share: 0.5, worst_us: 1100.0 });
+        assert_eq!(accounts.late(), Late { requests: 2, share: 0.5, worst_us: 1100.0, seconds: 1.1e-3 });
+    }
+
+    #[test]
+    fn what_is_overdue_together_counts_once() {
+        let mut accounts = Accounts::default();
+        accounts.reply(1_000_000, 10_000_000, 12_000_000);
+        accounts.reply(1_000_000, 11_000_000, 13_000_000);
+        accounts.reply(1_000_000, 10_500_000, 12_500_000);
+        assert!((accounts.late().seconds - 3e-3).abs() < 1e-12);
+        accounts.reply(1_000_000, 20_000_000, 21_000_000);
+        assert!((accounts.late().seconds - 4e-3).abs() < 1e-12);
     }
 
     #[test]
@@ -159,7 +177,7 @@ mod tests {
     fn a_drive_that_takes_no_time_is_never_late() {
         let mut accounts = Accounts::default();
         accounts.reply(0, 0, 5_000_000);
-        assert_eq!(accounts.late(), Late { requests: 0, share: 0.0, worst_us: 0.0 });
+        assert_eq!(accounts.late(), Late { requests: 0, share: 0.0, worst_us: 0.0, seconds: 0.0 });
         assert_eq!(accounts.overshoot(), Overshoot { median_us: 0.0, p99_us: 0.0 });
     }
 }

@@ -6,8 +6,8 @@ from typing import Any
 from assay.media.profile import Profile
 from assay.model.doubt import Doubt
 
-LATE_SHARE, LATE_REQUESTS = 0.01, 5
-"""More late requests than this share are doubted, from this many on: two hiccups of a short trial say nothing."""
+LATE_SHARE = 0.02
+"""Of a part's time: replies that are overdue for longer are doubted."""
 
 OVERSHOOT_SHARE = 0.1
 """Half of the replies leaving later than this share of the drive's mean response time are doubted."""
@@ -20,10 +20,9 @@ def doubts_of(
 ) -> tuple[Doubt, ...]:
     """What the reports since attaching say, each doubt by the worst of them, and what the path's cost says."""
     found = []
-    lates = [report["late"] for report in reports if "late" in report]
-    lates = [late for late in lates if late["share"] > LATE_SHARE and late["requests"] >= LATE_REQUESTS]
-    if lates:
-        found.append(_late(medium, max(lates, key=lambda late: float(late["share"]))))
+    worst = max(reports, key=_late_share, default={})
+    if _late_share(worst) > LATE_SHARE:
+        found.append(_late(medium, worst))
     over = max(reports, key=_overshoot_share, default={})
     if _overshoot_share(over) > OVERSHOOT_SHARE:
         found.append(_overshot(medium, over))
@@ -64,11 +63,18 @@ def _overshoot_share(report: Mapping[str, Any]) -> float:
     return float(report["overshoot"]["median_us"] / mean_us) if mean_us else 0.0
 
 
-def _late(medium: str, late: Mapping[str, Any]) -> Doubt:
+def _late_share(report: Mapping[str, Any]) -> float:
+    """How much of a part's time replies were overdue."""
+    elapsed_s = float(report.get("elapsed_seconds", 0.0))
+    return float(report["late"]["seconds"]) / elapsed_s if elapsed_s and "late" in report else 0.0
+
+
+def _late(medium: str, report: Mapping[str, Any]) -> Doubt:
+    late = report["late"]
     return Doubt(
         kind="emulator-was-late",
-        what=f"{late['share']:.1%} of the requests to {medium} were answered later than the drive would have, "
-        f"at worst by {late.get('worst_us', 0) / 1000:.1f} ms",
+        what=f"replies of {medium} were overdue for {late['seconds']:.1f} of {report['elapsed_seconds']:.0f} s, "
+        f"at worst by {late['worst_us'] / 1000:.1f} ms",
         why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
         cure="put the backing file into memory (the medium's path: /dev/shm) or on a faster disk, close other "
         "programs, or take a slower drive",
