@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 
 from assay.model.errors import AssayError
+from assay.model.store import Streaming
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.webhdfs import WebHdfs
 
@@ -17,12 +18,13 @@ class NameNode(BaseHTTPRequestHandler):
     """Answers the few WebHDFS calls that the store makes, in the shapes of Hadoop 3's documentation."""
 
     files: dict[str, bytes]
+    withheld = 0
 
     def do_GET(self):
         path, operation = self._parse()
         if operation == "":
             begin, end = self._range(len(self.files[path]))
-            return self._send(200, self.files[path][begin:end])
+            return self._send(200, self.files[path][begin:end], self.withheld)
         under = {name: body for name, body in self.files.items() if name == path or name.startswith(path + "/")}
         if not under:
             return self._refuse(404, f"File does not exist: {path}")
@@ -82,11 +84,11 @@ class NameNode(BaseHTTPRequestHandler):
     def _refuse(self, code, message):
         self._send(code, json.dumps({"RemoteException": {"message": message}}).encode())
 
-    def _send(self, code, body):
+    def _send(self, code, body, withheld=0):
         self.send_response(code)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body[: len(body) - withheld])
 
     def log_message(self, *_):
         pass
@@ -94,7 +96,7 @@ class NameNode(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def webhdfs():
-    NameNode.files = {}
+    NameNode.files, NameNode.withheld = {}, 0
     server = ThreadingHTTPServer(("127.0.0.1", 0), NameNode)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield WebHdfs(f"http://127.0.0.1:{server.server_port}")
@@ -130,6 +132,18 @@ def test_webhdfs_lists_files_and_reads_parts_of_them(webhdfs):
     assert b"".join(webhdfs.pieces("/out/part-0", 1, 300)) == b"bc"
 
 
+def test_webhdfs_writes_a_stream(webhdfs):
+    webhdfs.write("/in/rows", (bytes([at]) * 1000 for at in range(3)))
+    assert b"".join(webhdfs.pieces("/in/rows")) == bytes(1000) + b"\1" * 1000 + b"\2" * 1000
+    assert isinstance(webhdfs, Streaming)
+
+
+def test_a_file_that_ends_too_early_is_no_whole_file(webhdfs):
+    NameNode.files["/out/x"], NameNode.withheld = b"abc" * 1000, 7
+    with pytest.raises(AssayError, match="reading /out/x from HDFS broke off: 7 bytes did not come"):
+        list(webhdfs.pieces("/out/x"))
+
+
 def test_webhdfs_refusals_are_one_sentence(webhdfs, tmp_path):
     NameNode.files["/in/x"] = b""
     (tmp_path / "x").touch()
@@ -151,6 +165,10 @@ def hadoop_fs(tmp_path):
         return HadoopFs(script)
 
     return make
+
+
+def test_hadoop_fs_does_not_take_a_stream_so_that_nodes_write_what_is_made(hadoop_fs):
+    assert not isinstance(hadoop_fs(""), Streaming)
 
 
 def test_hadoop_fs_makes_the_parent_and_puts(hadoop_fs, tmp_path):

@@ -19,19 +19,30 @@ from tests.builders import a_trial
 ROWS = 50
 
 
+class StreamingStore(FakeStore):
+    """A store that takes bytes from here."""
+
+    def write(self, path, pieces):
+        self.contents[path] = b"".join(pieces)
+
+
 @pytest.fixture
 def records():
     source = random.Random(3)
     return sorted(source.randbytes(100) for _ in range(ROWS))
 
 
-def judged(made, parts, options=None):
-    """The verdicts' outcome where `made` was generated and `parts` are the output's files."""
+def a_workload(variant="stock"):
+    return TeraSort(WorkloadSpec(name="terasort", variant=variant, options={"size": "5kB"}), "/base")
+
+
+def judged(made, parts):
+    """The verdicts' outcome where TeraGen made `made` and `parts` are the output's files."""
     generated = "org.apache.hadoop.examples.terasort.TeraGen$Counters"
     script = Script(counters={generated: {"CHECKSUM": sum(map(crc32, made))}})
     store = FakeStore(script)
     engine = FakeEngine(script, a_trial(), store)
-    workload = TeraSort(WorkloadSpec(name="terasort", variant="stock", options=options or {"size": "5kB"}), "/base")
+    workload = a_workload()
     dataset = NoDataset(NO_DATASET)
     staged = workload.stage(dataset, store, engine, Silent())
     assert [job.name for job in staged.jobs] == ["generate"]
@@ -40,6 +51,34 @@ def judged(made, parts, options=None):
     assert report.settings["mapreduce.terasort.output.replication"] == "1"
     store.contents |= {f"/base/output/part-r-{at:05d}": b"".join(part) for at, part in enumerate(parts)}
     return overall(workload.verify(dataset.graph(), store, report))
+
+
+def staged_here(variant="stock"):
+    """A workload whose records were put from here, its store and engine, and the staging's jobs."""
+    script = Script()
+    store = StreamingStore(script)
+    engine, workload = FakeEngine(script, a_trial(), store), a_workload(variant)
+    report = workload.stage(NoDataset(NO_DATASET), store, engine, Silent())
+    return workload, store, engine, [job.name for job in report.jobs]
+
+
+def test_a_store_that_takes_a_stream_needs_no_job_for_the_records():
+    workload, store, engine, jobs = staged_here()
+    assert jobs == []
+    parts = [store.contents[f"/base/input/rows/part-m-{at:05d}"] for at in range(2)]
+    assert [len(part) for part in parts] == [2500, 2500]
+    made = [whole[at : at + 100] for whole in [b"".join(parts)] for at in range(0, 5000, 100)]
+    assert len(set(made)) == ROWS
+    report = workload.run(engine, Silent())
+    for output, outcome in ((sorted(made), Outcome.PASS), (sorted(made)[1:], Outcome.FAIL), (made, Outcome.FAIL)):
+        store.contents["/base/output/part-r-00000"] = b"".join(output)
+        assert overall(workload.verify(NoDataset(NO_DATASET).graph(), store, report)) is outcome
+
+
+def test_records_to_be_validated_are_sorted_by_a_job_all_the_same():
+    _, store, _, jobs = staged_here("validate")
+    assert jobs == ["sort"]
+    assert "delete" in store._script.log
 
 
 def test_sorted_records_pass_however_they_lie_in_files(records):

@@ -222,13 +222,17 @@ class Record(Frozen):
     doubts: tuple[Doubt, ...] = ()
 
     @property
-    def overhead_s(self) -> float | None:
-        """Seconds outside the jobs (from submission to end) and the cluster's start and stop; None without jobs."""
-        if self.totals is None:
+    def outside_jobs_s(self) -> float | None:
+        """Seconds from the first step's start to the last one's end, without those of the workload's own jobs.
+
+        A job's are those from its submission to its end; staging jobs count as outside. None where the jobs' times are
+        not known.
+        """
+        if self.totals is None or not self.steps:
             return None
-        cluster = {"start cluster", "stop cluster"}
-        seconds = sum(step.seconds for step in self.steps if step.name not in cluster)
-        return seconds - self.totals.submitted_s - self.totals.staging_submitted_s
+        start_s = min(step.started_ms for step in self.steps) / 1000
+        end_s = max(step.started_ms / 1000 + step.seconds for step in self.steps)
+        return end_s - start_s - self.totals.submitted_s
 
     @cached_property
     def outcome(self) -> Outcome:

@@ -1,9 +1,9 @@
 """Stores: the storage subsystem that holds the data set."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from assay.model.placement import Landed, Role
 
@@ -51,6 +51,15 @@ class Store(Files, Protocol):
 
     def delete(self, path: str) -> None:
         """Remove a path with all below it; no error when it is not there."""
+        ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """What a store also is that takes bytes from this machine as quickly as from jobs: its disks are here."""
+
+    def write(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Make a file of these bytes; parents are made. Raises AssayError when it can't be done."""
         ...
 
 

@@ -173,7 +173,7 @@ def _trial_row(record: Record) -> Mapping[str, Any]:
         "elapsed_s": totals.elapsed_s if totals else None,
         "submitted_s": totals.submitted_s if totals else None,
         "staging_submitted_s": totals.staging_submitted_s if totals else None,
-        "overhead_s": record.overhead_s,
+        "outside_jobs_s": record.outside_jobs_s,
         **{name: getattr(totals.phases, name) if totals else None for name in Phases.model_fields},
     }
 

@@ -106,6 +106,7 @@ def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
             "elapsed_s": record.totals.elapsed_s if record.totals else None,
             "submitted_s": record.totals.submitted_s if record.totals else None,
             "staging_submitted_s": record.totals.staging_submitted_s if record.totals else None,
+            "outside_jobs_s": record.outside_jobs_s,
             **_phases(record.totals.phases if record.totals else None),
             "jobs": len(record.jobs),
         }

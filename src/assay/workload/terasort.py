@@ -1,32 +1,37 @@
 """TeraSort: Hadoop's own sort of 100-byte records by their 10-byte keys into one total order.
 
-Unchanged, from hadoop-mapreduce-examples (org.apache.hadoop.examples.terasort). TeraGen stages the records; the order
-and the checksum of what TeraSort leaves are found again here, not by TeraValidate's code. `validate` runs TeraValidate
-on records that both have staged, and its answer is judged the same way.
+Unchanged, from hadoop-mapreduce-examples (org.apache.hadoop.examples.terasort). The records are TeraGen's, byte for
+byte: put from here into a store that takes a stream, made by TeraGen on the nodes of any other. The order and the
+checksum of what TeraSort leaves are computed here, not by TeraValidate's code. `validate` runs TeraValidate on records
+that were sorted in staging, and its answer is judged the same way.
 """
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import ClassVar
-from zlib import crc32
+
+import numpy as np
 
 from assay.model.dataset import Dataset
 from assay.model.doubt import Verdict, verdict
-from assay.model.engine import Engine, LaunchReport, Program
+from assay.model.engine import Engine, JobReference, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
-from assay.model.store import Store
+from assay.model.store import Store, Streaming
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
+from assay.workload.ahead import ahead
 from assay.workload.examples import PACKAGE, example
 from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
+from assay.workload.tera_rows import RECORD_BYTES, Rows, Tally, checksum, tera_rows
 
-RECORD_BYTES, KEY_BYTES = 100, 10
 MIB = 1 << 20
 _PACKAGE = "terasort"
 _GENERATED = f"{PACKAGE}.{_PACKAGE}.TeraGen$Counters"
 _REPLICATION = "mapreduce.terasort.output.replication"
+# As TeraGen's two maps leave them.
+_FILES = 2
 # Input, output, and spills of both sides that may be merged once more.
 _COPIES = 5
 
@@ -57,24 +62,48 @@ class TeraSort(MadeWorkload):
 
     def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
         """All copies at once; the verification holds a few pieces of the output."""
-        jobs = 3 if self._validates else 2
+        jobs = 2 if self._validates else 1
         seconds = jobs * JOB_S + (_COPIES + self._validates) * self._size_bytes / BYTES_S
         return Estimate(disk_bytes=_COPIES * self._size_bytes, memory_bytes=64 * MIB, seconds=seconds)
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """TeraGen, which counts the sum of its records' checksums; for `validate` TeraSort too."""
+        """The records, with the sum of their checksums; for `validate` sorted already."""
+        jobs: tuple[JobReference, ...] = ()
+        if isinstance(store, Streaming):
+            self._put_rows(store)
+        else:
+            jobs = self._generate(engine, progress)
+        if self._validates:
+            jobs += engine.run_program(self._sort({}), progress).jobs
+            # The sorted records alone are the input.
+            store.delete(self._rows)
+        return LaunchReport(jobs=jobs, result={})
+
+    def _put_rows(self, store: Streaming) -> None:
+        """All records from this machine: quicker than a job where the store is on it too."""
+        rows = self._size_bytes // RECORD_BYTES
+        total = 0
+
+        def pieces(first: int, count: int) -> Iterator[bytes]:
+            nonlocal total
+            for block in tera_rows(first, count):
+                total += checksum(block)
+                yield block.tobytes()
+
+        bounds = [rows * at // _FILES for at in range(_FILES + 1)]
+        for at, (first, end) in enumerate(pairwise(bounds)):
+            store.write(f"{self._rows}/part-m-{at:05d}", ahead(pieces(first, end - first)))
+        self._generated = {"rows": rows, "checksum": total}
+
+    def _generate(self, engine: Engine, progress: Progress) -> tuple[JobReference, ...]:
+        """All records by TeraGen, so that every node writes its share of them."""
         rows = self._size_bytes // RECORD_BYTES
         report = engine.run_program(example(f"{_PACKAGE}.TeraGen", (str(rows), self._rows), {}, "generate"), progress)
         counted = engine.history(report.jobs[0]).job.counters.get(_GENERATED, {})
         if "CHECKSUM" not in counted:
             raise AssayError(f"TeraGen counted no checksum (counter group {_GENERATED})")
         self._generated = {"rows": rows, "checksum": counted["CHECKSUM"]}
-        if not self._validates:
-            return report
-        sorting = engine.run_program(self._sort({}), progress)
-        # The sorted records alone are the input.
-        store.delete(self._rows)
-        return report.model_copy(update={"jobs": (*report.jobs, *sorting.jobs)})
+        return report.jobs
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The sort; its result says what the output must hold. Its output has one replica unless told otherwise."""
@@ -89,24 +118,20 @@ class TeraSort(MadeWorkload):
 
     def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """One pass over the output in the order of its files: number, checksum and order of the records."""
-        rows = checksum = disorders = 0
-        last = b""
-        for block in _records(store, self._sorted):
-            records = [block[at : at + RECORD_BYTES] for at in range(0, len(block), RECORD_BYTES)]
-            checksum += sum(map(crc32, records))
-            keys = [last, *(record[:KEY_BYTES] for record in records)]
-            disorders += sum(before > after for before, after in pairwise(keys))
-            rows, last = rows + len(records), keys[-1]
+        tally = Tally()
+        for rows in ahead(_records(store, self._sorted)):
+            tally.add(rows)
         wanted = report.result
         told = (self._told(store, wanted["checksum"]),) if self._validates else ()
         return (
             *told,
             verdict(
                 "every record is there once",
-                passed=(rows, checksum) == (wanted["rows"], wanted["checksum"]),
-                detail=f"{rows} records with checksum {checksum:x}, {wanted['rows']} with {wanted['checksum']:x} made",
+                passed=(tally.rows, tally.checksum) == (wanted["rows"], wanted["checksum"]),
+                detail=f"{tally.rows} records with checksum {tally.checksum:x}, "
+                f"{wanted['rows']} with {wanted['checksum']:x} made",
             ),
-            verdict("keys never fall", passed=disorders == 0, detail=f"{disorders} keys are below the one before"),
+            verdict("keys never fall", passed=tally.falls == 0, detail=f"{tally.falls} keys are below the one before"),
         )
 
     @property
@@ -137,14 +162,14 @@ class TeraSort(MadeWorkload):
         )
 
 
-def _records(store: Store, path: str) -> Iterator[bytes]:
+def _records(store: Store, path: str) -> Iterator[Rows]:
     """Whole records of all files in the order of their names. Raises AssayError when a file ends within a record."""
     for file in store.list_files(path):
         rest = b""
         for piece in store.pieces(file.path) if file.bytes else ():
             whole = rest + piece
             end = len(whole) - len(whole) % RECORD_BYTES
-            yield whole[:end]
+            yield np.frombuffer(whole[:end], np.uint8).reshape(-1, RECORD_BYTES)
             rest = whole[end:]
         if rest:
             raise AssayError(f"{file.path} ends within a record: {file.bytes} bytes are no multiple of {RECORD_BYTES}")

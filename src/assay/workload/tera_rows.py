@@ -1,0 +1,138 @@
+"""TeraSort's records: made as TeraGen makes them, byte for byte and without a job, and counted as TeraValidate does.
+
+Record `i` (from 0) holds the 10 high bytes of a 128-bit number as its key, two bytes of break, `i` as 32 hexadecimal
+digits, four bytes of break, the number's 12 low digits four times each, and four bytes of break. The numbers are a
+linear congruential sequence that begins at 0 and is advanced before each record.
+
+Source: Random16 and GenSort of org.apache.hadoop.examples.terasort, which follow gensort of sortbenchmark.org.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+RECORD_BYTES, KEY_BYTES = 100, 10
+BLOCK_RECORDS = 1 << 13
+
+Rows = NDArray[np.uint8]
+"""Records: shape (n, 100)."""
+
+_FACTOR, _STEP = 0x2360ED051FC65DA44385DF649FCCF645, 0x4A696D47726179524950202020202001
+_MODULUS = 1 << 128
+_LIMBS, _LIMB_BITS, _LOW = 4, np.uint64(32), np.uint64(0xFFFFFFFF)
+_BREAKS = {10: b"\x00\x11", 44: b"\x88\x99\xaa\xbb", 96: b"\xcc\xdd\xee\xff"}
+_NUMBER, _FILLER = slice(12, 44), slice(48, 96)
+_HEX = np.frombuffer(b"".join(b"%02X" % byte for byte in range(256)), np.uint16)
+_HEX_FOURFOLD = np.frombuffer(
+    b"".join(bytes([high] * 4 + [low] * 4) for high, low in (b"%02X" % byte for byte in range(256))), np.uint64
+)
+_CRC_POLYNOMIAL, _ONES, _WORD = 0xEDB88320, np.uint32(0xFFFFFFFF), np.uint32(16)
+
+
+def tera_rows(first: int, count: int) -> Iterator[Rows]:
+    """The records from number `first` on, `count` of them in order. Each block is overwritten by the next."""
+    factors, steps = _leaps()
+    rows = np.empty((BLOCK_RECORDS, RECORD_BYTES), np.uint8)
+    for at, part in _BREAKS.items():
+        rows[:, at : at + len(part)] = np.frombuffer(part, np.uint8)
+    state = _state(first)
+    for start in range(first, first + count, BLOCK_RECORDS):
+        size = min(BLOCK_RECORDS, first + count - start)
+        block, numbers = rows[:size], _numbers(state, factors[:, :size], steps[:, :size])
+        block[:, :KEY_BYTES] = numbers[:, :KEY_BYTES]
+        block[:, _NUMBER] = _digits(start, size)
+        block[:, _FILLER] = _HEX_FOURFOLD[numbers[:, KEY_BYTES:]].view(np.uint8)
+        yield block
+        state = int.from_bytes(numbers[-1].tobytes(), "big")
+
+
+def checksum(rows: Rows) -> int:
+    """The sum of the records' CRC-32 (that of zlib): TeraGen counts it, TeraValidate prints it; blind to order."""
+    table = _crc_table()
+    total = 0
+    for start in range(0, len(rows), BLOCK_RECORDS):
+        # Two bytes at a time of many records at once; little-endian words, as the CRC takes low bits first.
+        words = np.ascontiguousarray(rows[start : start + BLOCK_RECORDS].view("<u2").T)
+        crc = np.full(words.shape[1], _ONES)
+        for word in words:
+            crc = table.take((crc & 0xFFFF) ^ word) ^ (crc >> _WORD)
+        total += int((crc ^ _ONES).sum(dtype=np.uint64))
+    return total
+
+
+@dataclass
+class Tally:
+    """What a pass over records in their order has counted: the records, their checksum, and the keys that fall."""
+
+    rows: int = 0
+    checksum: int = 0
+    falls: int = 0
+    _last: Rows = field(default_factory=lambda: np.zeros((0, KEY_BYTES), np.uint8))
+
+    def add(self, rows: Rows) -> None:
+        """The records that come next."""
+        keys = np.concatenate([self._last, rows[:, :KEY_BYTES]])
+        high = np.ascontiguousarray(keys[:, :8]).view(">u8").ravel().astype(np.uint64)
+        low = np.ascontiguousarray(keys[:, 8:]).view(">u2").ravel()
+        falls = (high[1:] < high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] < low[:-1]))
+        self.rows += len(rows)
+        self.checksum += checksum(rows)
+        self.falls += int(falls.sum())
+        self._last = keys[-1:]
+
+
+def _state(records: int) -> int:
+    """The number of the record before this one: the sequence's `records`-th, by doubling its step."""
+    factor, step, state = _FACTOR, _STEP, 0
+    while records:
+        if records & 1:
+            state = (state * factor + step) % _MODULUS
+        factor, step = factor * factor % _MODULUS, (factor * step + step) % _MODULUS
+        records >>= 1
+    return state
+
+
+@cache
+def _leaps() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Factors and steps that lead 1, 2, ... numbers on; shape (4, BLOCK_RECORDS): 32 bits each, low ones first."""
+    factor, step = 1, 0
+    leaps = []
+    for _ in range(BLOCK_RECORDS):
+        factor, step = factor * _FACTOR % _MODULUS, (step * _FACTOR + _STEP) % _MODULUS
+        leaps.append(factor.to_bytes(16, "little") + step.to_bytes(16, "little"))
+    limbs = np.frombuffer(b"".join(leaps), "<u4").reshape(BLOCK_RECORDS, 2 * _LIMBS).T.astype(np.uint64)
+    return limbs[:_LIMBS], limbs[_LIMBS:]
+
+
+def _numbers(state: int, factors: NDArray[np.uint64], steps: NDArray[np.uint64]) -> Rows:
+    """The numbers that follow `state`, high byte first; shape (n, 16). Products of limbs are added as in long hand."""
+    words = [np.uint64(state >> 32 * limb & 0xFFFFFFFF) for limb in range(_LIMBS)]
+    sums = steps.copy()
+    for left in range(_LIMBS):
+        for right in range(_LIMBS - left):
+            product = factors[left] * words[right]
+            sums[left + right] += product & _LOW
+            if left + right + 1 < _LIMBS:
+                sums[left + right + 1] += product >> _LIMB_BITS
+    for limb in range(_LIMBS - 1):
+        sums[limb + 1] += sums[limb] >> _LIMB_BITS
+    return np.ascontiguousarray(sums[::-1].T.astype(">u4")).view(np.uint8)
+
+
+def _digits(first: int, count: int) -> Rows:
+    """The numbers from `first` on as 32 hexadecimal digits; shape (count, 32)."""
+    numbers = np.zeros((count, 2), ">u8")
+    numbers[:, 1] = np.arange(first, first + count)
+    return _HEX[numbers.view(np.uint8)].view(np.uint8)
+
+
+@cache
+def _crc_table() -> NDArray[np.uint32]:
+    """What two bytes do to a CRC-32."""
+    crc = np.arange(1 << 16, dtype=np.uint32)
+    for _ in range(16):
+        crc = (crc >> np.uint32(1)) ^ (crc & np.uint32(1)) * np.uint32(_CRC_POLYNOMIAL)
+    return crc
