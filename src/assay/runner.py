@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from assay.devices import count_anew, take_reports, write_out
+from assay.devices import count_anew, take_reports, write_out, writing_out
 from assay.doubts import (
     cached,
     counted,
@@ -87,7 +87,7 @@ def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) ->
         scopes.enter_context(_tidied(store, workload.base, findings, progress))
         mark = scopes.enter_context(measured(parts.probes(), parts.scene(running, layout, media), findings))
         count_anew(media)
-        with findings.step("stage", progress):
+        with findings.step("stage", progress), writing_out(media):
             if placer is not None:
                 placer.prepare(workload.base, workload.input)
             staged = workload.stage(dataset, store, engine, progress)

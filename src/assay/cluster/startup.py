@@ -24,7 +24,8 @@ from assay.model.errors import AssayError
 from assay.model.progress import Progress
 
 _PATIENCE_S = 120.0
-_POLL_S = 0.1
+_POLL_S = 0.05
+_ASK_S = 2.0
 
 
 class Plan(NamedTuple):
@@ -41,6 +42,17 @@ class Plan(NamedTuple):
     logs: Path
     environment: Mapping[str, str]
     limits: Limits
+
+
+class _Awaited(NamedTuple):
+    """Something to wait for: a line in a role's log that has `sign`, or `ready`, which asks a daemon over HTTP.
+
+    The sign costs nothing; to answer takes a starting daemon's processor time, of which all of them have too little.
+    """
+
+    role: str
+    sign: str
+    ready: Callable[[], bool]
 
 
 class Startup:
@@ -68,13 +80,20 @@ class Startup:
             plan.limits,
         )  # fmt: skip
         self._start("namenode")
+        namenode, historyserver = url(ports.namenode_http), url(ports.historyserver_http)
         # Started earlier the JobHistoryServer would find the NameNode in safe mode and then sleep for 10 s.
-        self._wait({"namenode": lambda: namenode_open(url(ports.namenode_http))})
+        self._wait({"namenode": _Awaited("namenode", "Leaving safe mode", lambda: namenode_open(namenode))})
         self._start("historyserver")
         self._wait({
-            "namenode": lambda: namenode_ready(url(ports.namenode_http)),
-            "resourcemanager": lambda: resourcemanager_ready(url(ports.resourcemanager_http)),
-            "historyserver": lambda: historyserver_ready(url(ports.historyserver_http)),
+            "namenode": _Awaited("datanode", "Successfully sent block report", lambda: namenode_ready(namenode)),
+            # The scheduler's own words, with the memory that it has now.
+            "resourcemanager": _Awaited(
+                "resourcemanager", "clusterResource: <memory:",
+                lambda: resourcemanager_ready(url(ports.resourcemanager_http)),
+            ),
+            "historyserver": _Awaited(
+                "historyserver", "Started ServerConnector", lambda: historyserver_ready(historyserver)
+            ),
         })  # fmt: skip
 
     def _start(self, role: str) -> None:
@@ -83,14 +102,17 @@ class Startup:
         inside = plan.limits.entering(command)
         self._daemons.append(start_daemon(role, inside, plan.environment, plan.logs / f"{role}.log"))
 
-    def _wait(self, checks: Mapping[str, Callable[[], bool]]) -> None:
-        waiting = dict(checks)
+    def _wait(self, awaited: Mapping[str, _Awaited]) -> None:
+        waiting = dict(awaited)
+        asked = time.monotonic()
         while True:
             for daemon in self._daemons:
                 daemon.check()
-            for role in [role for role, ready in waiting.items() if ready()]:
+            asks = time.monotonic() - asked > _ASK_S
+            for role in [role for role, one in waiting.items() if self._shows(one) or (asks and one.ready())]:
                 self._progress.detail(f"{role} is up")
                 del waiting[role]
+            asked = time.monotonic() if asks else asked
             if not waiting:
                 return
             if time.monotonic() > self._deadline:
@@ -98,6 +120,10 @@ class Startup:
                 doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.role in _concerned(waiting))
                 raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
             time.sleep(_POLL_S)
+
+    def _shows(self, awaited: _Awaited) -> bool:
+        log = self._plan.logs / f"{awaited.role}.log"
+        return awaited.sign in log.read_text(errors="replace")
 
 
 def _concerned(waiting: Mapping[str, object]) -> set[str]:

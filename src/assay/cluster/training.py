@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assay.cluster.commands import MAIN_CLASSES
+from assay.cluster.daemon import fetch_json
 from assay.cluster.distribution import Distribution, bundled, find_java
 from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.logs import last_words
@@ -75,12 +76,27 @@ def _jobs(distribution: Distribution, running: RunningCluster, scratch: Path) ->
     examples = next(iter(sorted((distribution.extras or scratch).glob("hadoop-mapreduce-examples-*.jar"))), None)
     if examples is None:
         raise AssayError(f"the examples' jar is not in {distribution.extras}")
+    webhdfs = running.namenode_url.replace("http:", "webhdfs:", 1)
     for arguments in (
         ("fs", "-put", str(text), "/words.txt"),
         ("jar", str(examples), "wordcount", "/words.txt", "/counted"),
         ("fs", "-cat", "/counted/*"),
+        # As inputs are staged and outputs are read.
+        ("fs", "-put", str(text), f"{webhdfs}/other.txt"),
+        ("fs", "-cat", f"{webhdfs}/other.txt"),
     ):
         _run(running, scratch, arguments)
+    _read_history(running.history_url + "/ws/v1/history/mapreduce/jobs")
+
+
+def _read_history(url: str) -> None:
+    """Ask the JobHistoryServer what is asked of it after each job."""
+    listed = fetch_json(url) or {}
+    for job in (listed.get("jobs") or {}).get("job", []):
+        for part in ("", "/counters", "/conf", "/tasks"):
+            fetch_json(f"{url}/{job['id']}{part}")
+        for task in (fetch_json(f"{url}/{job['id']}/tasks") or {"tasks": {"task": []}})["tasks"]["task"]:
+            fetch_json(f"{url}/{job['id']}/tasks/{task['id']}/attempts")
 
 
 def _run(running: RunningCluster, scratch: Path, arguments: tuple[str, ...]) -> None:
