@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from assay.model.installation import Installation
 from assay.parts import vocabulary
@@ -42,3 +43,17 @@ def test_the_numbers_of_trials_are_as_shown(tmp_path, more, trials):
     )
     nowhere = Installation(root=ROOT, parts=tmp_path, jobs_jar=ROOT, cache=ROOT, state=ROOT)
     assert len(make_plan(file, vocabulary(nowhere)).trials) == trials
+
+
+def test_the_local_directories_experiment_is_the_one_that_its_how_to_shows():
+    """The how-to's part is in the file as it stands, and the file makes the five trials that the how-to lists."""
+    how_to = (ROOT / "docs" / "how-to" / "should-i-buy-ssds-for-yarn-local-directories.md").read_text()
+    file = ROOT / "experiments" / "local-directories.yaml"
+    (shown,) = re.findall(r"```yaml\n(.*?)```", how_to, re.DOTALL)
+    whole = YAML(typ="safe").load(file.read_text())
+    for key, value in YAML(typ="safe").load(shown).items():
+        assert whole[key] == value
+    installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
+    plan = make_plan(file, vocabulary(installation))
+    there = ["hdd", "local-directories-on-ssd"]
+    assert [trial.placement.name for trial in plan.trials] == [*there, "zero-delay", *reversed(there)]
