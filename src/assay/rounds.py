@@ -15,7 +15,7 @@ from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
 from assay.stats.machine_kind import machine_of
 from assay.stats.run_doubts import began_ms
-from assay.stats.sample import WORK, Levels, counts, samples
+from assay.stats.sample import PLACEMENT, WORK, Levels, counts, samples
 
 Allows = Callable[[Sequence[Trial]], bool]
 Work = tuple[str, ...]
@@ -79,11 +79,13 @@ def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     A decision is made once its verdict is that a placement is worth it, or that none is.
     """
     found: dict[Work, bool] = {}
-    for decision in decisions(plan, records):
+    bases = {PLACEMENT: plan.placements[0]} if plan.placements else {}
+    compared = compare(samples(records), prior=plan.prior, bases=bases)
+    for decision in decisions(plan, records, compared):
         if len(decision.placements) > 1:
             work = tuple(decision.levels[name] for name in WORK)
             found[work] = found.get(work, True) and decision.verdict is not Verdict.NOT_KNOWN_YET
-    for one in compare(samples(records), prior=plan.prior) if not found else ():
+    for one in compared if not found else ():
         work = tuple(dict(one.others)[name] for name in WORK)
         found[work] = found.get(work, True) and one.significant
     return {work for work, decided in found.items() if decided}

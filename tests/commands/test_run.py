@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
@@ -14,8 +15,10 @@ from rich.console import Console
 from assay.budget import Budget
 from assay.cli import main
 from assay.commands.run import AT_ONCE, How, run_experiment
+from assay.machine import machine_facts
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
+from assay.model.noise import SHIPPED_PRIOR
 from assay.model.record import Status
 from assay.record.folder import RunFolder
 from assay.stats.run_doubts import doubts_of
@@ -125,6 +128,35 @@ def test_a_part_runs_first_and_the_rest_later(command):
     command.run(How(resume=True))
     assert len(command.began) == TRIALS - len(first)
     assert first.isdisjoint(command.began)
+
+
+def test_earlier_runs_here_say_how_noisy_the_machine_is_and_the_run_keeps_that(command):
+    command.experiment.write_text(EXPERIMENT.replace("ts]", "ts, k-core]").replace("s: 2", "s: 3"))
+    command.facts = machine_facts()
+    command.run()
+    assert RunFolder(command.out).plan().prior == SHIPPED_PRIOR
+    first = command.records
+    for at, record in enumerate(first):
+        file = command.out / "trials" / record.trial.id / "record.json"
+        content = json.loads(file.read_text())
+        content["totals"]["elapsed_s"] += at % 3  # fakes all take the same time
+        file.write_text(json.dumps(content))
+    command.out = command.out.parent / "later"
+    command.run()
+    prior = RunFolder(command.out).plan().prior
+    assert (prior.source, prior.workloads, prior.trials) == ("history", 3, len(first) - 1)
+    command.run(How(resume=True))
+    assert RunFolder(command.out).plan().prior == prior
+
+
+def test_damaged_records_of_earlier_runs_are_left_out_and_named(command):
+    command.run()
+    file = command.out / "trials" / command.began[0] / "record.json"
+    file.write_text("{")
+    command.out = command.out.parent / "later"
+    _, said = command.run()
+    assert f"left out of what earlier runs tell: {file} is damaged" in said.replace("\n", "")
+    assert len(command.records) == TRIALS
 
 
 def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_from_that(command):

@@ -1,5 +1,8 @@
 """Proves how long trials are expected to take, from earlier records: like with like."""
 
+import pytest
+
+from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import SettingsSpec, WorkloadSpec
@@ -38,6 +41,27 @@ def test_times_are_read_from_the_records_of_a_folder_of_runs(tmp_path):
     failed = a_record(a_trial(3)).model_copy(update={"status": Status.FAILED})
     folder.write(TrialResult(record=failed))
     (tmp_path / "one" / "trials" / "0001-triangles-disk" / "record.json").write_text("{")
-    (took,) = earlier(tmp_path, [a_trial(9)])
-    assert (took.trial.id, took.seconds) == ("0001-triangles-disk", 12.5)
-    assert earlier(tmp_path / "nowhere", [a_trial()]) == []
+    found = earlier(tmp_path)
+    assert sorted((one.trial.id, one.seconds, one.elapsed_s) for one in found.took) == [
+        ("0001-triangles-disk", 12.5, 10.0), ("0002-triangles-ssd", 12.5, 10.0), ("0002-triangles-ssd", 12.5, 10.0),
+    ]  # fmt: skip
+    assert {one.run for one in found.took} == {str(tmp_path / "one"), str(tmp_path / "two")}
+    assert found.damaged == [tmp_path / "one" / "trials" / "0001-triangles-disk" / "record.json"]
+    assert earlier(tmp_path / "nowhere") == ([], [])
+    assert len(earlier(tmp_path, most=2).took) == 2
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"status": "finished", "totals": 5}', "null", "\udc80"])
+def test_what_is_no_record_is_named_and_left_out(tmp_path, content):
+    file = tmp_path / "run" / "trials" / "0001-x" / "record.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content.encode(errors="surrogateescape"))
+    assert earlier(tmp_path) == ([], [file])
+
+
+def test_a_wrong_output_has_no_time_that_counts(tmp_path):
+    folder = RunFolder(tmp_path / "one")
+    folder.create(a_plan())
+    folder.write(TrialResult(record=a_record(outcome=Outcome.FAIL)))
+    (took,) = earlier(tmp_path).took
+    assert (took.seconds, took.elapsed_s) == (12.5, None)

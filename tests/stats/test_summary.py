@@ -4,8 +4,10 @@ import pytest
 
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
-from assay.model.trial import Trial
+from assay.model.trial import ZERO_DELAY, Trial
+from assay.stats.comparison import compare
 from assay.stats.run_doubts import doubts_of
+from assay.stats.sample import samples
 from assay.stats.summary import summarise, varying
 from tests.builders import a_record, a_trial
 
@@ -25,6 +27,13 @@ def test_medians_and_paired_ratios():
     assert memory.ratio == pytest.approx((0.5 * 0.4 * 0.75) ** (1 / 3))
     assert memory.phases is not None
     assert memory.phases.map_s == 4
+
+
+def test_ratios_are_to_the_base_that_the_comparisons_have_and_zero_delay_has_none():
+    records = [*runs("disk", [10, 20]), *runs("memory", [5, 8], first=11), *runs(ZERO_DELAY, [4, 8], first=21)]
+    compared = compare(samples(records), bases={"placement": "memory"})
+    ratios = {row.placement: row.ratio for row in summarise(records, compared)}
+    assert ratios == {"disk": pytest.approx((2 * 2.5) ** 0.5), "memory": None, ZERO_DELAY: None}
 
 
 def test_rows_have_intervals_words_and_outliers():

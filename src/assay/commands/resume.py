@@ -10,8 +10,8 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     """The plan of a run that goes on: what it had, and what is asked for now.
 
     `full` is the plan that the experiment makes, `asked` the part of it to be run now. Trials beyond it, which a budget
-    of time added, stay as far as they have run; so do the plan's doubts. Raises BadInputError where the run had other
-    trials than the experiment makes.
+    of time added, stay as far as they have run; so do the plan's doubts, and the noise that was assumed at first.
+    Raises BadInputError where the run had other trials than the experiment makes.
     """
     of_number = {_number(trial): trial for trial in full.trials}
     same = (stored.experiment, stored.seed) == (full.experiment, full.seed)
@@ -23,7 +23,8 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     kept |= {_number(trial): trial for trial in asked.trials}
     again = {one.kind for one in full.doubts}
     doubts = (*(one for one in stored.doubts if one.kind not in again), *full.doubts)
-    return full.model_copy(update={"trials": tuple(kept[number] for number in sorted(kept)), "doubts": doubts})
+    trials = tuple(kept[number] for number in sorted(kept))
+    return full.model_copy(update={"trials": trials, "doubts": doubts, "prior": stored.prior})
 
 
 def _number(trial: Trial) -> int:

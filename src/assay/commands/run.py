@@ -1,6 +1,7 @@
 """`assay run`."""
 
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from functools import partial
@@ -16,6 +17,7 @@ from assay.commands.resume import resumed
 from assay.console import ConsoleDisplay
 from assay.execution import execute, interruptible, repeat
 from assay.lease import release_stale
+from assay.machine import machine_facts
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -33,8 +35,10 @@ from assay.report.table import print_doubt
 from assay.report.text import duration_text
 from assay.rounds import Rounds
 from assay.stats.expected import Expected
+from assay.stats.history import prior_of
 
 RUNS = Path("runs")
+MOST_LEFT_OUT = 3
 
 
 class How(NamedTuple):
@@ -79,9 +83,15 @@ def run_experiment(
     _clean_left_overs(installation, console)
     make_parts = partial(trial_parts, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible():
-        runs = {folder.path.parent.resolve(), RUNS.resolve()}
-        expected = Expected(one for place in sorted(runs) for one in earlier(place, plan.trials))
-        needs = check_needs(plan, make_parts, display, expected)
+        before = [earlier(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
+        took = [one for found in before for one in found.took]
+        needs = check_needs(plan, make_parts, display, Expected((one.trial, one.seconds) for one in took))
+    own = folder.path.resolve()  # resuming says what it makes of its own damaged records
+    _say_left_out([file for found in before for file in found.damaged if own not in file.parents], console)
+    if not how.resume:
+        prior = prior_of(took, machine_facts(), {trial.cluster.kind for trial in plan.trials})
+        whole = whole.model_copy(update={"prior": prior})
+    plan = plan.model_copy(update={"prior": whole.prior})
     _say_needs(plan, needs, how.budget_s, console)
     if how.dry_run:
         return 0
@@ -128,6 +138,14 @@ def _run_for(
     else:
         left = len({trial.id for trial in plan.trials} - folder.finished())
         display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
+
+
+def _say_left_out(damaged: Sequence[Path], console: Console) -> None:
+    """Records of earlier runs that say nothing of this one's time and noise, as they can't be read."""
+    for file in damaged[:MOST_LEFT_OUT]:
+        _say(console, f"left out of what earlier runs tell: {file} is damaged")
+    if len(damaged) > MOST_LEFT_OUT:
+        _say(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
 
 
 def _say_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:

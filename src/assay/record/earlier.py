@@ -1,13 +1,13 @@
-"""How long trials of earlier runs took, from their records: what a plan's time is estimated from."""
+"""What trials of earlier runs took, from their records: for a plan's time, and for the noise of this machine."""
 
 import json
-from collections.abc import Collection, Iterator
-from itertools import islice
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import Trial
 
@@ -16,26 +16,42 @@ MOST_RECORDS = 500
 
 
 class Took(NamedTuple):
-    """A finished trial, and how many seconds all of its life took, the cluster's start and the verification too."""
+    """A finished trial, and how many seconds all of its life took, the cluster's start and the verification too.
+
+    `elapsed_s` is the time of its jobs; None where it doesn't count, as its output is wrong. `facts` are the machine's,
+    `run` the folder of its run.
+    """
 
     trial: Trial
     seconds: float
+    elapsed_s: float | None = None
+    facts: Mapping[str, str] = {}
+    run: str = ""
 
 
-def earlier(runs: Path, trials: Collection[Trial], most: int = MOST_RECORDS) -> list[Took]:
-    """Finished trials of the runs in a folder that have the workload and placement of one of these, newest first.
+class Earlier(NamedTuple):
+    """Trials of earlier runs, newest first, and the records that could not be read."""
 
-    What can't be read is left out: an estimate can do without.
-    """
-    endings = {trial.id.partition("-")[2] for trial in trials}
-    return list(islice(_read(runs, endings), most))
+    took: list[Took]
+    damaged: list[Path]
 
 
-def _read(runs: Path, endings: Collection[str]) -> Iterator[Took]:
-    for run in sorted(runs.glob("*/trials"), key=_changed, reverse=True):
-        for folder in sorted(run.glob("[!.]*")):
-            if folder.name.partition("-")[2] in endings and (took := _took(folder / "record.json")) is not None:
-                yield took
+def earlier(runs: Path, most: int = MOST_RECORDS) -> Earlier:
+    """Finished trials of the runs in a folder, the newest runs' first; a folder that is not there has none."""
+    found = Earlier([], [])
+    for trials in sorted(runs.glob("*/trials"), key=_changed, reverse=True):
+        for folder in sorted(trials.glob("[!.]*")):
+            file = folder / "record.json"
+            try:
+                took = _took(json.loads(file.read_text()), trials.parent)
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+                found.damaged.append(file)
+                continue
+            if took is not None:
+                found.took.append(took)
+            if len(found.took) == most:
+                return found
+    return found
 
 
 def _changed(folder: Path) -> float:
@@ -45,11 +61,16 @@ def _changed(folder: Path) -> float:
         return 0.0
 
 
-def _took(file: Path) -> Took | None:
-    try:
-        content = json.loads(file.read_text())
-        if content["status"] != Status.FINISHED:
-            return None
-        return Took(Trial.model_validate(content["trial"]), sum(step["seconds"] for step in content["steps"]))
-    except (OSError, ValueError, KeyError, TypeError, ValidationError):
+def _took(record: Mapping[str, Any], run: Path) -> Took | None:
+    """None of a trial that did not finish. Raises an error of its kind where something is missing or no such thing."""
+    if record["status"] != Status.FINISHED:
         return None
+    totals = record["totals"]
+    wrong = any(one["outcome"] == Outcome.FAIL for one in record["verdicts"])
+    return Took(
+        trial=Trial.model_validate(record["trial"]),
+        seconds=sum(step["seconds"] for step in record["steps"]),
+        elapsed_s=None if wrong or totals is None else float(totals["elapsed_s"]),
+        facts=dict(record["facts"]),
+        run=str(run),
+    )

@@ -4,12 +4,14 @@ See docs/explanation/statistics.md for what is computed and why.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, product
 from statistics import median
 from typing import Literal
 
 from assay.model.base import Frozen
 from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.model.signature import Array
 from assay.model.trial import ZERO_DELAY
 from assay.stats.fit import Contrast, Fit, fits
 from assay.stats.interval import Interval
@@ -140,12 +142,19 @@ def sign_flip_p(differences: Sequence[float]) -> float | None:
     if count < SIGN_FLIP_FROM:
         return None
     values = np.array(differences)
+    return float((np.abs(_signs(count) @ values) >= abs(values.sum()) * (1 - 1e-12)).mean())
+
+
+@lru_cache(maxsize=16)
+def _signs(count: int) -> Array:
+    """All signs of so many values, or 10,000 random ones, always the same; what was seen is the first."""
+    import numpy as np
+
     if count <= MOST_EXACT:
-        signs = np.array(list(product((1, -1), repeat=count)))
-    else:
-        signs = np.random.default_rng(SEED).integers(0, 2, (FLIPS, count)) * 2 - 1
-        signs[0] = 1  # what was seen is one of them
-    return float((np.abs(signs @ values) >= abs(values.sum()) * (1 - 1e-12)).mean())
+        return np.array(list(product((1.0, -1.0), repeat=count)))
+    signs = np.random.default_rng(SEED).integers(0, 2, (FLIPS, count)) * 2.0 - 1
+    signs[0] = 1
+    return signs
 
 
 def _asked(levels: Sequence[str], factor: str, base: str | None) -> Iterable[tuple[str, str]]:

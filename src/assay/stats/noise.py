@@ -18,6 +18,8 @@ from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 
 ALPHA, POWER, EFFECT = 0.05, 0.9, 0.05
 MOST_REPETITIONS = 200
+RESERVE = 0.2
+"""So much of the probability of failing is kept for the permutation test, and for noise that is not normal."""
 LEAST_WORKS, LEAST_FREEDOM = 3, 6
 """A history of fewer workloads, or of fewer residual degrees of freedom, says less than the shipped prior."""
 MOST_FREEDOM = 20.0
@@ -126,8 +128,9 @@ def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 
     import numpy as np
     from scipy.special import stdtrit
 
+    wanted = power + RESERVE * (1 - power)
     counts = np.arange(2, MOST_REPETITIONS + 1)
-    surely = stdtrit(noise.prior.freedom + counts - 1, 1 - ALPHA / comparisons / 2) + stdtrit(noise.freedom, power)
+    surely = stdtrit(noise.prior.freedom + counts - 1, 1 - ALPHA / comparisons / 2) + stdtrit(noise.freedom, wanted)
     enough = surely * noise.deviation * (2 / counts) ** 0.5 <= log(1 + effect)
     return int(counts[enough.argmax()]) if enough.any() else None
 

@@ -10,7 +10,6 @@ from assay.model.base import Frozen
 from assay.model.doubt import Outcome
 from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.record import Phases, Record
-from assay.model.trial import ZERO_DELAY
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import within
 from assay.stats.interval import Median, median_of
@@ -55,10 +54,10 @@ class Row(Frozen):
     """One combination of factors over its repetitions, warm-ups left out.
 
     `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `phases` are medians of
-    the phases' added averages. `comparison` is with the group's first placement, one of those that all of the report
-    is made from (None for that itself and where either did not finish); `ratio` is its ratio of elapsed times.
-    `outliers` are trials that lie far off; they count like all others. `finished` are the trials that count, `wrong`
-    those whose output is wrong, which do not. `outcome` is the worst of the repetitions.
+    the phases' added averages. `comparison` is with the group's base, one of those that all of the report
+    is made from (None for the base itself, for zero storage delay, and where no other placement finished); `ratio` is
+    its ratio of elapsed times. `outliers` are trials that lie far off; they count like all others. `finished` are the
+    trials that count, `wrong` those whose output is wrong, which do not. `outcome` is the worst of the repetitions.
     """
 
     group: Group
@@ -94,7 +93,11 @@ def summarise(
     combined = _combined(records)
     found = samples(records)
     every = compare(found, prior=prior) if comparisons is None else comparisons
-    compared = {(_group(one.others), one.base, one.level): one for one in every if one.factor == PLACEMENT}
+    bases: dict[Group, str] = {}
+    compared: dict[Combination, Comparison] = {}
+    for one in every:
+        if one.factor == PLACEMENT and bases.setdefault(group := _group(one.others), one.base) == one.base:
+            compared[group, one.level] = one
     odd: dict[Combination, list[Outlier]] = {}
     for outlier in outliers(found):
         odd.setdefault(_combination(outlier.factors), []).append(outlier)
@@ -104,12 +107,7 @@ def summarise(
         _combination(levels): median_of([one.elapsed_s for one in own], noises[levels])
         for levels, own in own_times.items()
     }
-    firsts = {group: placement for group, placement in reversed(combined) if placement != ZERO_DELAY}
-    rows = []
-    for key, own in combined.items():
-        comparison = compared.get((key[0], firsts.get(key[0], ""), key[1]))
-        rows.append(_row(key, own, middles.get(key), comparison, odd.get(key, [])))
-    return rows
+    return [_row(key, own, middles.get(key), compared.get(key), odd.get(key, [])) for key, own in combined.items()]
 
 
 def _combination(levels: Levels) -> Combination:

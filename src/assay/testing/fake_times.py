@@ -5,6 +5,7 @@ Trials run in the order of a real plan.
 
 from collections.abc import Mapping
 from itertools import islice, product
+from typing import TYPE_CHECKING
 
 from assay.model.base import Frozen
 from assay.plan.factors import Level
@@ -12,22 +13,32 @@ from assay.plan.grid import Combination
 from assay.plan.order import blocks
 from assay.stats.sample import MACHINE, Sample
 
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+SLOW_SHARE = 0.2
+
 
 class FakeTimes(Frozen):
     """`factors` are how many times as long a trial takes at each of their levels; `together` at some levels at once.
 
-    `noise` is the standard deviation of each time's logarithm; `drift` what is added to the logarithm with each trial;
-    of all trials a share of `disturbed` takes `disturbed_times` as long.
+    `noise` is the standard deviation of each time's logarithm, which is Student's with `tails` degrees of freedom where
+    that is not 0, else normal. A share of `states` (0 to 1) of its variance comes from a slow state, in which one trial
+    of five is. `drift` is what is added to the logarithm with each trial; of all trials a share of `disturbed` takes
+    `disturbed_times` as long. `mirrored` is the order there and back.
     """
 
     factors: Mapping[str, Mapping[str, float]]
     together: Mapping[tuple[str, ...], float] = {}
     noise: float = 0.04
+    tails: int = 0
+    states: float = 0.0
     drift: float = 0.001
     disturbed: float = 0.02
     disturbed_times: float = 1.4
     base_s: float = 60.0
     machine: str = "A"
+    mirrored: bool = False
 
     def samples(self, repetitions: int, seed: int) -> list[Sample]:
         """The trials in the order in which they ran; the same seed gives the same ones, whatever their number."""
@@ -39,15 +50,25 @@ class FakeTimes(Frozen):
             for levels in product(*self.factors.values())
         ]
         found: list[Sample] = []
-        for repetition, block in enumerate(islice(blocks(combinations, seed), repetitions), start=1):
+        for repetition, block in enumerate(
+            islice(blocks(combinations, seed, mirrored=self.mirrored), repetitions), start=1
+        ):
             for combination in block:
                 levels = tuple(level.value for level in combination.levels.values())
-                log = self.noise * source.standard_normal() + self.drift * len(found)
+                log = self._noise(source) + self.drift * len(found)
                 times = self.disturbed_times if source.random() < self.disturbed else 1.0
                 factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
                 elapsed_s = self.base_s * self._effect(levels) * times * float(np.exp(log))
                 found.append(Sample(f"{len(found) + 1:04d}", factors, repetition, elapsed_s))
         return found
+
+    def _noise(self, source: "Generator") -> float:
+        scale = (1 - 2 / self.tails) ** 0.5 if self.tails else 1.0
+        noise = scale * float(source.standard_t(self.tails) if self.tails else source.standard_normal())
+        if not self.states:
+            return self.noise * noise
+        state = (float(source.random() < SLOW_SHARE) - SLOW_SHARE) / (SLOW_SHARE * (1 - SLOW_SHARE)) ** 0.5
+        return float(self.noise * (self.states**0.5 * state + (1 - self.states) ** 0.5 * noise))
 
     def _effect(self, levels: tuple[str, ...]) -> float:
         effect = 1.0
