@@ -123,7 +123,8 @@ class Page:
     def point(self, selector, across=0.5, down=0.5):
         """The pointer over a place of a part, after scrolling to it."""
         place = self.ask(
-            f"(() => {{ const part = document.querySelector({json.dumps(selector)}); part.scrollIntoView({{block: 'center'}});"
+            f"(async () => {{ const part = document.querySelector({json.dumps(selector)}); part.scrollIntoView({{block: 'center'}});"
+            " await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
             " const box = part.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
         )
         x, y = place[0] + across * place[2], place[1] + down * place[3]

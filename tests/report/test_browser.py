@@ -387,6 +387,7 @@ def test_over_time_the_pointer_and_the_arrows_tell_the_values_of_their_moment(ch
         at_s = 8.2
         across = (left + at_s / seconds * (right - left)) / 960
         opened.point("svg.timeline", across)
+        assert not opened.ask('document.querySelector(".tip").hidden')
         words = opened.ask('document.querySelector(".tip").textContent').splitlines()
         assert words[0].startswith("8.2 s: ")
         told = dict(line.split(": ", 1) for line in words[1:])

@@ -100,7 +100,7 @@ def first_screen(
     shown = list(range(len(decisions))) if few else carded(decisions)
     charts = split_charts(
         [decisions[place] for place in shown],
-        [[line.where for line in answers[place].lines] for place in shown],
+        [[line.where.partition(" (")[0] for line in answers[place].lines] for place in shown],
     )
     cards = [
         Card(

@@ -43,6 +43,7 @@ from assay.stats.summary import Row, varying
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
 TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
+OF_MEDIA = "medium."
 MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
 
@@ -65,6 +66,7 @@ def page_of(run: Gathered, judged: Judged) -> str:
     rows, doubts, study = judged.rows, judged.doubts, judged.study
     names = varying(rows)
     table = _table(rows, run.records)
+    facts = _common_facts(run.records)
     seen = overview(run.plan, run.records, run.damaged, doubts)
     html = template("page.html.j2").render(
         **table,
@@ -89,7 +91,8 @@ def page_of(run: Gathered, judged: Judged) -> str:
         settings=_settings(run.told),
         damaged=run.damaged,
         doubts=by_kind(doubts),
-        facts=_common_facts(run.records),
+        facts={name: values for name, values in facts.items() if not name.startswith(OF_MEDIA)},
+        media_facts={name: values for name, values in facts.items() if name.startswith(OF_MEDIA)},
     )
     return with_contents(str(html))
 
@@ -228,13 +231,28 @@ def _why(run: Gathered, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _settings(told: Sequence[Record]) -> list[tuple[list[str], Mapping[str, str]]]:
-    """Each different set of Hadoop's properties with the trials that had it."""
-    found: dict[tuple[tuple[str, str], ...], list[str]] = {}
-    for record in told:
-        if record.settings:
-            found.setdefault(tuple(record.settings.items()), []).append(record.trial.id)
-    return [(trials, dict(settings)) for settings, trials in found.items()]
+class _Settings(NamedTuple):
+    """Hadoop's properties of so many trials: those of one value, and each value of the others with its trials' ids.
+
+    A property that a trial does not have has the value "".
+    """
+
+    trials: int
+    shared: Mapping[str, str]
+    differing: Mapping[str, Mapping[str, list[str]]]
+
+
+def _settings(told: Sequence[Record]) -> _Settings:
+    known = [record for record in told if record.settings]
+    values: dict[str, dict[str, list[str]]] = {}
+    for name in sorted({name for record in known for name in record.settings}):
+        for record in known:
+            values.setdefault(name, {}).setdefault(record.settings.get(name, ""), []).append(record.trial.id)
+    return _Settings(
+        trials=len(known),
+        shared={name: next(iter(own)) for name, own in values.items() if len(own) == 1},
+        differing={name: own for name, own in values.items() if len(own) > 1},
+    )
 
 
 def _common_facts(records: Sequence[Record]) -> dict[str, list[str]]:

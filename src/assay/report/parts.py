@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
+from assay.model.trial import ZERO_DELAY
 from assay.report.answer import interval_text, percent
 from assay.report.judged import Judged
 from assay.report.levels import Filter, marks_of
@@ -81,7 +82,7 @@ def _lines(part: JobPart) -> list[PartLine]:
             placement=one.placement,
             time=Cell(f"{seconds_text(one.seconds)} s", one.seconds),
             storage=_change(one.storage_share),
-            saves=_change(one.saving),
+            saves=_change(None if one.placement == ZERO_DELAY else one.saving),
         )
         for one in part.times
     ]
