@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.record.tables import Run
 
-__version__ = "0.1.0"
+    __version__: str
+    """The release and a digest of the source."""
+else:
+
+    def __getattr__(name: str) -> str:
+        """`__version__`, when it is asked for: it takes reading the whole source."""
+        if name != "__version__":
+            raise AttributeError(f"module 'assay' has no attribute {name!r}")
+        from assay.version import version
+
+        return version()
 
 
 def load(run: "str | PathLike[str]") -> "Run":

@@ -5,8 +5,8 @@ import platform
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay import __version__
 from assay.model.errors import BadInputError
+from assay.version import version
 
 FREE_MEMORY = "free_memory"
 """The fact that says what becomes of memory that lies free."""
@@ -16,7 +16,7 @@ GOES_BACK, HELD, STAYS = "goes back to the host", "held", "stays"
 def machine_facts() -> Mapping[str, str]:
     """Processor, cores, memory, kernel, distribution and Assay's version."""
     return {
-        "assay": __version__,
+        "assay": version(),
         "cpu": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory_bytes": str(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),

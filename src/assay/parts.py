@@ -15,10 +15,8 @@ from pathlib import Path
 from assay.cluster.distribution import find_distribution
 from assay.cluster.embedded import EmbeddedCluster
 from assay.cluster.existing import ExistingCluster
-from assay.cluster.known import known_properties
 from assay.dataset.none import NoDataset
 from assay.dataset.opening import open_dataset
-from assay.dataset.published import all_published
 from assay.engine.mapreduce import MapReduce
 from assay.layout import POLICIES
 from assay.lease import Lease
@@ -39,7 +37,6 @@ from assay.model.probe import Probe, Scene
 from assay.model.store import Placer, Store
 from assay.model.trial import MediumSpec, Trial
 from assay.model.workload import Workload
-from assay.plan.load import Vocabulary
 from assay.probe.block_trace import BlockTraceProbe
 from assay.probe.capture import capturing
 from assay.probe.children import Children
@@ -62,22 +59,8 @@ from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
+from assay.version import measuring_code_sha256
 from assay.workload.every import WORKLOADS
-
-
-def vocabulary(installation: Installation) -> Vocabulary:
-    """The names that an experiment may use."""
-    return Vocabulary(
-        workloads={name: tuple(kind.variants) for name, kind in WORKLOADS.items()},
-        presets=list(all_published()),
-        catalogue=list(all_published()),
-        profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
-        own_input={name for name, kind in WORKLOADS.items() if kind.makes_input},
-        path_options={
-            name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
-        },
-        properties=known_properties(installation),
-    )
 
 
 class TrialParts:
@@ -90,12 +73,13 @@ class TrialParts:
         self._environment = environment
 
     def facts(self) -> Mapping[str, str]:
-        """The machine's facts, and the software's that the jobs run with."""
+        """The machine's facts, and the software's: digests of the measuring code and of the jobs' jar, Java."""
         java = find_distribution(self._installation, self._environment).java
         jar = hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest()
         elsewhere = self._trial.cluster.kind == "existing"
         memory = {} if elsewhere else memory_facts(self._installation.state)
-        return {**machine_facts(), **memory, "java": java.version, "jobs_jar_sha256": jar}
+        software = {"code_sha256": measuring_code_sha256(), "jobs_jar_sha256": jar, "java": java.version}
+        return {**machine_facts(), **memory, **software}
 
     def media(self) -> tuple[Medium, ...]:
         """The media of the trial's placement."""

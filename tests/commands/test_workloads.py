@@ -9,8 +9,8 @@ from rich.console import Console
 from assay.commands.workloads import experiment_text, print_workload, print_workloads, workload_json, workloads_json
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.parts import vocabulary
 from assay.plan.make import make_plan
+from assay.vocabulary import vocabulary
 from assay.workload.every import WORKLOADS
 
 ROOT = Path(__file__).parents[2]

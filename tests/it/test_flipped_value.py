@@ -10,10 +10,11 @@ from assay.lease import Lease
 from assay.model.doubt import Outcome
 from assay.model.progress import Silent
 from assay.model.record import Status
-from assay.parts import TrialParts, vocabulary
+from assay.parts import TrialParts
 from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
 from assay.store.webhdfs import WebHdfs
+from assay.vocabulary import vocabulary
 from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted
 

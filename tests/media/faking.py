@@ -31,6 +31,8 @@ class FakeProcess:
 class FakeSystem:
     """Notes what is done; answers on the control socket as an emulator does."""
 
+    digest = "e" * 16
+
     def __init__(self, fail_at=None, report=REPORT):
         self.log = []
         self.fail_at = fail_at

@@ -1,5 +1,6 @@
 """Proves that what emulated drives lack on a machine is said in a sentence each, before anything is attached."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,16 @@ def test_the_facts_say_so(installation, monkeypatch):
     slower = EmulatedMedium(medium.spec.model_copy(update={"slowdown": 8}), installation).facts()
     assert slower["drive"] == f"{facts['drive']}, 8 times slower"
     assert slower["profile_digest"] != facts["profile_digest"]
+
+
+def test_an_emulator_is_known_by_its_program(installation):
+    assert Emulator(installation).digest == ""
+    program = Emulator(installation).binary
+    program.parent.mkdir(parents=True)
+    program.write_bytes(b"one")
+    first = Emulator(installation).digest
+    program.write_bytes(b"other")
+    assert first == hashlib.sha256(b"one").hexdigest()[:16] != Emulator(installation).digest
 
 
 def test_a_queue_that_can_not_be_set_is_an_error():

@@ -8,8 +8,8 @@ from ruamel.yaml import YAML
 
 from assay.commands.schema import experiment_reference, experiment_schema
 from assay.model.installation import Installation
-from assay.parts import vocabulary
 from assay.plan.schema import schema
+from assay.vocabulary import vocabulary
 
 ROOT = Path(__file__).parents[2]
 INSTALLATION = Installation(root=ROOT, parts=ROOT, jobs_jar=ROOT, cache=ROOT, state=ROOT)

@@ -42,6 +42,7 @@ def test_a_medium_that_became_another_one_is_told_apart_and_the_others_stay():
     assert words[2] == "the drive of ssd is evo in some trials and mx in others"
     for fact in (
         "profile_digest",
+        "emulator_digest",
         "device",
         "file_system",
         "mount_options",
@@ -78,6 +79,16 @@ def test_kinds_are_named_by_the_facts_that_tell_them_apart():
         "A (cores 2, kernel 6.1)", "B (cores 2, kernel 6.2)", "C (cores 4)",
     ]  # fmt: skip
     assert names({}, {"jobs_jar_sha256": "a" * 64}) == ["A (jobs fffffff)", "B (jobs aaaaaaa)"]
+    assert names({"code_sha256": "a" * 64}, {"code_sha256": "b" * 64}) == ["A (code aaaaaaa)", "B (code bbbbbbb)"]
+
+
+def test_another_release_whose_measuring_code_is_the_same_is_no_other_kind():
+    assert names({"assay": "0.1.0+1", "code_sha256": "a"}, {"assay": "0.1.0+2", "code_sha256": "a"}) == ["A"]
+
+
+def test_another_build_of_the_emulator_is_told_apart_in_words():
+    _, words = kinds(("hdd", {"emulator_digest": "a" * 16}), ("hdd", {"emulator_digest": "b" * 16}))
+    assert words[1] == "the emulator of hdd is aaaaaaa in some trials and bbbbbbb in others"
 
 
 def test_versions_of_control_groups_are_kinds():

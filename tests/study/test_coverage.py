@@ -8,12 +8,12 @@ import pytest
 from assay.model.installation import Installation
 from assay.model.record import Amount, Output, Record, totals
 from assay.model.trial import Trial
-from assay.parts import vocabulary
 from assay.plan.make import make_plan
 from assay.study.comparison import CHECKS, NEVER, NEVER_SCALED, StudyComparison, compare
 from assay.study.difference import LEAST_PAIRS
 from assay.study.figure import SHAPES
 from assay.study.published import StudyName, cells, contrasts, statements
+from assay.vocabulary import vocabulary
 from tests.builders import a_record
 from tests.study.builders import a_graph_job
 

@@ -9,11 +9,11 @@ from ruamel.yaml import YAML
 
 from assay.cluster.sizing import check_containers
 from assay.model.installation import Installation
-from assay.parts import vocabulary
 from assay.plan.make import make_plan
 from assay.plan.settings import shipped_profiles
 from assay.study.difference import LEAST_PAIRS
 from assay.study.experiment import study_experiment
+from assay.vocabulary import vocabulary
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "experiments"

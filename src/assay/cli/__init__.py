@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay import __version__
 from assay.cli.cluster import cluster
-from assay.cli.context import find_installation, open_console
+from assay.cli.context import find_installation, is_checkout, open_console
 from assay.cli.data import data
 from assay.cli.duration import Duration
 from assay.cli.media import media
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from assay.commands.report import Form, Rows
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+NEEDS_CHECKOUT = {"quickstart", "run", "doctor", "cluster", "media", "memory"}
 FORMS = ["html", "md", "csv", "json", "pdf"]
 OUT_HELP = "Folder for the records; a new one under runs/ by default."
 
@@ -48,13 +48,33 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's
+    if wanted:
+        from assay.version import version
+
+        click.echo(f"assay {version()}")
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="assay")
-def cli() -> None:
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+    help="Show the version, with a digest of the source, and exit.",
+)  # fmt: skip
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Which storage do my Hadoop jobs need, and what would I gain?
 
     Start with `assay quickstart`; then write an experiment of your own and `assay run` it.
     """
+    command = context.invoked_subcommand
+    if command in NEEDS_CHECKOUT and not is_checkout() and not {"-h", "--help"} & set(sys.argv):
+        from assay.model.errors import BadInputError
+
+        raise BadInputError(
+            f"assay {command} needs Hadoop, the jobs or the drive emulator, and this package only reads records; "
+            f"clone Assay's repository and run ./assay {command} there"
+        )
 
 
 @cli.command()

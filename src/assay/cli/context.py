@@ -17,11 +17,21 @@ def open_console(*, error: bool = False) -> "Console":
     return Console(stderr=error)
 
 
+def find_root() -> Path:
+    """The checkout: the one that the entry script names, else the one around this file, if it is in one."""
+    return Path(os.environ.get("ASSAY_ROOT") or Path(__file__).parents[3])
+
+
+def is_checkout() -> bool:
+    """False where only the Python package was installed, which has neither Hadoop nor jobs nor an emulator."""
+    return "ASSAY_ROOT" in os.environ or (find_root() / "setup" / "prepare").is_file()
+
+
 def find_installation() -> "Installation":
     """From the environment that the entry script sets."""
     from assay.model.installation import Installation
 
-    root = Path(os.environ.get("ASSAY_ROOT") or Path(__file__).parents[3])
+    root = find_root()
     home = os.environ.get("HADOOP_HOME")
     return Installation(
         root=root,

@@ -3,7 +3,6 @@
 An emulated drive is measured twice: as a whole block device, and through a file system on another, equal drive.
 """
 
-import hashlib
 import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -64,12 +63,11 @@ def calibrate(
 
 
 def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
-    """What a calibration holds for: the medium, the machine, and for an emulated drive the emulator's version."""
+    """What a calibration holds for: the medium, the machine, and for an emulated drive the emulator."""
     if spec.kind == "emulated":
         medium = EmulatedMedium(spec, installation)
         medium.check()
-        digest = hashlib.sha256(Emulator(installation).binary.read_bytes()).hexdigest()[:16]
-        return {**_lasting(medium.facts()), **_machine(), "emulator": digest}
+        return {**_lasting(medium.facts()), **_machine()}
     with Lease(installation.state, "calibrate") as lease:
         directory = DirectoryMedium(spec, lease, Path.cwd())
         directory.space()

@@ -22,7 +22,7 @@ from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import Plan
-from assay.parts import trial_parts, vocabulary
+from assay.parts import trial_parts
 from assay.plan.choosing import only
 from assay.plan.make import plan_and_more
 from assay.plan.portable import portable
@@ -36,6 +36,7 @@ from assay.report.text import duration_text
 from assay.rounds import Rounds
 from assay.stats.expected import Expected
 from assay.stats.history import prior_of
+from assay.vocabulary import vocabulary
 
 RUNS = Path("runs")
 MOST_LEFT_OUT = 3

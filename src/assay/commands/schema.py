@@ -3,9 +3,9 @@
 import json
 
 from assay.model.installation import Installation
-from assay.parts import vocabulary
 from assay.plan.reference import reference
 from assay.plan.schema import schema
+from assay.vocabulary import vocabulary
 
 
 def experiment_schema(installation: Installation) -> str:

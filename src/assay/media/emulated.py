@@ -71,12 +71,13 @@ class EmulatedMedium:
         return (self.spec.path or self._installation.parts / "work").resolve()
 
     def facts(self) -> Mapping[str, str]:
-        """The profile and its digest, the block device's and the file system's settings, and the disk underneath."""
+        """Digests of profile and emulator, the settings of block device and file system, and the disk underneath."""
         queue = queue_of(self.profile)
         known = {
             "kind": self.spec.kind,
             "profile": self.profile.name,
             "profile_digest": self.profile.digest,
+            "emulator_digest": self._emulator.digest,
             "drive": _drive(self.profile),
             **({"model": self.profile.model} if self.profile.model and self.profile.slowdown == 1 else {}),
             "size_bytes": str(self._size()),

@@ -1,9 +1,11 @@
 """The emulator's program, as far as it needs no drive: the figures it knows, and its judgement of a profile."""
 
+import hashlib
 import json
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,14 @@ class Emulator:
         except (OSError, IndexError):
             reason = "run setup/prepare emulator"
         return f"the drive emulator is not built: {reason}"
+
+    @cached_property
+    def digest(self) -> str:
+        """The start of the program's SHA-256; empty when there is no such program."""
+        try:
+            return hashlib.sha256(self.binary.read_bytes()).hexdigest()[:16]
+        except OSError:
+            return ""
 
     def figures(self) -> Mapping[str, tuple[FigureSpec, ...]]:
         """The figures of each kind of drive."""

@@ -22,5 +22,6 @@ class Installation(Frozen):
 
     @property
     def profiles(self) -> Path:
-        """The folder of the shipped drive profiles."""
-        return self.root / "emulator" / "profiles"
+        """The folder of the shipped drive profiles; an installed package has its own."""
+        of_checkout = self.root / "emulator" / "profiles"
+        return of_checkout if of_checkout.is_dir() else Path(__file__).parents[1] / "profiles"

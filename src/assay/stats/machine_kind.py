@@ -4,6 +4,7 @@ A medium is part of the machine: of its facts those must be the same that are no
 those of its own media only, so that trials on different media of one machine are of one kind.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
@@ -12,12 +13,12 @@ from typing import NamedTuple
 from assay.model.record import Record
 
 MACHINE_FACTS = (
-    "cpu", "cores", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256", "assay", "host",
+    "cpu", "cores", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256", "code_sha256", "host",
 )  # fmt: skip
 """Trials that differ in one of these, or in the control groups' version, are not of one kind."""
 MEDIUM_FACTS = (
-    "kind", "drive", "device", "profile_digest", "file_system", "mount_options", "size_bytes", "scheduler",
-    "read_ahead_kb",
+    "kind", "drive", "device", "profile_digest", "emulator_digest", "file_system", "mount_options", "size_bytes",
+    "scheduler", "read_ahead_kb",
 )  # fmt: skip
 """Nor those in which one of these differs, of a medium of the same name; an emulated drive's device always does."""
 FIELDS = (*MACHINE_FACTS, "control groups")
@@ -161,8 +162,8 @@ def _letters(place: int) -> str:
 
 
 def _word(name: str) -> str:
-    known = {"memory_bytes": "memory", "jobs_jar_sha256": "jobs", "profile_digest": "profile", "size_bytes": "size"}
-    return known.get(name, name.removesuffix("_kb").replace("_", " "))
+    """A fact's name without its unit or the kind of its digest."""
+    return re.sub("_(bytes|kb|sha256|digest)$", "", name).removesuffix("_jar").replace("_", " ")
 
 
 def _value(name: str, value: str | None) -> str:
@@ -170,6 +171,6 @@ def _value(name: str, value: str | None) -> str:
         return "unknown"
     if name in {"memory_bytes", "size_bytes"} and value.isdigit():
         return f"{int(value) / (1 << 30):.1f} GiB"
-    if name in {"jobs_jar_sha256", "profile_digest"}:
+    if name.endswith(("_sha256", "_digest")):
         return value[:7]
     return value if len(value) <= MOST_LETTERS else f"{value[: MOST_LETTERS - 1]}…"

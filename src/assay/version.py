@@ -1,0 +1,44 @@
+"""Which Assay this is: its release, and digests of its source. Two copies with the same digest do the same."""
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+RELEASE = "0.1.0"
+PACKAGE = Path(__file__).parent
+SUFFIXES = frozenset({".py", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
+ONLY_JUDGING = frozenset({"report", "stats", "study"})
+"""Folders of what reads records afterwards: no measured value changes with them."""
+PROFILES = "profiles"
+"""The folder of drive profiles in a wheel: no code, and each has a digest of its own."""
+
+
+@cache
+def version() -> str:
+    """The release and the start of the whole source's digest (PEP 440's local version): `0.1.0+3f2a91c0d2e4`."""
+    return f"{RELEASE}+{_digest(frozenset({PROFILES}))[:12]}"
+
+
+@cache
+def measuring_code_sha256() -> str:
+    """The SHA-256, in hexadecimal, of all source but what only judges and shows records."""
+    return _digest(ONLY_JUDGING | {PROFILES})
+
+
+def _digest(left_out: frozenset[str]) -> str:
+    """Of names and contents, in the names' order; folders directly below the package can be left out."""
+    whole = hashlib.sha256()
+    for name, file in sorted((file.relative_to(PACKAGE).as_posix(), file) for file in _sources(PACKAGE, left_out)):
+        whole.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _sources(folder: Path, left_out: frozenset[str]) -> Iterator[Path]:
+    """The package's own files: nothing compiled, no editor's copies."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            if entry.name not in left_out and entry.name != "__pycache__":
+                yield from _sources(entry, frozenset())
+        elif entry.suffix in SUFFIXES and not entry.name.startswith("."):
+            yield entry

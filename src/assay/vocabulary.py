@@ -1,0 +1,22 @@
+"""The names that an experiment may use: of workloads, datasets, drives and Hadoop's properties."""
+
+from assay.cluster.known import known_properties
+from assay.dataset.published import all_published
+from assay.model.installation import Installation
+from assay.plan.load import Vocabulary
+from assay.workload.every import WORKLOADS
+
+
+def vocabulary(installation: Installation) -> Vocabulary:
+    """Of this copy of Assay; no properties where its Hadoop was not prepared yet."""
+    return Vocabulary(
+        workloads={name: tuple(kind.variants) for name, kind in WORKLOADS.items()},
+        presets=list(all_published()),
+        catalogue=list(all_published()),
+        profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
+        own_input={name for name, kind in WORKLOADS.items() if kind.makes_input},
+        path_options={
+            name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
+        },
+        properties=known_properties(installation),
+    )

@@ -1,0 +1,185 @@
+"""Proves that set-up makes what a command uses and nothing else, and that the emulator is built of the pinned crates alone.
+
+The checkout is a copy of the scripts; python3, mvn, cargo and the like are stubs that write down how they were called.
+"""
+
+import os
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TOOLS = (
+    "awk", "bash", "cat", "chmod", "cmp", "cut", "date", "dirname", "find", "flock", "getent", "grep", "head", "id", "mkdir",
+    "mv", "printf", "readlink", "rm", "sed", "sort", "tail", "touch",
+)  # fmt: skip
+PYTHON = """\
+[[ $1 != -c ]] || exit 0
+[[ $2 != venv ]] || { mkdir -p "$3/bin"; cp_stub "$3/bin/python"; }
+"""
+LOCKED = """\
+case $1 in
+  --version) echo "cargo 1.90.0" ;;
+  generate-lockfile) printf 'version = 4\\nsource = "registry+somewhere"\\n' >Cargo.lock ;;
+esac
+"""
+EVERYTHING = "venv libraries hadoop jobs tools emulator"
+
+
+class Checkout:
+    """Scripts and stubs in a folder of their own; `calls` are those of the stubs, in their order."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.bin, self._log = root, root / "bin", root / "calls"
+        checkout = root / "checkout"
+        for name in ("setup", "emulator", "hadoop"):
+            shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("Cargo.lock", "target"))
+        for name in ("requirements.txt", "requirements-read.txt"):
+            shutil.copyfile(ROOT / name, checkout / name)
+        self.bin.mkdir()
+        for name in TOOLS:
+            (self.bin / name).symlink_to(shutil.which(name))
+        self.stub("python3", PYTHON.replace("cp_stub", f"ln -s {self.bin}/python3"))
+        (self.bin / "ln").symlink_to(shutil.which("ln"))
+        self.calls()
+
+    def stub(self, name: str, body: str = "") -> None:
+        """A command that writes down its name and arguments, then does this."""
+        (self.bin / name).write_text(f'#!/usr/bin/env bash\necho "{name} $*" >>{self._log}\n{body}')
+        (self.bin / name).chmod(0o755)
+
+    def __call__(self, script: str, *arguments: str, code: int = 0, **variables: str) -> str:
+        """A script's output and errors."""
+        kept = {name: value for name, value in os.environ.items() if name not in {"JAVA_HOME", "HADOOP_HOME"}}
+        done = subprocess.run(
+            [self.root / "checkout" / "setup" / script, *arguments], check=False, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**kept, **variables, "PATH": str(self.bin)},
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout
+        return done.stdout
+
+    def calls(self) -> list[str]:
+        """Since the last time that they were asked for; without the places of this checkout."""
+        said = self._log.read_text() if self._log.exists() else ""
+        self._log.unlink(missing_ok=True)
+        return said.replace(f"{self.root}/checkout/", "").splitlines()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    return Checkout(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command_line", "parts"),
+    [
+        ("", "venv"),
+        ("--help", "venv"),
+        ("--version", "venv"),
+        ("report runs/mine --format csv", "venv"),
+        ("compare a b", "venv"),
+        ("schema", "venv"),
+        ("data get brightkite", "venv"),
+        ("workloads list", "venv"),
+        ("memory hold", "venv"),
+        ("no-such-command", "venv"),
+        ("run experiment.yaml --help", "venv"),
+        ("quickstart -h", "venv"),
+        ("run report", EVERYTHING),
+        ("quickstart", EVERYTHING),
+        ("doctor --json", EVERYTHING),
+        ("cluster up", "venv libraries hadoop jobs"),
+        ("media attach wd10ezex", "venv libraries tools emulator"),
+    ],
+)
+def test_each_command_has_the_parts_that_it_uses(checkout, command_line, parts):
+    assert checkout("prepare", "parts", *command_line.split()).split() == parts.split()
+    assert checkout.calls() == []
+
+
+def test_a_report_needs_python_alone_and_is_prepared_once(checkout):
+    for name in ("java", "javac", "mvn", "cargo", "apt-get"):
+        checkout.stub(name, "exit 1\n")
+    said = checkout("prepare", "for", "report", "runs/mine", JAVA_HOME="/nowhere")
+    assert "prepared the Python environment" in said
+    calls = [call for call in checkout.calls() if " -c " not in call]
+    pip = "-m pip install --quiet --disable-pip-version-check --no-input"
+    assert calls == ["python3 -m venv .assay/venv", f"python3 {pip} --no-compile -r requirements-read.txt"]
+    assert checkout("prepare", "for", "compare", "runs/mine", "runs/other") == ""
+    assert checkout.calls() == []
+
+
+def test_what_is_missing_for_a_run_is_said_in_one_sentence_with_how_to_get_it(checkout):
+    said = checkout("prepare", "for", "run", "experiment.yaml", code=2, JAVA_HOME="/nowhere")
+    assert said == (
+        "assay: JAVA_HOME is /nowhere: only that JDK is looked at\n"
+        "assay: missing: a working openjdk-17-jdk-headless maven. Install Python 3.11 or newer with venv, a JDK of version 17 "
+        "to 21, and Maven (Debian, Ubuntu: sudo apt-get install openjdk-17-jdk-headless maven), then start again.\n"
+    )
+
+
+def test_libraries_are_added_to_an_environment_that_is_there_and_come_again_when_it_is_made_anew(checkout):
+    prepare = checkout.root / "checkout" / ".assay"
+    checkout("prepare", "for", "report")
+    for part in ("tools", "emulator"):
+        (prepare / f"{part}.stamp").touch()
+    program = prepare / "emulator" / "release" / "assay-emulator"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    program.chmod(0o755)
+    checkout.calls()
+    assert "prepared the other Python libraries" in checkout("prepare", "for", "media", "list")
+    assert checkout.calls()[-1].endswith("-r requirements.txt")
+    assert checkout("prepare", "for", "media", "list") == ""
+    os.utime(checkout.root / "checkout" / "requirements-read.txt", (4e9, 4e9))
+    said = checkout("prepare", "for", "media", "list")
+    assert [line.partition(" ...")[0] for line in said.splitlines() if "..." in line] == [
+        "assay: preparing the Python environment",
+        "assay: preparing the other Python libraries",
+    ]
+
+
+def test_the_emulator_is_built_of_the_pinned_crates_with_the_address_that_cargo_knows(checkout):
+    checkout.stub("cargo", LOCKED)
+    checkout("cargo", "build", "--release")
+    assert checkout.calls()[-2:] == ["cargo generate-lockfile --quiet", "cargo build --locked --release"]
+    folder = checkout.root / "checkout" / "emulator"
+    lock = tomllib.loads((folder / "Cargo.lock").read_text())
+    crates = [crate for crate in lock["package"] if "checksum" in crate]
+    assert {crate.pop("source") for crate in crates} == {"registry+somewhere"}
+    assert lock == tomllib.loads((folder / "crates.lock").read_text())
+    checkout("cargo", "test")
+    assert checkout.calls()[-1] == "cargo test --locked"
+    assert not [call for call in checkout.calls() if "generate-lockfile" in call]
+
+
+def test_what_cargo_changed_can_be_pinned(checkout):
+    checkout.stub("cargo", LOCKED)
+    folder = checkout.root / "checkout" / "emulator"
+    checkout("cargo", "build")
+    changed = (folder / "Cargo.lock").read_text().replace('name = "libc"\nversion = "', 'name = "libc"\nversion = "9.')
+    (folder / "Cargo.lock").write_text(changed)
+    checkout("cargo", "--pin")
+    pinned = (folder / "crates.lock").read_text()
+    assert pinned.startswith("# The crates that")
+    assert 'version = "9.' in pinned
+    assert "source" not in tomllib.loads(pinned)["package"][3]
+    checkout("cargo", "build")
+    assert (folder / "Cargo.lock").read_text() == changed
+
+
+def test_crates_are_pinned_with_checksums_and_without_addresses():
+    text = (ROOT / "emulator" / "crates.lock").read_text()
+    assert "://" not in text
+    packages = {one["name"]: one for one in tomllib.loads(text)["package"]}
+    own = {"assay-emulator", "assay-model"}
+    assert all("checksum" in packages[name] for name in packages.keys() - own)
+    for member in ("fs", "model"):
+        manifest = tomllib.loads((ROOT / "emulator" / member / "Cargo.toml").read_text())
+        wanted = {**manifest["dependencies"], **manifest.get("dev-dependencies", {})}
+        for name, wish in wanted.items():
+            version = wish if isinstance(wish, str) else wish.get("version")
+            assert version is None or packages[name]["version"] == version.removeprefix("=")
