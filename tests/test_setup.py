@@ -17,8 +17,8 @@ TOOLS = (
     "mv", "printf", "readlink", "rm", "sed", "sort", "tail", "touch",
 )  # fmt: skip
 PYTHON = """\
-[[ $1 != -c ]] || exit 0
-[[ $2 != venv ]] || { mkdir -p "$3/bin"; cp_stub "$3/bin/python"; }
+[[ $1 != -c ]] || { [[ $2 != *print* ]] || echo somewhere; exit 0; }
+[[ $2 != venv ]] || { mkdir -p "$4/bin"; cp_stub "$4/bin/python"; }
 """
 LOCKED = """\
 case $1 in
@@ -105,9 +105,13 @@ def test_a_report_needs_python_alone_and_is_prepared_once(checkout):
         checkout.stub(name, "exit 1\n")
     said = checkout("prepare", "for", "report", "runs/mine", JAVA_HOME="/nowhere")
     assert "prepared the Python environment" in said
-    calls = [call for call in checkout.calls() if " -c " not in call]
+    calls = [call for call in checkout.calls() if call.startswith("python3 -m ")]
     pip = "-m pip install --quiet --disable-pip-version-check --no-input"
-    assert calls == ["python3 -m venv .assay/venv", f"python3 {pip} --no-compile -r requirements-read.txt"]
+    assert calls == [
+        "python3 -m venv --without-pip .assay/venv",
+        "python3 -m zipfile -e somewhere somewhere",
+        f"python3 {pip} --no-compile -r requirements-read.txt",
+    ]
     assert checkout("prepare", "for", "compare", "runs/mine", "runs/other") == ""
     assert checkout.calls() == []
 
