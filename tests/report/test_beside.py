@@ -49,7 +49,7 @@ def test_only_runs_on_one_machine_are_measured_against_one_another(runs):
 def test_agreement_and_disagreement_are_told(runs):
     (same,) = agreements(put_beside({name: runs[name] for name in ("first", "second")}), [])
     assert same.headline.startswith("ssd is faster than hdd in 2 of 2 comparisons (0.6")
-    assert same.belief == "sure"
+    assert same.significant == "in all"
     (differ,) = agreements(put_beside(runs), [])
     assert differ.headline.startswith("the runs disagree: ssd is faster in first, second and slower in elsewhere")
 

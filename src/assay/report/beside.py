@@ -52,11 +52,14 @@ class Beside(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """One level against another with all else equal, in several runs: what each run tells of it by itself."""
+    """One level against another with all else equal, in several runs: the comparison that each makes by itself.
+
+    `significant` is "in all", "in some" or "in none" of them.
+    """
 
     title: str
     headline: str
-    belief: str
+    significant: str
     details: tuple[tuple[str, Comparison], ...]
 
 
@@ -160,21 +163,18 @@ def _agreement(
     low, high = (f"{chosen(one.ratio for _, one in own):.2f}" for chosen in (min, max))
     ratios = f"{low} to {high}" if low != high else low
     if faster and slower:
-        headline, belief = (
-            f"the runs disagree: {level} is faster in {', '.join(faster)} and slower in {', '.join(slower)}",
-            "sure",
-        )
+        headline = f"the runs disagree: {level} is faster in {', '.join(faster)} and slower in {', '.join(slower)}"
     elif faster or slower:
-        told = faster or slower
-        headline = f"{level} is {'faster' if faster else 'slower'} than {base} in {len(told)} of {len(own)} comparisons"
-        belief = "sure" if len(told) == len(own) else "partly sure"
+        count = len(faster or slower)
+        headline = f"{level} is {'faster' if faster else 'slower'} than {base} in {count} of {len(own)} comparisons"
     else:
-        headline, belief = (
-            f"no difference of {level} from {base} can be told in any of {len(own)} comparisons",
-            "not proven",
-        )
-    of = [levels["workload"], *(levels[name] for name in names if levels.get(name))]
-    return Agreement(", ".join(of), f"{headline} ({ratios} times as long)", belief, tuple(own))
+        headline = f"no significant difference of {level} from {base} in {len(own)} comparisons"
+    count = len(faster) + len(slower)
+    significant = "in all" if count == len(own) else "in some" if count else "in none"
+    dataset = levels.get("dataset", "none")
+    of = [levels["workload"] if dataset == "none" else f"{levels['workload']} on {dataset}"]
+    of += [levels[name] for name in names if levels.get(name) and name != "dataset"]
+    return Agreement(", ".join(of), f"{headline} ({ratios} times as long)", significant, tuple(own))
 
 
 def side_values(side: Side) -> dict[str, Value]:

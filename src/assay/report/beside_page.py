@@ -107,7 +107,10 @@ def beside_markdown(beside: Beside) -> str:
         f"{run['read']} of {run['planned']} trials, {run['passed']} outputs right"
         for run in _runs(beside)
     ]
-    told = [f"- {escaped(one.title)}: **{escaped(one.headline)}** ({one.belief})" for one in agreements(beside, names)]
+    told = [
+        f"- {escaped(one.title)}: **{escaped(one.headline)}** (significant {one.significant})"
+        for one in agreements(beside, names)
+    ]
     doubts = [f"- **{escaped(one.what)}** (`{one.kind}`): {escaped(one.why)}." for one, _, _ in by_kind(beside.doubts)]
     left_out = [
         f"- left out: {one.folder}: {escaped(one.reason)}" for run in beside.runs.values() for one in run.damaged

@@ -36,7 +36,7 @@ def print_beside(beside: Beside, console: Console) -> None:
             f"trials, {passed} outputs right",
         )
     for one in agreements(beside, names):
-        _say(console, f"{one.title}: {one.headline} ({one.belief})")
+        _say(console, f"{one.title}: {one.headline} (significant {one.significant})")
     for lines in (_times(sides, names, console.width), _energies(sides, names, console.width)):
         for line in lines:
             console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -48,7 +48,7 @@ def rows_table(rows: Sequence[Row]) -> str:
     shown = rows_shown(rows)
     factors = varying(rows)
     head = ["workload", *factors, "placement", "runs", "elapsed (s)"]
-    head += [*(f"{name[:-2]} (s)" for name in PHASES), "ratio", "sure", "verdict"]
+    head += [*(f"{name[:-2]} (s)" for name in PHASES), "ratio", "significant", "output"]
     lines = [
         [
             row.group.workload, *(str(getattr(row.group, name)) for name in factors), row.placement,
