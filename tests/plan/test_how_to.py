@@ -15,7 +15,7 @@ TEXT = (ROOT / "docs" / "how-to" / "design-an-experiment.md").read_text()
 EXPERIMENTS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
 
 
-@pytest.mark.parametrize(("text", "trials"), list(zip(EXPERIMENTS, [3 * 2 * 5, 10 * 3], strict=True)))
+@pytest.mark.parametrize(("text", "trials"), list(zip(EXPERIMENTS, [2 * 2 + 1, 3 * 2 * 5, 10 * 3], strict=True)))
 def test_an_experiment_of_the_how_to_makes_a_plan(tmp_path, text, trials):
     file = tmp_path / "shown.yaml"
     file.write_text(text)

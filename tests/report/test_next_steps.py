@@ -2,13 +2,14 @@
 
 import pytest
 
+from assay.model.trial import MediumSpec
 from assay.report.gathered import Gathered, gather
 from assay.report.judged import judge
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import page_of
 from assay.stats.decision import Verdict
-from tests.builders import a_plan
+from tests.builders import a_plan, a_trial
 from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
 from tests.report.made_runs import made_run, made_trials, write_run
 
@@ -52,6 +53,22 @@ def test_the_experiment_says_what_follows_it():
 def test_without_that_it_follows_from_the_verdict(one, words):
     (step,) = steps_of(one)
     assert words in step.words
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("existing", "give a Hadoop property or `settings` several levels"),
+        ("directory", "add another medium"),
+        ("emulated", "add another medium or `zero_delay_baseline: true`"),
+    ],
+)
+def test_only_what_is_possible_on_the_media_is_proposed(kind, words):
+    medium = MediumSpec(name="own", kind=kind)
+    trial = a_trial().model_copy(update={"media": (medium,)})
+    (step,) = steps_of(bounded(verdict=Verdict.NOT_KNOWN_YET), trials=(trial,))
+    assert words in step.words
+    assert ("zero_delay_baseline" in step.words) == (kind == "emulated")
 
 
 def test_a_run_without_trials_has_no_next_step():

@@ -39,7 +39,7 @@ def next_steps(run: Gathered, decisions: Sequence[Decision]) -> list[NextStep]:
     if run.plan.next:
         steps.append(NextStep(run.plan.next.strip().rstrip(".")))
     elif not steps and decisions:
-        steps.append(_go_on(decisions))
+        steps.append(_go_on(run, decisions))
     return steps
 
 
@@ -51,7 +51,7 @@ def _repeat(run: Gathered, undecided: Sequence[Decision]) -> NextStep:
     )
 
 
-def _go_on(decisions: Sequence[Decision]) -> NextStep:
+def _go_on(run: Gathered, decisions: Sequence[Decision]) -> NextStep:
     """What follows from the verdicts, where the experiment itself does not say."""
     if any(one.verdict is Verdict.WORTH_IT for one in decisions):
         return NextStep(
@@ -60,7 +60,14 @@ def _go_on(decisions: Sequence[Decision]) -> NextStep:
         )
     if any(one.verdict is Verdict.NOT_WORTH_IT for one in decisions):
         return NextStep("To see what the job waits for instead of storage, open the page")
-    return NextStep("To have something to compare with, add another medium or `zero_delay_baseline: true`")
+    kinds = {medium.kind for trial in run.plan.trials for medium in trial.media}
+    if "existing" in kinds:
+        return NextStep(
+            "To have something to compare with, give a Hadoop property or `settings` several levels, or measure again "
+            "after a change and put both runs side by side with `assay compare`"
+        )
+    baseline = "" if kinds - {"emulated"} else " or `zero_delay_baseline: true`"
+    return NextStep(f"To have something to compare with, add another medium{baseline}")
 
 
 def run_command(run: Gathered) -> str:
