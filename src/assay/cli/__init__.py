@@ -80,9 +80,9 @@ def cli(context: click.Context) -> None:
 @cli.command()
 @click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
 def quickstart(out: Path | None) -> int:
-    """Compare an emulated hard disk and SSD on the three network-analysis workloads, every output verified.
+    """Is an SSD worth it? One job on an emulated hard disk, an SSD and without storage delay, in five minutes.
 
-    Where drives can't be emulated, the disk here and memory are compared.
+    Where drives can't be emulated, it compares the disk here with memory.
 
     \b
     Example:  assay quickstart
@@ -95,10 +95,10 @@ def quickstart(out: Path | None) -> int:
 @cli.command()
 @click.argument("experiment", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
-@click.option("--resume", is_flag=True, help="Go on with the unfinished trials of --out.")
-@click.option("--dry-run", is_flag=True, help="Only prepare the datasets and say what would run and what it needs.")
+@click.option("--resume", is_flag=True, help="Run the unfinished trials of --out.")
+@click.option("--dry-run", is_flag=True, help="Only prepare the datasets; show the trials and what they need.")
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
-@click.option("--for", "budget_s", type=Duration(), help="Stop after this time (2h, 90min); till then repeat the plan.")
+@click.option("--for", "budget_s", type=Duration(), help="Repeat until all is decided, for this time at most (2h, 90min).")
 def run(
     experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
 ) -> int:
@@ -127,11 +127,11 @@ def run(
 @click.option("--out", type=click.Path(path_type=Path), help="File for --format; md, csv and json are printed without.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def report(folder: Path, form: "Form | None", rows: "Rows | None", out: Path | None, *, as_json: bool) -> int:
-    """Print a run's table and write its page, RUN/report.html; or write one form of the report.
+    """Print a run's answer and write its page, RUN/report.html; or write one form of the report.
 
     \b
     Example:  assay report runs/quickstart-20260102-030405
-              assay report runs/mine --format csv --rows trials > trials.csv
+              assay report runs/mine --format csv --rows placements > answers.csv
     """
     from assay.commands.report import report_run, write_report
 
@@ -150,7 +150,7 @@ def report(folder: Path, form: "Form | None", rows: "Rows | None", out: Path | N
 @click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into this directory.")
 @click.option("--out", type=click.Path(path_type=Path), help="File for the page, or for --format.")
 def compare(folders: tuple[Path, ...], form: "Form | None", out: Path | None) -> int:
-    """Put runs side by side, those of different machines apart: a table, and the page comparison.html.
+    """Compare runs: a table, and the page comparison.html. Different machines are never pooled.
 
     \b
     Example:  assay compare runs/laptop runs/server
@@ -177,7 +177,7 @@ def schema(*, markdown: bool) -> None:
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor(*, as_json: bool) -> int:
-    """Say what this machine has, what it lacks for Assay, and what was left behind.
+    """Show what this machine has, what it lacks for Assay, and what was left behind.
 
     \b
     Example:  assay doctor
