@@ -98,7 +98,7 @@ def quickstart(out: Path | None) -> int:
 @click.option("--resume", is_flag=True, help="Run the unfinished trials of --out.")
 @click.option("--dry-run", is_flag=True, help="Only prepare the datasets; show the trials and what they need.")
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
-@click.option("--for", "budget_s", type=Duration(), help="Repeat until all is decided, for this time at most (2h, 90min).")
+@click.option("--for", "budget_s", type=Duration(), help="Repeat until all is decided, at most for this time (2h).")
 def run(
     experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
 ) -> int:
