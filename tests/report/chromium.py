@@ -143,9 +143,9 @@ class Page:
         known = {"Runtime.exceptionThrown": "exceptionDetails", "Runtime.consoleAPICalled": "args"}
         return [one["params"][known[one["method"]]] for one in self._chromium.events if one.get("method") in known]
 
-    def picture(self, *, whole=False):
-        """As a PNG: what the window shows, or all of the page."""
-        return base64.b64decode(self.send("Page.captureScreenshot", captureBeyondViewport=whole)["data"])
+    def picture(self):
+        """As a PNG: what the window shows."""
+        return base64.b64decode(self.send("Page.captureScreenshot")["data"])
 
     def pdf(self):
         """As it is printed on A4."""
