@@ -158,8 +158,9 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
     begin = 0.0
     for part, seconds in bar.parts.items():
         x, width = _x(begin, end_s), _x(seconds, end_s)
+        edge = EDGE if part is BETWEEN else PAPER
         parts.append(
-            f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{EDGE if part is BETWEEN else PAPER}">'
+            f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{edge}">'
             f"<title>{escape(_spoken(bar))}</title></rect>"
         )
         words = _fitting(part, seconds, seconds / end_s * NARROWEST_PX * FULL / 100)
