@@ -123,6 +123,7 @@ def test_factors_that_vary_together_are_not_told_apart():
     ]
     (seen,) = effects(found)
     assert [one.factors for one in seen.effects] == [("memory",)]
+    assert seen.balanced
     assert seen.refused == ("the effect of cpus can't be told: it varies only together with others",)
 
 

@@ -128,10 +128,11 @@ def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior
     width = float(stdtrit(noise.freedom, (1 + LEVEL) / 2)) * noise.deviation if freedom > 0 else None
     total = float(((logs - logs.mean()) ** 2).sum())
     named = [_effect(term, fitted[place], inverse[place, place], width, total) for term, place in terms]
-    runs = Counter(tuple(one.level(term.factors[0]) for term in mains) for one in found)
+    kept = [term for term, _ in terms if len(term.factors) == 1]
+    runs = Counter(tuple(one.level(term.factors[0]) for term in kept) for one in found)
     return Effects(
         within=within,
-        balanced=len(runs) == prod(len(term.levels) for term in mains) and len(set(runs.values())) == 1,
+        balanced=len(runs) == prod(len(term.levels) for term in kept) and len(set(runs.values())) == 1,
         effects=tuple(sorted(named, key=lambda one: -one.share)),
         drift_share=_share(total - float((own**2).sum()), total),
         rest_share=_share(left, total),
