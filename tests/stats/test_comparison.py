@@ -7,9 +7,10 @@ import pytest
 from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_p
 from assay.stats.sample import MACHINE, RUN, Sample
-from assay.stats.wording import in_words
+from assay.stats.wording import in_words, noise_words
 from assay.testing.fake_times import FakeTimes
 
 NOISE = (0.03, -0.02, 0.01, -0.04, 0.02, 0.0, -0.01, 0.04, 0.05, -0.03)
@@ -209,6 +210,17 @@ def test_words_say_how_many_repetitions_would_find_five_percent():
 def test_corrections_are_statsmodels(chances):
     assert holm(chances) == pytest.approx(multipletests(chances, method="holm")[1])
     assert benjamini_hochberg(chances) == pytest.approx(multipletests(chances, method="fdr_bh")[1])
+
+
+def test_words_say_what_is_borrowed_and_from_where():
+    found = [*trials("hdd", noisy(10, 4)), *trials("ssd", noisy(10, 4, 2))]
+    own = compare(found)[0].noise
+    assumed = noise_words([own])
+    assert assumed.startswith(f"Equal trials differ by about {100 * own.deviation:.0f} %; 57 % of the weight ")
+    assert assumed.endswith(f"from an assumption ({100 * SHIPPED_PRIOR.deviation:.0f} % on any machine).")
+    history = NoisePrior(deviation=0.03, freedom=6, source="history", trials=64, workloads=4)
+    assert noise_words([compare(found, prior=history)[0].noise]).endswith("64 earlier trials on this machine (3 %).")
+    assert noise_words([]) == ""
 
 
 def test_nothing_to_compare_compares_nothing():

@@ -36,6 +36,8 @@ def combination_values(row: Row) -> dict[str, Value]:
         "pairs": one.pairs if one else None,
         "p_adjusted": one.p_adjusted if one else None,
         "significant": one.significant if one else None,
+        "noise": one.noise.deviation if one else None,
+        "noise_borrowed": one.noise.borrowed if one else None,
         "outcome": str(row.outcome),
         "words": row.words,
     }

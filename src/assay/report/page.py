@@ -39,6 +39,7 @@ from assay.report.timeline import MOST_BINS
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
 from assay.stats.summary import Row, varying
+from assay.stats.wording import noise_words
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
@@ -89,6 +90,7 @@ def page_of(run: Gathered, judged: Judged) -> str:
         records=run.records,
         told=run.told,
         settings=_settings(run.told),
+        noise=noise_words([row.comparison.noise for row in rows if row.comparison]),
         damaged=run.damaged,
         doubts=by_kind(doubts),
         facts={name: values for name, values in facts.items() if not name.startswith(OF_MEDIA)},

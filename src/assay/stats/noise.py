@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from math import exp, inf, log
 from typing import NamedTuple
 
+from pydantic import computed_field
+
 from assay.model.base import Frozen
 from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 
@@ -37,6 +39,7 @@ class Noise(Frozen):
     own_freedom: int
     prior: NoisePrior
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def borrowed(self) -> float:
         """The share (0 to 1) of its degrees of freedom that comes from the prior."""

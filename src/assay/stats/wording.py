@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assay.stats.comparison import Comparison
-from assay.stats.noise import EFFECT
+from assay.stats.noise import EFFECT, Noise
 
 MOST_NAMED = 3
 
@@ -33,6 +33,26 @@ def basis(one: Comparison) -> str:
     if one.pairs:
         return f"{one.pairs} pair{'' if one.pairs == 1 else 's'}"
     return f"{one.runs} against {one.base_runs} trials that took no turns"
+
+
+def noise_words(noises: Sequence[Noise]) -> str:
+    """A sentence: how much equal trials differ, and how much of that is borrowed from where; empty where none are."""
+    if not noises:
+        return ""
+    prior = noises[0].prior
+    percent = f"{100 * prior.deviation:.0f} %"
+    where = (
+        f"{prior.trials} earlier trials on this machine ({percent})"
+        if prior.source == "history"
+        else f"an assumption ({percent} on any machine)"
+    )
+    differ, borrowed = _percents([one.deviation for one in noises]), _percents([one.borrowed for one in noises])
+    return f"Equal trials differ by about {differ}; {borrowed} of the weight of that figure is borrowed from {where}."
+
+
+def _percents(shares: Sequence[float]) -> str:
+    low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def _remedy(one: Comparison) -> str:
