@@ -17,6 +17,10 @@ from assay.stats.machine_kind import machine_of
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, WORK, Levels, counts, samples
 
+STOP_ALPHA = 0.01
+"""To look after each round and stop at 5 % would claim something false in far more than 5 % of runs; stopping at 1 % in
+about 7 % of runs of up to 20 rounds (benchmarks/known_effects.py)."""
+
 Allows = Callable[[Sequence[Trial]], bool]
 Work = tuple[str, ...]
 Decided = Callable[[Sequence[Record]], Collection[Work]]
@@ -76,18 +80,19 @@ def work_of(trial: Trial) -> Work:
 def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     """The work of which each decision between placements is made; where none are compared, each comparison significant.
 
-    A decision is made once its verdict is that a placement is worth it, or that none is.
+    A decision is made once its verdict is that a placement is worth it, or that none is, and surer than a report has to
+    be: this is asked again and again.
     """
     found: dict[Work, bool] = {}
     bases = {PLACEMENT: plan.placements[0]} if plan.placements else {}
     compared = compare(samples(records), prior=plan.prior, bases=bases)
-    for decision in decisions(plan, records, compared):
+    for decision in decisions(plan, records, compared, STOP_ALPHA):
         if len(decision.placements) > 1:
             work = tuple(decision.levels[name] for name in WORK)
             found[work] = found.get(work, True) and decision.verdict is not Verdict.NOT_KNOWN_YET
     for one in compared if not found else ():
         work = tuple(dict(one.others)[name] for name in WORK)
-        found[work] = found.get(work, True) and one.significant
+        found[work] = found.get(work, True) and one.significant and (one.p_adjusted or 0.0) <= STOP_ALPHA
     return {work for work, decided in found.items() if decided}
 
 

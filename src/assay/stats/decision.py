@@ -100,11 +100,14 @@ class Decision(Frozen):
     without_time: tuple[str, ...] = ()
 
 
-def decisions(plan: Plan, records: Sequence[Record], compared: Sequence[Comparison] = ()) -> list[Decision]:
+def decisions(
+    plan: Plan, records: Sequence[Record], compared: Sequence[Comparison] = (), alpha: float = ALPHA
+) -> list[Decision]:
     """One for each combination of all factors but the question's, on each kind of machine, in the order of the trials.
 
     `compared` are all comparisons that were made of the same records. Verdicts are corrected for all of the report's
-    together (Holm): each asks whether a placement saves more, or less, than the plan's threshold.
+    together (Holm): each asks whether a placement saves more, or less, than the plan's threshold, with a p-value of at
+    most `alpha`.
     """
     by_id = {record.trial.id: record for record in records}
     counted = samples(records)
@@ -112,7 +115,7 @@ def decisions(plan: Plan, records: Sequence[Record], compared: Sequence[Comparis
     found = fits(counted, factor, plan.prior)
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
     drafts = [_Draft(plan, factor, others, fit, by_id, known) for others, fit in found.items()]
-    verdicts = _verdicts(drafts, plan.worth)
+    verdicts = _verdicts(drafts, plan.worth, alpha)
     order = {record.trial.id: place for place, record in enumerate(records)}
     drafts.sort(key=lambda one: min(order[trial] for trial in one.trials))
     ran: dict[Levels, dict[str, None]] = {}
@@ -130,7 +133,7 @@ def question_of(found: Sequence[Sample]) -> str:
     return others[0] if PLACEMENT not in varies and others else PLACEMENT
 
 
-def _verdicts(drafts: Sequence["_Draft"], worth: float) -> Mapping[tuple[Levels, str], Verdict]:
+def _verdicts(drafts: Sequence["_Draft"], worth: float, alpha: float) -> Mapping[tuple[Levels, str], Verdict]:
     """Of each placement but the base, by the side of the threshold on which its whole interval lies."""
     from math import log
 
@@ -141,7 +144,7 @@ def _verdicts(drafts: Sequence["_Draft"], worth: float) -> Mapping[tuple[Levels,
     found = {}
     for (draft, level), contrast, p in zip(asked, contrasts, corrected, strict=True):
         verdict = Verdict.NOT_KNOWN_YET
-        if p <= ALPHA and draft.fit.noise.own_freedom:
+        if p <= alpha and draft.fit.noise.own_freedom:
             verdict = Verdict.WORTH_IT if contrast.log < threshold else Verdict.NOT_WORTH_IT
         comparison = draft.known.get((draft.levels, draft.base, level))
         if verdict is Verdict.WORTH_IT and comparison is not None and not comparison.significant:
