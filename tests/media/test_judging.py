@@ -36,6 +36,7 @@ def path(base_us):
         ([report(0.3, 10.0), report()], ["emulator-was-late"]),
         ([report(), report(0.3, 10.0)], ["emulator-was-late"]),
         ([report(0.0, 0.0)], []),
+        ([report(0.1, 0.5), report()], []),
         ([report(median_us=90)], []),
         ([report(median_us=110)], ["emulator-was-slow"]),
         ([report(median_us=110, mean_us=0.0)], []),

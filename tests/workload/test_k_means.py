@@ -278,6 +278,18 @@ def test_staging_and_command(tmp_path):
     assert launches[0].options == ("--centres=/base/input/centres/centres.txt", "--iterations=100")
 
 
+def test_made_points_are_streamed_into_a_store_that_takes_them(tmp_path):
+    class Streaming(FakeStore):
+        def write(self, path, pieces):
+            self.contents[path] = b"".join(pieces)
+
+    store = Streaming(Script())
+    one = KMeans(WorkloadSpec(name="k-means", options={"points": "200000", "attributes": "4"}), "/base")
+    one.stage(NoDataset(NO_DATASET), store, FakeEngine(Script(), a_trial(), store), Silent())
+    assert store.contents["/base/input/points/points.txt"] == MadePoints(200_000, 4, 1).text_file(tmp_path).read_bytes()
+    assert list(store.files) == ["/base/input/centres/centres.txt"]
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [

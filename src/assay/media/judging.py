@@ -6,8 +6,8 @@ from typing import Any
 from assay.media.profile import Profile
 from assay.model.doubt import Doubt
 
-LATE_SHARE = 0.02
-"""Of a part's time: replies that are overdue for longer are doubted."""
+LATE_SHARE, LATE_S = 0.02, 0.2
+"""Replies that are overdue for a larger share of a part's time, and for longer, are doubted."""
 
 OVERSHOOT_SHARE = 0.1
 """Half of the replies leaving later than this share of the drive's mean response time are doubted."""
@@ -20,7 +20,7 @@ def doubts_of(
 ) -> tuple[Doubt, ...]:
     """What the reports since attaching say, each doubt by the worst of them, and what the path's cost says."""
     found = []
-    worst = max(reports, key=_late_share, default={})
+    worst = max((one for one in reports if _late_s(one) > LATE_S), key=_late_share, default={})
     if _late_share(worst) > LATE_SHARE:
         found.append(_late(medium, worst))
     over = max(reports, key=_overshoot_share, default={})
@@ -66,7 +66,12 @@ def _overshoot_share(report: Mapping[str, Any]) -> float:
 def _late_share(report: Mapping[str, Any]) -> float:
     """How much of a part's time replies were overdue."""
     elapsed_s = float(report.get("elapsed_seconds", 0.0))
-    return float(report["late"]["seconds"]) / elapsed_s if elapsed_s and "late" in report else 0.0
+    return _late_s(report) / elapsed_s if elapsed_s else 0.0
+
+
+def _late_s(report: Mapping[str, Any]) -> float:
+    """For how many seconds replies were overdue."""
+    return float(report["late"]["seconds"]) if "late" in report else 0.0
 
 
 def _late(medium: str, report: Mapping[str, Any]) -> Doubt:

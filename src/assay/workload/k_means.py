@@ -14,9 +14,10 @@ from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
-from assay.model.store import Store
+from assay.model.store import Store, Streaming
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
+from assay.workload.ahead import ahead
 from assay.workload.clusters import judge_clusters, read_centres
 from assay.workload.graph import RECORD_S
 from assay.workload.lloyd import Course, iterate
@@ -106,11 +107,17 @@ class KMeans(MadeWorkload):
 
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The points in one file, and the starting centres."""
+        path = f"{self._points_path}/points.txt"
+        pieces = self._points.text_pieces() if isinstance(self._points, MadePoints) else None
+        streamed = isinstance(store, Streaming) and pieces is not None
         # A user's file is put as it is.
-        made_bytes = 0 if self.options.text("file") else self._points.text_bytes
+        made_bytes = 0 if streamed or pieces is None else self._points.text_bytes
         with scratch_directory(made_bytes) as scratch:
             progress.detail("make points")
-            store.put(self._points.text_file(scratch), f"{self._points_path}/points.txt")
+            if isinstance(store, Streaming) and pieces is not None:
+                store.write(path, ahead(pieces))
+            else:
+                store.put(self._points.text_file(scratch), path)
             start = scratch / "centres.txt"
             write_points(self._start, start)
             store.put(start, self._centres_path)

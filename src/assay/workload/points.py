@@ -91,14 +91,19 @@ class MadePoints:
     def text_file(self, scratch: Path) -> Path:
         """About 100 MB a second."""
         file = scratch / "points.txt"
-        texts = np.array([[list(text.ljust(_WIDTH, "\0").encode()) for text in kind] for kind in _TEXTS], np.uint8)
         with file.open("wb") as out:
-            for codes in self._codes():
-                cells = texts[self._kinds, codes]
-                last = cells[:, -1]
-                last[last == ord(",")] = ord("\n")
-                out.write(cells[cells != 0].tobytes())
+            out.writelines(self.text_pieces())
         return file
+
+    def text_pieces(self) -> Iterator[bytes]:
+        """The text, some points at a time."""
+        texts = np.array([list(text.ljust(_WIDTH, "\0").encode()) for kind in _TEXTS for text in kind], np.uint8)
+        first = (self._kinds * _CODES).astype(np.uint16)
+        for codes in self._codes():
+            cells = texts.take(first + codes, axis=0)
+            last = cells[:, -1]
+            last[last == ord(",")] = ord("\n")
+            yield cells.tobytes().translate(None, b"\0")
 
     def _codes(self) -> Iterator[NDArray[np.uint8]]:
         """What the values are made of; a generator of its own for each chunk."""
