@@ -7,10 +7,9 @@ so that they add up to nothing: an effect is the distance from the average over 
 Source: G. Box, J. Hunter and W. Hunter, Statistics for Experimenters (2005).
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import exp, prod
+from math import exp
 from typing import NamedTuple
 
 from assay.model.base import Frozen
@@ -49,17 +48,20 @@ class Effects(Frozen):
     """What explains the times of a plan's trials, `within` which some factors do not vary.
 
     `effects` are in the order of their shares, the largest first. `drift_share` is what differs between repetitions,
-    `rest_share` what nothing here explains: chance, and effects of three factors together. Where combinations are
-    missing or repeated unequally (`balanced` is False) shares don't add up to 1. `refused` says, each in a sentence,
-    which effects can't be estimated, and why.
+    `rest_share` what nothing here explains: chance, and effects of three factors together. `refused` says, each in a
+    sentence, which effects can't be estimated, and why.
     """
 
     within: tuple[tuple[str, str], ...]
-    balanced: bool
     effects: tuple[Effect, ...]
     drift_share: float
     rest_share: float
     refused: tuple[str, ...]
+
+    @property
+    def balanced(self) -> bool:
+        """Whether the shares add up to 1: not where combinations are missing or repeated unequally."""
+        return abs(sum(one.share for one in self.effects) + self.drift_share + self.rest_share - 1) < 1e-6
 
 
 class _Term(NamedTuple):
@@ -69,10 +71,6 @@ class _Term(NamedTuple):
     levels: tuple[tuple[str, ...], ...]
     contrasts: Array
     codes: Array
-
-    @property
-    def name(self) -> str:
-        return " and ".join(self.factors)
 
 
 def effects(
@@ -106,15 +104,15 @@ def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior
     columns = np.zeros((len(found), 0))
     terms: list[tuple[_Term, slice]] = []
     refused: list[str] = []
-    mains = [_main(name, found) for name in varying_factors(found)]
-    for term, why in _candidates(mains, terms):
+    for term, why in _candidates([_main(name, found) for name in varying_factors(found)], terms):
         wider = np.hstack([columns, centred(term.codes)])
         if why:
             refused.append(why)
         elif wider.shape[1] > MOST_COLUMNS:
-            refused.append(f"the effect of {term.name} was left out: there are too many levels")
+            refused.append(f"the effect of {' and '.join(term.factors)} was left out: there are too many levels")
         elif np.linalg.matrix_rank(wider.T @ wider, hermitian=True) < wider.shape[1]:
-            refused.append(f"the effect of {term.name} can't be told: it varies only together with others")
+            names = " and ".join(term.factors)
+            refused.append(f"the effect of {names} can't be told: it varies only together with others")
         else:
             terms.append((term, slice(columns.shape[1], wider.shape[1])))
             columns = wider
@@ -128,11 +126,8 @@ def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior
     width = float(stdtrit(noise.freedom, (1 + LEVEL) / 2)) * noise.deviation if freedom > 0 else None
     total = float(((logs - logs.mean()) ** 2).sum())
     named = [_effect(term, fitted[place], inverse[place, place], width, total) for term, place in terms]
-    kept = [term for term, _ in terms if len(term.factors) == 1]
-    runs = Counter(tuple(one.level(term.factors[0]) for term in kept) for one in found)
     return Effects(
         within=within,
-        balanced=len(runs) == prod(len(term.levels) for term in kept) and len(set(runs.values())) == 1,
         effects=tuple(sorted(named, key=lambda one: -one.share)),
         drift_share=_share(total - float((own**2).sum()), total),
         rest_share=_share(left, total),
@@ -142,27 +137,22 @@ def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior
 
 def _candidates(mains: Sequence[_Term], kept: Sequence[tuple[_Term, slice]]) -> Iterator[tuple[_Term, str]]:
     """Single factors, then pairs of those that were kept meanwhile, each with why it is refused, if it is."""
+    import numpy as np
+
     yield from ((term, "") for term in mains)
     for (first, _), (second, _) in list(combinations(kept, 2)):
-        seen = len(
-            {(*one, *other) for one, other in zip(map(tuple, first.codes), map(tuple, second.codes), strict=True)}
-        )
         both = _Term(
             factors=(*first.factors, *second.factors),
             levels=tuple((*one, *other) for one in first.levels for other in second.levels),
-            contrasts=_kron(first.contrasts, second.contrasts),
+            contrasts=np.kron(first.contrasts, second.contrasts),
             codes=(first.codes[:, :, None] * second.codes[:, None, :]).reshape(len(first.codes), -1),
         )
-        missing = f"{len(both.levels) - seen} of {len(both.levels)} combinations of their levels are missing"
-        why = f"whether {both.name} change each other's effect can't be told: {missing}"
-        yield both, why if seen < len(both.levels) else ""
-
-
-def _kron(first: Array, second: Array) -> Array:
-    import numpy as np
-
-    product: Array = np.kron(first, second)
-    return product
+        missing = len(both.levels) - len(np.unique(np.hstack([first.codes, second.codes]), axis=0))
+        why = (
+            f"whether {' and '.join(both.factors)} change each other's effect can't be told: {missing} of "
+            f"{len(both.levels)} combinations of their levels are missing"
+        )
+        yield both, why if missing else ""
 
 
 def _main(name: str, found: Sequence[Sample]) -> _Term:
@@ -180,19 +170,17 @@ def _effect(term: _Term, fitted: Array, inverse: Array, width: float | None, tot
     import numpy as np
 
     logs = term.contrasts @ fitted
-    halves = None if width is None else width * np.einsum("ij,jk,ik->i", term.contrasts, inverse, term.contrasts) ** 0.5
+    errors = np.einsum("ij,jk,ik->i", term.contrasts, inverse, term.contrasts) ** 0.5
     return Effect(
         factors=term.factors,
         share=_share(float(fitted @ np.linalg.solve(inverse, fitted)), total),
         levels=tuple(
             LevelEffect(
                 levels=levels,
-                times=exp(logs[place]),
-                interval=None
-                if halves is None
-                else Interval(low=exp(logs[place] - halves[place]), high=exp(logs[place] + halves[place])),
+                times=exp(log),
+                interval=Interval(low=exp(log - width * error), high=exp(log + width * error)) if width else None,
             )
-            for place, levels in enumerate(term.levels)
+            for levels, log, error in zip(term.levels, logs, errors, strict=True)
         ),
     )
 
