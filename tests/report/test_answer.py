@@ -116,6 +116,11 @@ def test_a_subject_names_workload_data_set_and_what_differs_between_decisions():
     assert subject_of(other, [one, other]) == "triangles on brightkite-like, settings customs"
 
 
+def test_options_are_listed_as_people_write_them():
+    levels = {**LEVELS, "options": "arguments=-a b points=1000000 size=400MB"}
+    assert subject_of(decision(levels=levels)) == "terasort (arguments -a b, points 1,000,000, size 400MB)"
+
+
 def test_shares_are_rounded_to_what_can_be_used():
     assert [percent(share) for share in (0.333, 0.004, 0.0, -0.02)] == ["33 %", "under 1 %", "0 %", "-2 %"]
 

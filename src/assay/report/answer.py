@@ -3,6 +3,7 @@
 Terminal, page and Markdown show the same sentences. They say what `stats.decision` holds and nothing else.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     levels = decision.levels
     always = [levels["workload"]]
     if levels.get("options"):
-        always.append(f"({levels['options'].replace('=', ' ')})")
+        always.append(f"({_options(levels['options'])})")
     if levels.get("dataset", "none") != "none":
         always.append(f"on {levels['dataset']}")
     rest = [
@@ -76,6 +77,12 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
         if name not in {"workload", "options", "dataset"} and len({one.levels.get(name) for one in shared}) > 1
     ]
     return ", ".join([" ".join(always), *rest])
+
+
+def _options(words: str) -> str:
+    """`points 1,000,000, k 10` for `points=1000000 k=10`."""
+    pairs = [one.partition("=") for one in re.split(r" (?=[\w.-]+=)", words)]
+    return ", ".join(f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, _, value in pairs)
 
 
 def percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""Where the time of each placement went, one chart per decision: computing, storage, start-up and between jobs.
+"""Where the time of each placement went, one chart per decision: computing, storage, start-up and waiting.
 
 All charts of a page share one axis of seconds. They are as wide as there is room, with text of one size, so that they
 can be read on a phone and on paper: lengths are per cent of the width.
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 COMPUTING, STORAGE = Part("computing", SKY, ON_BRIGHT), Part("storage", VERMILION, PAPER)
-START_UP, BETWEEN = Part("start-up", MIST, ON_BRIGHT), Part("between jobs", PALE, INK)
+START_UP, BETWEEN = Part("start-up", MIST, ON_BRIGHT), Part("waiting", PALE, INK)
 TOGETHER = Part("computing and storage", SKY, ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
 WHOLE = Part("jobs", SLATE, PAPER)
