@@ -26,7 +26,7 @@ def test_the_first_answer_has_the_form_that_the_readme_shows():
     assert list(answer_lines(answer, 110)) == [
         "  On the hard disk (WD10EZEX)  45 s  storage: 17 s of it (37 %; 30 to 43 %)",
         "  On the SSD (840 EVO)         30 s  33 % less time: worth it (threshold 10 %; 95 % interval 25 to 40 %)",
-        "  With zero storage delay      28 s  the SSD wins back 88 % of what storage costs",
+        "  With zero storage delay      28 s  the SSD wins back 88 % of what storage costs (70 to 104 %)",
     ]
     assert answer.notes == ()
 
@@ -92,7 +92,9 @@ def test_two_placements_of_one_kind_go_by_their_own_names():
         "On ssd (840 EVO)",
         "On evo (870 EVO)",
     ]
-    assert answer.lines[3].words == "ssd wins back 88 %; evo wins back all of what storage costs"
+    assert answer.lines[3].words == (
+        "ssd wins back 88 % of what storage costs (70 to 104 %); evo wins back all of what storage costs (110 to 110 %)"
+    )
 
 
 @pytest.mark.parametrize(

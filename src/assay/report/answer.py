@@ -154,7 +154,8 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
         if share is None or share.high is None:
             return "no placement to compare it with"
         return f"no drive could save more than {percent(max(0.0, share.high))}"
-    return "; ".join(f"{names[one.placement]} wins back {_won_back(one)}" for one in won) + " of what storage costs"
+    shares = [f"{names[one.placement]} wins back {_won_back(one)} of what storage costs{_between(one)}" for one in won]
+    return "; ".join(shares)
 
 
 def _won_back(one: PlacementResult) -> str:
@@ -162,6 +163,10 @@ def _won_back(one: PlacementResult) -> str:
     if share >= MOST_SURE:
         return "all"
     return "nothing" if share <= 0 else percent(share)
+
+
+def _between(one: PlacementResult) -> str:
+    return "" if one.won_back is None or one.won_back.low is None else f" ({interval_text(one.won_back)})"
 
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
