@@ -1,4 +1,4 @@
-"""Proves that the experiments in the how-to are ones, and as large as it says."""
+"""Proves that the experiments that pages show make plans, and that those are as large as their pages say."""
 
 import re
 from pathlib import Path
@@ -21,6 +21,29 @@ def test_an_experiment_of_the_how_to_makes_a_plan(tmp_path, text, trials):
     file.write_text(text)
     installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
     plan = make_plan(file, vocabulary(installation))
+    assert len(plan.trials) == trials
+    assert not plan.doubts
+
+
+@pytest.mark.parametrize(
+    ("page", "trials"),
+    [
+        ("tutorial.md", 5),
+        ("how-to/test-a-drive-you-own.md", 2 * (2 + 2) * 2),
+        ("how-to/test-a-drive-you-do-not-own.md", 2 * (3 + 1 + 3)),
+        ("how-to/use-an-existing-cluster.md", 2 * 5),
+    ],
+)
+def test_the_experiment_of_a_page_makes_a_plan(tmp_path, page, trials):
+    text = (ROOT / "docs" / page).read_text()
+    (shown,) = [one for one in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if one.startswith("experiment:")]
+    for graph in ("my-graph.tsv.gz", "my-graph.txt.gz"):
+        (tmp_path / graph).touch()
+    (tmp_path / "my-drive.yaml").write_text((ROOT / "emulator" / "profiles" / "wd10ezex.yaml").read_text())
+    (tmp_path / "core-site.xml").write_text("<configuration/>")
+    (tmp_path / "shown.yaml").write_text(shown.replace("/etc/hadoop/conf", str(tmp_path)))
+    installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
+    plan = make_plan(tmp_path / "shown.yaml", vocabulary(installation))
     assert len(plan.trials) == trials
     assert not plan.doubts
 
