@@ -77,6 +77,14 @@ def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
     assert open_.headline == "a faster drive could save at most 55 % of the time on this machine's disk"
 
 
+def test_what_the_bound_alone_decides_is_said_of_storage_and_not_of_a_saving():
+    ssd = SSD.model_copy(
+        update={"saving": estimate(0.0, -0.2, 0.12), "verdict": Verdict.NOT_KNOWN_YET, "won_back": None}
+    )
+    answer = answer_of(decision(HDD, ssd, baseline=None, verdict=Verdict.NOT_WORTH_IT, busy_bound_s=2.0))
+    assert answer.headline == "no faster drive is worth it: storage is less than 10 % of the time on the hard disk"
+
+
 def test_where_nothing_was_measured_that_is_said():
     alone = placed("existing", "existing", "", 73.0)
     answer = answer_of(decision(alone, baseline=None, verdict=Verdict.NOT_KNOWN_YET, conditions=()))

@@ -180,6 +180,8 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
         return f"{names[best.placement]} is worth it: {_less(best)} than {base}"
     best = min(decision.placements[1:], key=lambda one: one.elapsed_s.value)
     if decision.verdict is Verdict.NOT_WORTH_IT:
+        if any(one.verdict is not Verdict.NOT_WORTH_IT for one in decision.placements[1:]):
+            return f"no faster drive is worth it: storage is less than {percent(decision.worth)} of the time on {base}"
         others = "no other placement" if len(decision.placements) > 2 else names[best.placement]
         verb = "is" if len(decision.placements) > 2 else "is not"
         most = max(0.0, best.saving.high or 0.0) if best.saving else 0.0
