@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.model.cluster import DataDirectory, Layout, LocalDirectory, StorageType
-from assay.model.placement import Placement
+from assay.model.placement import MOST_DIRECTORIES, Placement
 
-MOST_DIRECTORIES = 20
 CLOSE_ENOUGH_SHARE = 0.005
 NEUTRAL = "neutral"
 
@@ -39,6 +38,8 @@ def lay_out(placement: Placement, places: Mapping[str, Path], neutral: Path) -> 
 def unmet_share(fractions: Mapping[str, float]) -> float:
     """How far the directories' own shares are from the wanted ones at worst, 0 to 1."""
     turns = in_turn(fractions)
+    if not turns:  # more media than directories
+        return 1.0
     return max(abs(turns.count(name) / len(turns) - share) for name, share in fractions.items())
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
-from assay.layout import MOST_DIRECTORIES, unmet_share
+from assay.layout import unmet_share
 from assay.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.parts import Parts
-from assay.model.placement import ROLES, TOLERANCE_SHARE
+from assay.model.placement import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE
 from assay.model.progress import Progress, Silent
 from assay.model.trial import Estimate, Plan, Trial
 from assay.stats.expected import Expectation, Expected
@@ -55,7 +55,8 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected:
         with make_parts(trial) as parts:
             parts.workload()
             _refuse_unmet(trial)
-            parts.cluster().check(trial.settings.properties)
+            # The jobs have these besides; those of the daemons are the settings' alone.
+            parts.cluster().check({**trial.settings.properties, **trial.workload.hadoop})
     estimates: dict[str, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}

@@ -1,6 +1,7 @@
 """The names that an experiment may use: of workloads, datasets, drives and Hadoop's properties."""
 
 from assay.cluster.known import known_properties
+from assay.dataset.opening import open_dataset
 from assay.dataset.published import all_published
 from assay.model.installation import Installation
 from assay.plan.load import Vocabulary
@@ -19,4 +20,6 @@ def vocabulary(installation: Installation) -> Vocabulary:
             name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
         },
         properties=known_properties(installation),
+        check_workload=lambda spec: WORKLOADS[spec.name](spec, "/"),
+        check_dataset=lambda spec: open_dataset(spec, installation.cache),
     )

@@ -290,3 +290,23 @@ def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(sp
     check_containers(
         spec, {**properties, **small, "mapreduce.map.memory.mb": "300", "mapreduce.reduce.memory.mb": "300"}
     )
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        ({"yarn.scheduler.maximum-allocation-mb": "1000"},
+         "yarn.scheduler.minimum-allocation-mb is 1024 MiB, and yarn.scheduler.maximum-allocation-mb allows 1000 MiB"),
+        ({"yarn.scheduler.maximum-allocation-mb": "1200"}, "am.resource.mb is 1536 MiB, .* allows 1200 MiB"),
+        ({"yarn.scheduler.maximum-allocation-mb": "2048", "mapreduce.map.memory.mb": "3000"},
+         "mapreduce.map.memory.mb is 3000 MiB, .* allows 2048 MiB: no such container could start; give at most 2048"),
+        ({"mapreduce.map.cpu.vcores": "9"}, "mapreduce.map.cpu.vcores is 9, .* allows 4: no such container"),
+        ({"mapreduce.map.memory.mb": "9" * 5000}, None),
+    ],
+)  # fmt: skip
+def test_a_container_larger_than_the_scheduler_allows_is_refused(properties, reason):
+    if reason is None:
+        check_containers(ClusterSpec(), properties)
+        return
+    with pytest.raises(BadInputError, match=reason):
+        check_containers(ClusterSpec(), properties)

@@ -296,4 +296,4 @@ def test_a_disk_that_is_full_anywhere_else_is_one_sentence(monkeypatch, capsys):
     monkeypatch.setattr("assay.cli.cli.main", full)
     with pytest.raises(SystemExit, match="1"):
         main()
-    assert capsys.readouterr().err == "assay: [Errno 28] No space left on device: '/state/lease'\n"
+    assert capsys.readouterr().err == "assay: /state/lease can't be used: no space is left on its disk; free some\n"

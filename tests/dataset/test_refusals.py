@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
 from assay.model.progress import Silent
 from tests.dataset.conftest import Opener
+
+MATRIX = "%%MatrixMarket matrix coordinate pattern symmetric\n"
+WHOLE = gzip.compress(b"".join(b"%d %d\n" % (number, number + 1) for number in range(9999)), mtime=0)
+DAMAGED = WHOLE[: len(WHOLE) // 2] + bytes([WHOLE[len(WHOLE) // 2] ^ 0xFF]) + WHOLE[len(WHOLE) // 2 + 1 :]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +43,21 @@ from tests.dataset.conftest import Opener
         (b"\xfd7zXZ\x00abc", "compressed with xz"),
         (gzip.compress(b"1 2\n" * 999, mtime=0)[:30], "gzip data are broken or cut off"),
         (bz2.compress(b"1 2\n" * 999)[:-9], "bzip2 data are broken or cut off"),
+        (bz2.compress(b"1 2\n" * 999) + b"garbage", "bzip2 data are broken or cut off"),
+        (bz2.compress(b"1 2\n" * 999) + b"7 8\n" * 99_999, "bzip2 data are broken or cut off"),
+        (gzip.compress(b"1 2\n" * 999, mtime=0) + b"garbage", "gzip data are broken or cut off"),
+        (DAMAGED, "gzip data are broken or cut off"),
+        ("9" * 5000 + " 2\n1 2\n", r"line 1: `9+\.\.\.` has an id beyond 2\^63-1; renumber"),
+        ("9" * 5000 + "\n1 2\n", r"line 1: `9+\.\.\.` holds one column"),
+        ("1 2\n" + "9" * 9_000_000, "line 2: is longer than 8 MiB; name a file of edges"),
+        (f"{MATRIX}{'9' * 5000} {'9' * 5000} 1\n1 2\n", "line 2: .*isn't the size line `rows columns entries`"),
+        (f"{MATRIX}3 3 {'9' * 5000}\n1 2\n", "line 2: .*isn't the size line"),
+        (
+            f"{MATRIX}3 3 2\n1 2\n4 1\n",
+            "line 4: `4 1` has an index outside 1 to 3, the matrix's size; .* fetch it again",
+        ),
+        (f"{MATRIX}3 3 2\n% c\n\n1 2\n0 1\n", "line 6: `0 1` has an index outside 1 to 3"),
+        (f"{MATRIX}0 0 1\n1 2\n", "line 3: `1 2` has an index outside 1 to 0"),
     ],
 )
 def test_refused_with_place_and_cure(opener: Opener, content: str | bytes, message: str) -> None:
@@ -112,3 +132,23 @@ def test_unknown_names_and_scales_say_what_there_is(tmp_path: Path) -> None:
         open_dataset(DatasetSpec(name="d", make="nosuch"), tmp_path)
     with pytest.raises(BadInputError, match=r"scale: 1e-06.*has to be from"):
         open_dataset(DatasetSpec(name="d", make="orkut", scale=1e-6), tmp_path)
+    for scale in (float("nan"), float("inf"), 1e308, -1.0):
+        with pytest.raises(BadInputError, match=r"scale: .*has to be from .* to 100"):
+            open_dataset(DatasetSpec(name="d", make="dblp", scale=scale), tmp_path)
+
+
+def test_header_lines_have_no_use_in_a_matrix(opener: Opener) -> None:
+    with pytest.raises(BadInputError, match="says itself where its edges begin; leave out `header_lines`"):
+        opener(f"{MATRIX}3 3 1\n1 2\n", header_lines=2).prepare(Silent())
+
+
+def test_several_compressed_streams_are_one_file(opener: Opener) -> None:
+    two = bz2.compress(b"1 2\n" * 99_999) + bz2.compress(b"2 3\n")
+    assert opener(two).facts().edges == 2
+    assert opener(gzip.compress(b"1 2\n") + gzip.compress(b"2 3\n")).facts().edges == 2
+
+
+def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInputError, match="pipe"):
+        open_dataset(DatasetSpec(name="d", file=tmp_path / "pipe"), tmp_path).prepare(Silent())

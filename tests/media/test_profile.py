@@ -69,11 +69,11 @@ def test_a_slowdown_is_handed_on_and_changes_the_digest(tmp_path):
         (("basis: data-sheet", "basis: hearsay"), r"line 7: figures.seek_average_ms.basis is 'hearsay', and must be"),
         (("source:", "sauce:"), r"line 7: unknown key 'sauce'; did you mean 'source'\?"),
         (("value: 8.9", "value: fast"), "line 7: figures.seek_average_ms.value is 'fast'"),
-        (("1000000000", "true"), "line 6: figures.capacity_bytes.value is True"),
-        (("1000000000", ".inf"), "line 6: figures.capacity_bytes.value is inf"),
+        (("1000000000", "true"), "line 6: figures.capacity_bytes.value is true, and must be a number"),
+        (("1000000000", ".inf"), "line 6: capacity_bytes is inf, and must be a finite number"),
         (("value: 8.9, ", ""), "line 7: figures.seek_average_ms.value is missing"),
         (("name: mine", "name: ../mine"), "line 2: name is '../mine'"),
-        (("name: mine", "name: [mine"), "is not readable YAML"),
+        (("name: mine", "name: [mine"), "line 3: not readable as YAML"),
         ((GOOD, "- mine"), "must be a mapping"),
         (
             ("figures:", "expected: {sequential_raed_mb_s: 9}\nfigures:"),
@@ -95,7 +95,7 @@ def test_what_may_be_expected_is_what_is_measured():
 def test_an_unknown_profile_and_the_nearest():
     with pytest.raises(BadInputError, match=r"no drive profile 'wd10ezx'; did you mean 'wd10ezex'\?"):
         find_profile("wd10ezx", SHIPPED)
-    with pytest.raises(BadInputError, match=r"absent.yaml can't be read: No such file"):
+    with pytest.raises(BadInputError, match=r"absent.yaml can't be read: there is no such file"):
         find_profile("absent.yaml", SHIPPED)
 
 

@@ -88,7 +88,10 @@ def test_a_threshold_is_a_percentage(tmp_path, text, share):
     "text", ["10", "0.1", "91%", "-1%", "ten %", "100%", ".nan", "1e1%", "10%; rm", "true", "", "[10%]"]
 )
 def test_what_is_no_percentage_from_0_to_90_is_refused(tmp_path, text):
-    with pytest.raises(BadInputError, match=r"demo.yaml, line 7: worth (is .*percentage between 0 and 90|is empty)"):
+    with pytest.raises(
+        BadInputError,
+        match=r"demo.yaml, line 7: worth (is .*percentage between 0 and 90|is empty|is nan, and must be a finite number)",
+    ):
         plan_of(tmp_path, f"{DRIVES}worth: {text}\n")
 
 

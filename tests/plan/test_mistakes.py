@@ -1,10 +1,13 @@
 """Proves that what a newcomer may get wrong is said in one sentence: what, in which line, and how to mend it."""
 
+import os
+
 import pytest
 
 from assay.model.errors import BadInputError
 from assay.plan.load import load
-from tests.plan.test_make import plan_of
+from assay.plan.make import make_plan
+from tests.plan.test_make import WORDS, plan_of
 
 PLAIN = """\
 experiment: mine
@@ -70,5 +73,79 @@ def test_a_mistake_elsewhere(tmp_path, before, after, words):
 
 
 def test_a_folder_is_no_experiment(tmp_path):
-    with pytest.raises(BadInputError, match="can't be read: .*Is a directory"):
+    with pytest.raises(BadInputError, match="can.t be read: it is a folder, and a regular file is needed"):
         load(tmp_path)
+
+
+THIRTY = ", ".join(f"m{number}" for number in range(30))
+MANY_MEDIA = f"media: {{{THIRTY.replace(',', ': directory,')}: directory}}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("{make: brightkite}", "{make: brightkite, scale: .nan}", "line 3: scale is nan, and must be a finite number"),
+        ("{make: brightkite}", "{make: brightkite, scale: 1e400}", "line 3: scale is inf, and must be a finite number"),
+        ("{make: brightkite}", "{make: brightkite, scale: 'nan'}", "line 3: datasets.scale is 'nan', and must be a number"),
+        ("{make: brightkite}", "{make: brightkite, scale: true}", "line 3: datasets.scale is true, and must be a number"),
+        ("{make: brightkite}", "{make: brightkite, seed: true}", "line 3: datasets.seed is true, and must be a whole number"),
+        ("{make: brightkite}", "{make: brightkite, seed: 9999999999}", "line 3: datasets.seed is 9999999999, and must be 2147483647 or less"),
+        ("{make: brightkite}", "{make: brightkite, format: csv}", "line 3: format belongs to `file`, and this dataset has `make`; leave format out"),
+        ("{make: brightkite}", "{make: brightkite, header_lines: 1}", "line 3: header_lines belongs to `file`"),
+        ("{make: brightkite}", "{get: orkut, scale: 0.5}", "line 3: scale belongs to `make`, and this dataset has `get`"),
+        ("{make: brightkite}", "{file: demo.yaml, seed: 2}", "line 3: seed belongs to `make`, and this dataset has `file`"),
+        ("{make: brightkite}", "{file: '~nosuchuser/g.txt'}", "line 3: ~nosuchuser/g.txt can't be used: this machine has no user 'nosuchuser'"),
+        ("{make: brightkite}", '{file: "a\\0b"}', "line 3: .*a.*b can't be used: its name has a NUL"),
+        ("{make: brightkite}", "{file: circle}", "line 3: circle can't be used: its symbolic links lead in a circle"),
+        ("{make: brightkite}", f"{{file: {'x' * 300}}}", "line 3: .*x+ can't be used: its name is too long"),
+        ("{make: brightkite}", "{file: ''}", "line 3: datasets.file is '': must be a path"),
+        ("{make: brightkite}", "{file: pipe}", r"line 3: dataset file .*pipe is a pipe \(FIFO\); give a file's path"),
+        ("{make: brightkite}", "{file: /dev/zero}", "line 3: dataset file /dev/zero is a device"),
+        ("{make: brightkite}", '{make: brightkite, name: "a\\e[31m"}', r"line 3: datasets.name .* has the control character U\+001B"),
+        ("{make: brightkite}", f"{{make: brightkite, name: {'n' * 151}}}", "line 3: datasets.name is 'n+..., and must be of at most 150 characters"),
+        ("hdd: wd10ezex", f"{'m' * 151}: wd10ezex", "line 5: media.m+ is 'm+..., and must be of at most 150 characters"),
+        ("hdd: wd10ezex", "hdd: {path: circle}", "line 5: circle can't be used: its symbolic links lead in a circle"),
+        ("hdd: wd10ezex", "hdd: {path: pipe}", "line 5: medium 'hdd': .*pipe is not a directory; make it or name another"),
+        ("hdd: wd10ezex", "hdd: {profile: wd10ezex, path: pipe}", "line 5: medium 'hdd': .*pipe is not a directory"),
+        ("hdd: wd10ezex", "hdd: {path: ''}", "line 5: media.hdd.path is '': must be a path"),
+        ("hdd: wd10ezex", "hdd: {profile: '~nosuchuser.yaml'}", "line 5: .*this machine has no user"),
+        ("hdd: wd10ezex", "hdd: {kind: memory, file_system: xfs}", "line 5: .*file_system belongs to an emulated medium"),
+        ("hdd: wd10ezex", "hdd: {kind: memory, size: 3GiB; rm}", "line 5: media.hdd.size is '3GiB; rm': must be a size such as 4GiB"),
+        ("hdd: wd10ezex", "hdd: {kind: memory, size: 0x10}", "line 5: media.hdd.size is 16: must be at least 1MiB"),
+        ("hdd: wd10ezex", "hdd: {kind: memory, size: 1023KiB}", "line 5: media.hdd.size is '1023KiB': must be at least 1MiB"),
+        ("hdd: wd10ezex", "hdd: {kind: memory, size: '3,5GiB'}", "line 5: media.hdd.size is '3,5GiB': must be a size"),
+        ("experiment: mine", f"experiment: {'e' * 200}", "line 1: experiment is 'e+..., and must be of at most 150 characters"),
+        ("experiment: mine", 'experiment: mine\ndescription: "a\\e[2J"', r"line 2: description .* has the control character U\+001B"),
+        ("experiment: mine", "experiment: mine\ncluster: {vcores: true}", "line 2: cluster.vcores is true, and must be a whole number"),
+        ("experiment: mine", "experiment: mine\ncluster: {memory_mb: 9999999999}", "line 2: cluster.memory_mb is 9999999999, and must be 2147483647 or less"),
+        ("experiment: mine", "experiment: mine\nplacement: {hdd: .nan, ssd: 0.5}", "line 2: hdd is nan, and must be a finite number"),
+        ("experiment: mine", "experiment: mine\nplacement: {hdd: 'nan', ssd: 0.5}", "line 2: placement.input.hdd is 'nan', and must be a number"),
+        ("media:\n  hdd: wd10ezex\n  ssd: nvme", f"{MANY_MEDIA}\nplacement: {{{THIRTY.replace(',', f': {1 / 30},')}: {1 / 30}}}", "line 5: input names 30 media, and a role has at most 20 directories; name fewer"),
+        ("media:\n  hdd: wd10ezex\n  ssd: nvme", f"media: {{{'a' * 99}: directory, {'b' * 99}: directory}}\nplacement: {{{'a' * 99}: 0.5, {'b' * 99}: 0.5}}", "line 5: the placement of 2 media would be called a+50-b+50, which is too long for a folder's name; give it a `name`"),
+        ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ., starts: stock}", "line 4: cluster: starts belongs to a cluster of Assay's own"),
+        ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: .}\nplacement_check: error", "line 5: placement_check belongs to a cluster of Assay's own"),
+        ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: .}\nprobes: capture", "line 5: probes: there are none on an existing cluster"),
+        ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ~nosuchuser}", "line 4: ~nosuchuser can't be used: this machine has no user"),
+        ("[triangles, components]", "testdfsio", "line 3: 'datasets' has no use: all workloads make their own input"),
+        ("[triangles, components]", "[triangles, {name: command, options: {jar: ~nosuchuser/x.jar}}]", "line 2: ~nosuchuser/x.jar can't be used: this machine has no user"),
+        ("[triangles, components]", '{name: triangles, options: {x: "a\\0b"}}', r"line 2: workloads.options.x .* has the control character U\+0000"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_or_has_no_use_is_refused(tmp_path, before, after, words):
+    (tmp_path / "circle").symlink_to("circle")
+    os.mkfifo(tmp_path / "pipe")
+    assert before in PLAIN
+    with pytest.raises(BadInputError, match=words):
+        plan_of(tmp_path, PLAIN.replace(before, after))
+
+
+def test_a_scale_and_options_are_checked_where_they_stand(tmp_path):
+    def refuse(spec):
+        raise BadInputError(f"no {spec.name} here")
+
+    file = tmp_path / "demo.yaml"
+    file.write_text(PLAIN.replace("{make: brightkite}", "\n  - make: brightkite\n    scale: 1000"))
+    with pytest.raises(BadInputError, match=r"demo.yaml, line 5: no brightkite-like-x1000 here"):
+        make_plan(file, WORDS._replace(check_dataset=refuse))
+    with pytest.raises(BadInputError, match=r"demo.yaml, line 2: no triangles here"):
+        make_plan(file, WORDS._replace(check_workload=refuse))

@@ -14,7 +14,7 @@ from tests.plan.test_make import GOOD, WORDS, plan_of
 
 ROOT = Path(__file__).parents[2]
 KNOWN = WORDS._replace(
-    properties={"mapreduce.task.io.sort.mb": "100", "mapreduce.job.reduces": "1", "dfs.blocksize": "134217728"}
+    properties={"mapreduce.task.io.sort.mb": "100", "mapreduce.task.timeout": "600000", "dfs.blocksize": "134217728"}
 )
 
 
@@ -75,18 +75,18 @@ def test_nothing_is_known_without_jars(tmp_path):
 
 
 @pytest.mark.parametrize("levels", ["[4m, 4194304]", "[4M, 4096k]", "[2, 2.0]", "[true, 'True ']"])
-@pytest.mark.parametrize("place", ["hadoop: {{dfs.blocksize: {levels}}}\n", None])
+@pytest.mark.parametrize("place", ["hadoop: {{io.seqfile.compress.blocksize: {levels}}}\n", None])
 def test_two_spellings_of_one_level_are_refused(tmp_path, levels, place):
     text = GOOD + place.format(levels=levels) if place else OWN.replace("LEVELS", levels)
     with pytest.raises(
-        BadInputError, match=r"line \d+: dfs.blocksize has one level twice, as .* and .*; leave one out"
+        BadInputError, match=r"line \d+: io.seqfile.compress.blocksize has one level twice, as .* and .*; leave one out"
     ):
         plan_of(tmp_path, text)
 
 
 OWN = """\
 experiment: demo
-workloads: {name: triangles, hadoop: {dfs.blocksize: LEVELS}}
+workloads: {name: triangles, hadoop: {io.seqfile.compress.blocksize: LEVELS}}
 datasets: {make: brightkite}
 media: {disk: directory}
 """
@@ -99,7 +99,7 @@ def test_levels_that_differ_are_levels(tmp_path, levels):
 
 def test_a_word_where_hadoop_has_a_number_is_doubted(tmp_path):
     file = tmp_path / "demo.yaml"
-    file.write_text(GOOD + "hadoop:\n  mapreduce.task.io.sort.mb: [20, forty]\n  dfs.blocksize: [8m, 16M]\n")
+    file.write_text(GOOD + "hadoop:\n  mapreduce.task.timeout: [20, forty]\n  dfs.blocksize: [8m, 16M]\n")
     (doubt,) = make_plan(file, KNOWN).doubts
     assert doubt.kind == "not-a-number"
-    assert doubt.what == ("mapreduce.task.io.sort.mb is 'forty' (line 11), and Hadoop's own value, 100, is a number")
+    assert doubt.what == ("mapreduce.task.timeout is 'forty' (line 11), and Hadoop's own value, 600000, is a number")

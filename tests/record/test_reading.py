@@ -1,6 +1,7 @@
 """Proves that only whole records of this schema are read, that outlines say the same, and that runs are read lazily."""
 
 import json
+import os
 
 import pytest
 
@@ -8,6 +9,7 @@ from assay.model.errors import BadInputError
 from assay.model.placement import Landed
 from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Amount, totals
 from assay.model.result import TrialResult
+from assay.record.earlier import earlier
 from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, record_outline, whole_record
 from tests.builders import a_plan, a_record, a_trial
@@ -76,8 +78,8 @@ def test_an_outline_keeps_the_processor_time_of_all_counters():
         ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', "schema_version is 1, this Assay reads 2: older"),
         ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', r"the Assay that wrote it \(0.0.9\)"),
         ('{"schema_version": 3}', "newer"),
-        ("{}", "schema_version is None"),
-        ('{"schema_version": true}', "schema_version is True"),
+        ("{}", "schema_version is null"),
+        ('{"schema_version": true}', "schema_version is true"),
         ('{"schema_version": 2, "jobs": 5, "totals": 3}', "trial"),
     ],
 )
@@ -131,3 +133,81 @@ def test_a_record_that_is_not_the_plans_is_left_out_with_the_reason(tmp_path):
         "its trial is not what the run's plan says: one of them was altered", "the run's plan has no such trial",
     ]  # fmt: skip
     assert run.finished() == {second.id}
+
+
+@pytest.fixture
+def written(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    run.create(a_plan(a_trial(1), a_trial(2)))
+    run.write(TrialResult(a_record(a_trial(1)), [], []))
+    run.write(TrialResult(a_record(a_trial(2)), [], []))
+    return run
+
+
+def replace(file, what):
+    file.unlink()
+    if what == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to(what)
+
+
+@pytest.mark.parametrize("what", ["pipe", "/dev/zero", "record.json"])
+@pytest.mark.parametrize("name", ["record.json", "sha256sums"])
+def test_a_pipe_or_a_device_in_a_records_place_is_damage_and_nobody_waits_for_it(written, name, what):
+    folder = written.path / "trials" / a_trial(1).id
+    if name == what:
+        what = "circle"
+        (folder / what).symlink_to(what)
+    if (name, what) != ("sha256sums", "record.json"):
+        replace(folder / name, what)
+        records, damaged = written.records()
+        assert [record.trial.id for record in records] == [a_trial(2).id]
+        assert damaged[0].folder == folder
+        assert "it is a" in damaged[0].reason or "lead in a circle" in damaged[0].reason
+        assert "Errno" not in damaged[0].reason
+
+
+@pytest.mark.parametrize("name", ["tasks.parquet", "samples.parquet"])
+@pytest.mark.parametrize("what", ["pipe", "/dev/zero"])
+def test_a_table_that_is_none_is_refused(written, name, what):
+    replace(written.path / "trials" / a_trial(1).id / name, what)
+    read = written.attempts if name == "tasks.parquet" else written.series
+    with pytest.raises(BadInputError, match=rf"{name} can't be read: it is a (pipe|device)"):
+        read(a_trial(1).id)
+    (written.path / "trials" / a_trial(1).id / "sha256sums").unlink()
+    with pytest.raises(BadInputError, match=rf"{name} can't be read: it is a (pipe|device)"):
+        read(a_trial(1).id)
+
+
+def test_a_plan_that_is_a_pipe_is_refused(written):
+    replace(written.path / "plan.json", "pipe")
+    with pytest.raises(BadInputError, match=r"plan.json can't be read: it is a pipe \(FIFO\)"):
+        written.plan()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a": ' + "1" * 5000 + "}", '{"schema_version": 2, "a": 1e999}'])
+def test_a_record_of_any_depth_or_size_of_numbers_is_damage(written, text):
+    (written.path / "trials" / a_trial(1).id / "record.json").write_text(text)
+    assert len(written.records()[1]) == 1
+    assert [took.trial.id for took in earlier(written.path.parent).took] == [a_trial(2).id]
+
+
+def test_a_run_cannot_begin_below_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInputError, match="run can't be made: .*file is a file, and no folder; name another"):
+        RunFolder(tmp_path / "file" / "run").check_free()
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "-1e400", "1" + "0" * 400, "-" + "9" * 30])
+def test_a_number_that_nothing_measures_is_damage(value):
+    text = a_record().model_dump_json().replace('"seconds":12.5', f'"seconds":{value}')
+    assert value in text
+    for read in (whole_record, record_outline):
+        with pytest.raises(Unreadable, match=r"Invalid JSON|beyond 64 bits"):
+            read(text)
+
+
+def test_a_text_that_looks_like_such_a_number_is_a_text():
+    record = a_record(error="it said, 1e400 and: 99999999999999999999999999")
+    assert whole_record(record.model_dump_json()) == record

@@ -14,9 +14,9 @@ import click
 from assay.cli.cluster import cluster
 from assay.cli.context import find_installation, is_checkout, open_console
 from assay.cli.data import data
-from assay.cli.duration import Duration
 from assay.cli.media import media
 from assay.cli.memory import memory
+from assay.cli.values import Duration, UserPath
 from assay.cli.workloads import workloads
 
 if TYPE_CHECKING:
@@ -30,19 +30,28 @@ OUT_HELP = "Folder for the records; a new one under runs/ by default."
 
 def main() -> None:
     """Run the command line; every error is one sentence on standard error."""
+    from assay.files import is_of_the_path, why
     from assay.model.errors import AssayError, BadInputError
 
     try:
         sys.exit(cli.main(prog_name="assay", standalone_mode=False) or 0)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(BAD_INPUT)
-    except BadInputError as error:
-        click.echo(f"assay: {error}", err=True)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        words = error.format_message().rstrip(".")
+        _say(f"{words}; see `{context.command_path} --help`" if context else words)
         sys.exit(BAD_INPUT)
-    except (AssayError, OSError) as error:  # such as a full disk, wherever that is met first
-        click.echo(f"assay: {error}", err=True)
+    except BadInputError as error:
+        _say(str(error))
+        sys.exit(BAD_INPUT)
+    except AssayError as error:
+        _say(str(error))
         sys.exit(FAILED)
+    except OSError as error:  # such as a full disk, wherever that is met first
+        _say(f"{error.filename or 'a file'} can't be used: {why(error)}")
+        sys.exit(BAD_INPUT if is_of_the_path(error) else FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("assay: interrupted", err=True)
         sys.exit(INTERRUPTED)
@@ -54,6 +63,12 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
 
         click.echo(f"assay {version()}")
         context.exit()
+
+
+def _say(words: str) -> None:
+    from assay.model.naming import sentence
+
+    click.echo(f"assay: {sentence(words)}", err=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -78,7 +93,7 @@ def cli(context: click.Context) -> None:
 
 
 @cli.command()
-@click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
+@click.option("--out", type=UserPath(), help=OUT_HELP)
 def quickstart(out: Path | None) -> int:
     """Is an SSD worth it? One job on an emulated hard disk, an SSD and without storage delay, in five minutes.
 
@@ -93,8 +108,8 @@ def quickstart(out: Path | None) -> int:
 
 
 @cli.command()
-@click.argument("experiment", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help=OUT_HELP)
+@click.argument("experiment", type=UserPath())
+@click.option("--out", type=UserPath(), help=OUT_HELP)
 @click.option("--resume", is_flag=True, help="Run the unfinished trials of --out.")
 @click.option("--dry-run", is_flag=True, help="Only prepare the datasets; show the trials and what they need.")
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
@@ -116,7 +131,7 @@ def run(
 
 
 @cli.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=UserPath())
 @click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
 @click.option(
     "--rows",
@@ -124,7 +139,7 @@ def run(
     help="What a row of --format csv is; combinations by default. `placements` has what storage costs and what each "
     "placement saves, `parts` the same for each job and phase.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="File for --format; md, csv and json are printed without.")
+@click.option("--out", type=UserPath(), help="File for --format; md, csv and json are printed without.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def report(folder: Path, form: "Form | None", rows: "Rows | None", out: Path | None, *, as_json: bool) -> int:
     """Print a run's answer and write its page, RUN/report.html; or write one form of the report.
@@ -146,9 +161,9 @@ def report(folder: Path, form: "Form | None", rows: "Rows | None", out: Path | N
 
 
 @cli.command()
-@click.argument("folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RUN RUN...")
+@click.argument("folders", type=UserPath(), nargs=-1, required=True, metavar="RUN RUN...")
 @click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into this directory.")
-@click.option("--out", type=click.Path(path_type=Path), help="File for the page, or for --format.")
+@click.option("--out", type=UserPath(), help="File for the page, or for --format.")
 def compare(folders: tuple[Path, ...], form: "Form | None", out: Path | None) -> int:
     """Compare runs: a table, and the page comparison.html. Different machines are never pooled.
 

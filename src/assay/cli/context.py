@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 def open_console(*, error: bool = False) -> "Console":
     """Standard output; standard error where the output is a script's."""
-    from rich.console import Console
+    from assay.terminal import SafeConsole
 
-    return Console(stderr=error)
+    return SafeConsole(stderr=error)
 
 
 def find_root() -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from assay.cli.context import find_installation, open_console
+from assay.cli.values import Number, UserPath
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 
@@ -33,7 +34,7 @@ def data_list(*, as_json: bool) -> None:
 
 @data.command("get")
 @click.argument("name")
-@click.option("--to", type=click.Path(path_type=Path), help="Also copy the file here.")
+@click.option("--to", type=UserPath(), help="Also copy the file here.")
 def data_get(name: str, to: Path | None) -> int:
     """Download a published graph and check its counts.
 
@@ -48,9 +49,17 @@ def data_get(name: str, to: Path | None) -> int:
 
 @data.command("make")
 @click.argument("preset")
-@click.option("--seed", default=1, show_default=True, help="Another seed makes another graph of the same kind.")
-@click.option("--scale", default=1.0, show_default=True, help="Fraction of the preset's nodes and edges.")
-@click.option("--to", type=click.Path(path_type=Path), help="Also copy the file here.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=1,
+    show_default=True,
+    help="Another seed makes another graph of the same kind.",
+)
+@click.option(
+    "--scale", type=Number(), default=1.0, show_default=True, help="Fraction of the preset's nodes and edges."
+)
+@click.option("--to", type=UserPath(), help="Also copy the file here.")
 def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
     """Generate a graph like a published one: same nodes and edges, similar wedges and triangles.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from assay.cli.context import find_installation, open_console
+from assay.cli.values import Number, UserPath
 
 
 @click.group()
@@ -49,12 +50,10 @@ def media_show(profile: str, *, as_json: bool) -> None:
 
 @media.command("calibrate")
 @click.argument("media", nargs=-1, required=True, metavar="MEDIUM...")
-@click.option("--seconds", type=float, help="How long each takes: 120 by default, 600 with --full.")
+@click.option("--seconds", type=Number(), help="How long each takes: 120 by default, 600 with --full.")
 @click.option("--full", is_flag=True, help="More block sizes, queue depths and streams.")
 @click.option("--again", is_flag=True, help="Measure although a calibration of the same device is stored.")
-@click.option(
-    "--profile-to", type=click.Path(path_type=Path), help="Also make a drive profile of it, in this YAML file."
-)
+@click.option("--profile-to", type=UserPath(), help="Also make a drive profile of it, in this YAML file.")
 @click.option("--name", help="The profile's name; the file's by default.")
 @click.option("--json", "as_json", is_flag=True, help="All points and facts as JSON.")
 def media_calibrate(
@@ -85,8 +84,8 @@ def media_calibrate(
 @click.argument("profile")
 @click.option("--size", help="Use only so much of the drive, from its start: 20GiB, 500GB. All of it by default.")
 @click.option("--file-system", type=click.Choice(["ext4", "xfs"]), default="ext4", show_default=True)
-@click.option("--at", type=click.Path(path_type=Path), help="An empty directory to mount it on.")
-@click.option("--backing", type=click.Path(path_type=Path), help="Directory of the sparse backing file; .assay/work.")
+@click.option("--at", type=UserPath(), help="An empty directory to mount it on.")
+@click.option("--backing", type=UserPath(), help="Directory of the sparse backing file; .assay/work.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def media_attach(
     profile: str, size: str | None, file_system: str, at: Path | None, backing: Path | None, *, as_json: bool

@@ -9,9 +9,11 @@ from pathlib import Path
 from xml.etree import ElementInclude
 
 from assay.cluster.configuration import FILES, files_of
+from assay.files import UnreadableFileError, read_bytes
 from assay.model.errors import BadInputError
 
 _VARIABLE = re.compile(r"\$\{([^}$\s]+)\}")
+_MOST_BYTES = 1 << 22
 _DEPTH = 20  # as in Hadoop's Configuration: a variable may name another
 
 
@@ -64,11 +66,19 @@ def _write_changed(source: Path, target: Path, properties: Mapping[str, str]) ->
 def _parse(file: Path) -> ET.Element:
     try:
         # The user's own cluster's configuration: as trusted as the user.
-        root = ET.parse(file).getroot()  # noqa: S314
-        ElementInclude.include(root, base_url=str(file))
-    except (ET.ParseError, ElementInclude.FatalIncludeError, OSError) as error:
+        root = ET.fromstring(read_bytes(file, _MOST_BYTES))  # noqa: S314
+        ElementInclude.include(root, loader=_included, base_url=str(file))  # type: ignore[arg-type]  # its overloads
+    except (ET.ParseError, ElementInclude.FatalIncludeError, LookupError, UnicodeDecodeError, ValueError) as error:
         raise BadInputError(f"{file} can't be read as a Hadoop configuration file: {error}") from error
     return root
+
+
+def _included(name: str, parse: str, encoding: str | None = None) -> ET.Element | str:
+    try:
+        content = read_bytes(Path(name), _MOST_BYTES)
+    except UnreadableFileError as error:
+        raise ElementInclude.FatalIncludeError(str(error)) from None
+    return ET.fromstring(content) if parse == "xml" else content.decode(encoding or "utf-8")  # noqa: S314 - see above
 
 
 def _entries(root: ET.Element) -> dict[str, str]:

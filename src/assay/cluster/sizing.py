@@ -13,6 +13,11 @@ _MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
 _TASKS = (("mapreduce.map.memory.mb", 1024), ("mapreduce.reduce.memory.mb", 1024))
 _STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
 _OFFERED = "yarn.nodemanager.resource.memory-mb"
+_MOST = "yarn.scheduler.maximum-allocation-mb"
+_MOST_CORES = "yarn.scheduler.maximum-allocation-vcores"
+_CORES = ("yarn.app.mapreduce.am.resource.cpu-vcores", "mapreduce.map.cpu.vcores", "mapreduce.reduce.cpu.vcores")
+MOST_CORES = 4
+"""That one container may have where nothing else is said: Hadoop's own default."""
 _IN_MASTER = "mapreduce.job.ubertask.enable"
 
 
@@ -33,6 +38,9 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
     if spec.limit_memory_bytes is not None:
         _check_limit(spec.limit_memory_bytes // MIB, max(master, *tasks))
     step = _asked(properties, _STEP)
+    _check_allocation(
+        spec, properties, {_MASTER[0]: master, **dict(zip([name for name, _ in _TASKS], tasks, strict=True))}
+    )
     at_once = _rounded(master, step)
     if properties.get(_IN_MASTER, "false").lower() != "true":
         at_once += max(_rounded(task, step) for task in tasks)
@@ -45,6 +53,25 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
             f"(each rounded up to {_STEP[0]}, {step} MiB): it would wait for ever; give at least "
             f"{at_once} MiB, or ask for smaller containers"
         )
+
+
+def _check_allocation(spec: ClusterSpec, properties: Mapping[str, str], asked: Mapping[str, int]) -> None:
+    """What the scheduler is told to allow one container at most, against what the jobs' containers ask for."""
+    if _MOST in properties:
+        most = _asked(properties, (_MOST, offered_mb(spec)))
+        for name, size in ((_STEP[0], _asked(properties, _STEP)), *asked.items()):
+            if size > most:
+                raise BadInputError(
+                    f"{name} is {size} MiB, and {_MOST} allows {most} MiB: no such container could start; give at most "
+                    f"{most} MiB, or allow more"
+                )
+    cores = _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES)))
+    for name in _CORES:
+        if _asked(properties, (name, 1)) > cores:
+            raise BadInputError(
+                f"{name} is {properties[name]}, and {_MOST_CORES} allows {cores}: no such container could start; give "
+                f"at most {cores}, or allow more"
+            )
 
 
 def _check_limit(limit_mb: int, largest: int) -> None:
@@ -60,7 +87,8 @@ def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
     """A size in MiB; what is not a positive number means Hadoop's default, as -1 does there."""
     name, default = of
     value = properties.get(name, "").strip()
-    return int(value) if value.isdigit() and int(value) > 0 else default
+    usable = value.isascii() and value.isdecimal() and len(value) < 19
+    return int(value) if usable and int(value) > 0 else default
 
 
 def _rounded(size_mb: int, step_mb: int) -> int:

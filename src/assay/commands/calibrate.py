@@ -14,6 +14,7 @@ from assay.calibration.storage import CalibrationFolder
 from assay.commands.calibrating import Wish, calibrate, facts_of
 from assay.console import ConsoleDisplay
 from assay.execution import interruptible
+from assay.files import possible
 from assay.lease import release_stale
 from assay.media.emulator import Emulator
 from assay.media.profile import find_profile, profile_names, read_profile
@@ -25,6 +26,7 @@ from assay.report.calibration import calibration_page, print_calibration
 from assay.stats.fidelity import named_figures
 
 _LEAST_SECONDS = 20.0
+_MOST_SECONDS = 86_400.0
 
 
 def calibrate_media(
@@ -37,8 +39,10 @@ def calibrate_media(
     shall be written afterwards, can't be.
     """
     _check_profile_to(profile_to, media)
-    if wish.seconds < _LEAST_SECONDS:
+    if not wish.seconds >= _LEAST_SECONDS:  # as no NaN is
         raise BadInputError(f"--seconds {wish.seconds:g} is too short for any figure; give at least {_LEAST_SECONDS:g}")
+    if wish.seconds > _MOST_SECONDS:
+        raise BadInputError(f"--seconds {wish.seconds:g} is more than a day; give at most {_MOST_SECONDS:g}")
     meter = find_fio(os.environ)
     for lease in release_stale(installation.state, lambda text: _say(console, f"assay: {text}")):
         _say(console, f"assay: removed what a killed run left behind ({lease.id})")
@@ -110,7 +114,9 @@ def calibrations_json(calibrations: list[Calibration]) -> str:
 
 def spec_of(medium: str, installation: Installation) -> MediumSpec:
     """A shipped profile's name before a directory of that name (`./NAME` is always a directory or file)."""
-    path = Path(medium)
+    if not medium:
+        raise BadInputError("a medium's name is empty; give a directory, or a profile's name or YAML file")
+    path = possible(Path(medium))
     if medium not in profile_names(installation.profiles) and path.is_dir():
         return MediumSpec(name=medium, kind="directory", path=path.resolve())
     if path.suffix not in {".yaml", ".yml"} and "/" in medium:

@@ -9,10 +9,12 @@ from rich.console import Console
 from assay.console import ConsoleDisplay
 from assay.dataset.checking import CheckReport, check, listed
 from assay.dataset.opening import AnyDataset, open_dataset
+from assay.files import possible
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.naming import printable
 from assay.report.columns import Column, fitted
 from assay.report.text import bytes_text
 
@@ -45,6 +47,8 @@ def bring(spec: DatasetSpec, to: Path | None, installation: Installation, consol
     """Download or generate a dataset and check it; copy it to a file of the user's if asked. Returns the exit code."""
     if to is not None and to.exists():
         raise BadInputError(f"{to} is there already; name another file or remove it")
+    if to is not None and not to.parent.is_dir():
+        raise BadInputError(f"{to.parent} is not a folder; make it first, or name another file")
     dataset = open_dataset(spec, installation.cache)
     with closing(ConsoleDisplay(console)) as display:
         staged = dataset.prepare(display)
@@ -69,15 +73,22 @@ def check_dataset(
 def _named(name_or_file: str, form: str, header_lines: int | None, installation: Installation) -> AnyDataset:
     """A file if there is one of that name, else a graph of the catalogue."""
     path = Path(name_or_file)
+    if name_or_file:
+        possible(path)
     names = [one.name for one in listed(installation.cache)]
     if path.exists() or name_or_file not in names:
         if not path.is_file():
             raise BadInputError(f"{name_or_file} is neither a file nor a graph's name; names are {', '.join(names)}")
         name = path.name.split(".")[0]
         spec = DatasetSpec.model_validate(
-            {"name": name, "file": path.resolve(), "format": form, "header_lines": header_lines}
+            {"name": printable(name), "file": path.resolve(), "format": form, "header_lines": header_lines}
         )
     else:
+        given = "--header-lines" if header_lines is not None else "--format" if form != "auto" else None
+        if given is not None:
+            raise BadInputError(
+                f"{given} belongs to a file of yours, and {name_or_file} is a published graph; leave it out"
+            )
         spec = DatasetSpec(name=name_or_file, get=name_or_file)
     return open_dataset(spec, installation.cache)
 

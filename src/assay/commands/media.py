@@ -6,7 +6,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from pydantic import ByteSize, TypeAdapter, ValidationError
 from rich.console import Console
 
 from assay.console import ConsoleDisplay
@@ -17,6 +16,7 @@ from assay.media.keeping import Kept, attach, detach, drives, named, removable
 from assay.media.profile import Profile, find_profile, profile_names
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
+from assay.model.sizes import HOW, size_of
 from assay.model.trial import MediumSpec
 from assay.report.columns import Column, fitted
 from assay.report.text import bytes_text
@@ -25,6 +25,7 @@ FAILED = 1
 INDENT = "      "
 WIDEST_FIGURE = 60
 """A figure's name and value fit into it."""
+LEAST_BYTES = 1 << 20
 
 MAIN = (
     ("sequential_read_mb_s", "read"),
@@ -164,10 +165,10 @@ def _bytes(size: str | None) -> int | None:
     """`20GiB`, `500GB` or a number of bytes."""
     if size is None:
         return None
-    try:
-        return int(TypeAdapter(ByteSize).validate_python(size))
-    except ValidationError:
-        raise BadInputError(f"--size {size} is no size; write e.g. 20GiB, 500GB or a number of bytes") from None
+    found = size_of(size)
+    if found is None or found < LEAST_BYTES:
+        raise BadInputError(f"--size is {size!r}, and must be {HOW}, at least 1MiB")
+    return found
 
 
 def _profiles(files: tuple[str, ...], installation: Installation) -> list[Profile]:

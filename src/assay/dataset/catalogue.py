@@ -1,6 +1,7 @@
 """A published graph that is downloaded once, and checked against the published counts each time it is prepared."""
 
 import tarfile
+import zlib
 from functools import cached_property
 from pathlib import Path
 
@@ -107,5 +108,5 @@ def _extract(archive: Path, member: str, target: Path) -> None:
             with source, part.open("wb") as copy:
                 while chunk := source.read(1 << 20):
                     copy.write(chunk)
-    except (tarfile.TarError, EOFError, OSError, KeyError) as error:
+    except (tarfile.TarError, EOFError, OSError, KeyError, zlib.error) as error:
         raise BadInputError(f"{archive}: can't be unpacked ({error}); delete it and get it again.") from error

@@ -2,17 +2,24 @@
 
 import bz2
 import gzip
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
+from assay.files import refuse_irregular, why
 from assay.model.errors import BadInputError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 Compression = Literal["none", "gzip", "bzip2"]
 
 _SUFFIX: dict[Compression, str] = {"none": "", "gzip": ".gz", "bzip2": ".bz2"}
 _HADOOP_SUFFIXES = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst", ".lzo")
+_PIECE_BYTES = 1 << 18
 _REFUSED = {
     b"\xfd7zXZ": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -28,11 +35,12 @@ def compression_of(path: Path) -> Compression:
     Raises:
         BadInputError: the file can't be opened, or is compressed in a way that isn't read here.
     """
+    refuse_irregular(path)
     try:
         with path.open("rb") as stream:
             magic = stream.read(6)
     except OSError as error:
-        raise BadInputError(f"{path}: can't be read ({error.strerror}); check the dataset's `file`.") from error
+        raise BadInputError(f"{path}: can't be read ({why(error)}); check the dataset's `file`.") from error
     for signature, name in _REFUSED.items():
         if magic.startswith(signature):
             raise BadInputError(f"{path}: is compressed with {name}; unpack it, or compress it with gzip or bzip2.")
@@ -52,7 +60,7 @@ def uncompressed(path: Path) -> Iterator[BinaryIO]:
     try:
         with _open(path, compression) as stream:
             yield stream
-    except (EOFError, OSError, ValueError) as error:
+    except (EOFError, OSError, ValueError, zlib.error) as error:
         if compression == "none" or isinstance(error, BadInputError):
             raise
         raise BadInputError(
@@ -63,7 +71,41 @@ def uncompressed(path: Path) -> Iterator[BinaryIO]:
 def _open(path: Path, compression: Compression) -> BinaryIO:
     if compression == "gzip":
         return cast("BinaryIO", gzip.open(path, "rb"))
-    return cast("BinaryIO", bz2.open(path, "rb")) if compression == "bzip2" else path.open("rb")
+    return cast("BinaryIO", BufferedReader(_Bzip2(path))) if compression == "bzip2" else path.open("rb")
+
+
+class _Bzip2(RawIOBase):
+    """What one or several bzip2 streams hold; what follows them and is none is refused, where bz2 leaves it out."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._stream = bz2.BZ2Decompressor()
+        self._pending = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Raises EOFError where a stream is cut off, OSError for what is no bzip2."""
+        room = memoryview(buffer)
+        while True:
+            if self._stream.eof:
+                self._pending = self._stream.unused_data or self._file.read(_PIECE_BYTES)
+                if not self._pending:
+                    return 0
+                self._stream = bz2.BZ2Decompressor()
+            elif self._stream.needs_input and not self._pending:
+                self._pending = self._file.read(_PIECE_BYTES)
+                if not self._pending:
+                    raise EOFError("they end within a stream")
+            piece, self._pending = self._stream.decompress(self._pending, len(room)), b""
+            if piece:
+                room[: len(piece)] = piece
+                return len(piece)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def store_name(path: Path, compression: Compression) -> str:

@@ -13,6 +13,9 @@ from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts, StagedFile
 from assay.model.progress import Progress, Silent
 
+VERSION = 2
+"""Goes up whenever a file would be read otherwise, or refused, so that old cache entries are not taken for new."""
+
 
 class FileDataset:
     """A file that is staged as it is, in any format that `formats` recognises, and made canonical by the jobs.
@@ -66,7 +69,7 @@ class FileDataset:
 
     def _entry(self) -> Path:
         reading = f"{self.spec.format}-{'auto' if self.spec.header_lines is None else self.spec.header_lines}"
-        return self._cache / "datasets" / f"file-{self._checksum[:16]}-{reading}" / "facts.json"
+        return self._cache / "datasets" / f"file-{self._checksum[:16]}-{reading}-v{VERSION}" / "facts.json"
 
     def _known(self, progress: Progress) -> Known:
         layout = self._layout  # first: a missing file has no checksum

@@ -22,6 +22,7 @@ from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
 
 COMMENT = "#%"
+MOST_DIGITS = 19
 _HEAD_BYTES = 1 << 18
 _MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before UTF-8 text
 _FIELD_ENDS = re.compile(rb"[ \t,;\r]+")
@@ -45,7 +46,7 @@ class Layout(Frozen):
     `skip_bytes` counts uncompressed bytes from the file's start and covers `skip_lines` lines. `single` are leading
     lines of one number that are skipped as a header (to be confirmed by the counts), `suspect` is the first edge when
     it could be a header. `lone_lines` says that a line of one number is a vertex without an edge. `promised` is the
-    number of edge lines that the file's own header announces.
+    number of edge lines that the file's own header announces, `size` the largest id that it allows, from 1 on.
     """
 
     form: Form
@@ -58,6 +59,7 @@ class Layout(Frozen):
     single: tuple[Suspect, ...] = ()
     suspect: Suspect | None = None
     promised: int | None = None
+    size: int | None = None
 
     def normalise_options(self) -> tuple[str, ...]:
         """The options of the `normalise` job that make it read the file in the same way."""
@@ -161,7 +163,12 @@ class _Recogniser:
                 "has more rows than columns, or fewer",
                 "such a matrix has two kinds of vertices and isn't a graph that the jobs can use",
             )
-        return self._skipping(size, extra_columns=True, promised=numbers[2])
+        if self._spec.header_lines is not None:
+            raise BadInputError(
+                f"{self._path}: is a Matrix Market file, which says itself where its edges begin; leave out "
+                "`header_lines`."
+            )
+        return self._skipping(size, extra_columns=True, promised=numbers[2], size=numbers[0])
 
     def _konect(self) -> Layout:
         kind = _KONECT.match(self._first.text)
@@ -226,7 +233,8 @@ def _lines(head: bytes) -> Iterator[_Line]:
 
 
 def _numbers(fields: list[bytes]) -> tuple[int, ...]:
-    return tuple(int(field) for field in fields if field.isdigit())
+    """Those that are ids or counts: nothing has more digits than the largest id."""
+    return tuple(int(field) for field in fields if field.isdigit() and len(field) <= MOST_DIGITS)
 
 
 def _is_word(field: bytes) -> bool:
@@ -240,7 +248,7 @@ def _suspect(line: _Line) -> Suspect:
 def _leading_single(data: list[_Line]) -> list[_Line]:
     leading: list[_Line] = []
     for line in data:
-        if len(line.fields) != 1 or not line.fields[0].isdigit():
+        if len(line.fields) != 1 or not _numbers(line.fields):
             break
         leading.append(line)
     return leading

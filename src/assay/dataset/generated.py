@@ -29,13 +29,13 @@ def shape_of(graph: Published, scale: float) -> Shape:
         BadInputError: so small that the vertices couldn't bear the edges, or absurdly large.
     """
     steering = graph.steering
-    nodes, edges = round(graph.counts.nodes * scale), round(graph.counts.edges * scale)
-    least = 16 * graph.counts.edges / graph.counts.nodes**2
-    if not least <= scale <= _LARGEST_SCALE or nodes < 20:
+    least = max(16 * graph.counts.edges / graph.counts.nodes**2, 20 / graph.counts.nodes)
+    if not least <= scale <= _LARGEST_SCALE:  # which no NaN is
         raise BadInputError(
-            f"`scale: {scale:g}` of `make: {graph.name}` can't be made; it has to be from "
-            f"{max(least, 20 / graph.counts.nodes):.1g} to {_LARGEST_SCALE:g}."
+            f"`scale: {scale:g}` of `make: {graph.name}` can't be made; it has to be from {least:.1g} to "
+            f"{_LARGEST_SCALE:g}."
         )
+    nodes, edges = round(graph.counts.nodes * scale), round(graph.counts.edges * scale)
     small = round((steering.components - 1) * scale)
     lost = max(2 * small, round((graph.counts.nodes - steering.largest_component) * scale)) if small else 0
     return Shape(

@@ -71,6 +71,13 @@ def parse(block: bytes, layout: Layout) -> Block:
     pairs = np.empty((left.size, 2), dtype=np.uint64)
     pairs[:, 0] = _numbers(tokens, left, edges)
     pairs[:, 1] = _numbers(tokens, left + 1, edges)
+    if layout.size is not None:
+        _refuse(
+            np.any((pairs < 1) | (pairs > layout.size), axis=1),
+            edges,
+            f"has an index outside 1 to {layout.size:,}, the matrix's size",
+            "the file was edited or is damaged: fetch it again",
+        )
     return Block(pairs, _numbers(tokens, tokens.first[lone], lone), data.size, int(comment.sum()), int(blank.sum()))
 
 

@@ -17,6 +17,7 @@ from assay.model.errors import BadInputError
 from assay.model.progress import Progress, Silent
 
 BLOCK_BYTES = 1 << 23
+MOST_LINE_BYTES = 1 << 23
 
 
 class ReadCounts(Frozen):
@@ -50,9 +51,19 @@ def read(path: Path, layout: Layout, progress: Progress | None = None) -> Readin
     """
     reader = _Reader(path, layout, progress or Silent())
     with uncompressed(path) as stream:
-        for block in _blocks(stream, layout.skip_bytes):
-            reader.take(block)
+        try:
+            for block in _blocks(stream, layout.skip_bytes):
+                reader.take(block)
+        except _LongLineError:
+            raise BadInputError(
+                f"{path}, line {reader.line}: is longer than {MOST_LINE_BYTES >> 20} MiB; name a file of edges, one "
+                "`u v` per line."
+            ) from None
     return reader.finish()
+
+
+class _LongLineError(Exception):
+    """A line that is no edge, whatever its end may hold."""
 
 
 class _Reader:
@@ -64,6 +75,11 @@ class _Reader:
         self._line = layout.skip_lines + 1
         self._comments = self._blank = self._lone = self._edge_lines = 0
         self._largest = 0  # of all edges but the first
+
+    @property
+    def line(self) -> int:
+        """The number of the next line, from 1."""
+        return self._line
 
     def take(self, text: bytes) -> None:
         try:
@@ -142,5 +158,7 @@ def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:
         kept = text[end:]
         if end:
             yield text[:end]
+        if len(kept) > MOST_LINE_BYTES:
+            raise _LongLineError
     if kept:
         yield kept + b"\n"

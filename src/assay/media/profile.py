@@ -6,7 +6,7 @@ alone knows: `assay-emulator check` judges the figures, and what it finds is tol
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,8 @@ from pydantic import Field, ValidationError, field_validator
 
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
-from assay.model.naming import nearest
+from assay.model.naming import MOST_NAME_CHARACTERS, nearest
+from assay.yaml_file import line_of, plain, read_tree, shown
 
 # A number as it stands in the file: neither text nor yes or no, neither infinite nor undefined.
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -45,7 +46,7 @@ class Profile(Frozen):
     drive, against which calibration holds the emulated one. `lines` are where the figures stand in the file.
     """
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)
     kind: str
     title: str = ""
     model: str = ""
@@ -85,6 +86,18 @@ class Profile(Frozen):
         return f"{self.file}, line {line}" if line else str(self.file)
 
 
+_OURS = frozenset({"file", "lines"})
+"""Fields of a profile that no file gives."""
+
+_KEYS = [key for key in Profile.model_fields if key not in _OURS]
+
+_MUST = {
+    "literal_error": "{expected}", "float_type": "a number", "string_type": "a text", "dict_type": "a map",
+    "mapping_type": "a map", "model_type": "a map", "string_too_long": "of at most {max_length} characters",
+    "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
+}  # fmt: skip
+
+
 def profile_names(folder: Path) -> list[str]:
     """The names of the shipped profiles."""
     return sorted(file.stem for file in folder.glob("*.yaml"))
@@ -105,36 +118,23 @@ def find_profile(name_or_file: str, folder: Path) -> Profile:
 
 def read_profile(file: Path) -> Profile:
     """The profile in a YAML file. Raises BadInputError with the line where its form is wrong."""
-    tree = _tree(file)
+    tree = read_tree(file)
+    if not isinstance(tree, dict):
+        raise BadInputError(f"{file} must be a mapping with `name`, `kind` and `figures`")
     if "slowdown" in tree:
-        line = _line(tree, ("slowdown",))
+        line = line_of(tree, ("slowdown",))
         raise BadInputError(f"{file}, line {line}: slowdown is of an experiment's medium; leave it out of the profile")
-    plain = json.loads(json.dumps(tree, default=str))
+    for key in _OURS & set(tree):
+        raise BadInputError(f"{file}, line {line_of(tree, (key,))}: unknown key {key!r}; {nearest(key, _KEYS)}")
     try:
-        profile = Profile.model_validate({**plain, "file": file, "lines": _lines(tree)})
+        profile = Profile.model_validate({**plain(tree), "file": file, "lines": _lines(tree)})
     except ValidationError as error:
         raise BadInputError(_sentence(error, file, tree)) from None
     for name in profile.expected:
         if name not in EXPECTED:
-            line = _line(tree, ("expected", name))
+            line = line_of(tree, ("expected", name))
             raise BadInputError(f"{file}, line {line}: nothing is measured as {name!r}; {nearest(name, EXPECTED)}")
     return profile
-
-
-def _tree(file: Path) -> Any:
-    """Ruamel's tree of a file, which knows its lines."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        tree = YAML().load(file.read_text())
-    except OSError as error:
-        raise BadInputError(f"the drive profile {file} can't be read: {error.strerror}") from None
-    except (YAMLError, UnicodeDecodeError) as error:
-        raise BadInputError(f"{file} is not readable YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(tree, dict):
-        raise BadInputError(f"{file} must be a mapping with `name`, `kind` and `figures`")
-    return tree
 
 
 def _lines(tree: Any) -> dict[str, int]:
@@ -143,7 +143,7 @@ def _lines(tree: Any) -> dict[str, int]:
         return {}
     figures = tree["figures"]
     names = list(figures) if isinstance(figures, dict) else []
-    lines = {name: _line(tree, ("figures", name)) for name in names} | {"figures": _line(tree, ("figures",))}
+    lines = {name: line_of(tree, ("figures", name)) for name in names} | {"figures": line_of(tree, ("figures",))}
     return {name: line for name, line in lines.items() if line is not None}
 
 
@@ -151,25 +151,15 @@ def _sentence(error: ValidationError, file: Path, tree: Any) -> str:
     """The first mistake of a file's form; an unknown key first, because a misspelt one also makes another missing."""
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     location = [str(part) for part in first["loc"]]
-    line = _line(tree, location)
+    line = line_of(tree, location)
     where = f"{file}, line {line}" if line else str(file)
     if first["type"] == "missing":
         return f"{where}: {'.'.join(location)} is missing"
     if first["type"] == "extra_forbidden":
-        known: Sequence[str] = list(Figure.model_fields if len(location) > 1 else Profile.model_fields)
-        shown = [key for key in known if key not in {"file", "lines"}]
-        return f"{where}: unknown key {location[-1]!r}; {nearest(location[-1], shown)}"
-    if first["type"] == "literal_error":
-        return f"{where}: {'.'.join(location)} is {first['input']!r}, and must be {first['ctx']['expected']}"
-    return f"{where}: {'.'.join(location)} is {first['input']!r}: {first['msg'].lower()}"
-
-
-def _line(tree: Any, location: Sequence[str]) -> int | None:
-    """The line of the last part of a location that is in the tree."""
-    line: int | None = None
-    for part in location:
-        if not hasattr(tree, "lc") or part not in tree:
-            break
-        line = tree.lc.key(part)[0] + 1
-        tree = tree[part]
-    return line
+        known = list(Figure.model_fields) if len(location) > 1 else _KEYS
+        return f"{where}: unknown key {location[-1]!r}; {nearest(location[-1], known)}"
+    must = _MUST.get(first["type"])
+    if must is not None:
+        must = must.format(**first.get("ctx", {}))
+        return f"{where}: {'.'.join(location)} is {shown(first['input'])}, and must be {must}"
+    return f"{where}: {'.'.join(location)} is {shown(first['input'])}: {first['msg'].lower()}"

@@ -11,6 +11,9 @@ from assay.model.base import Frozen
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress
 
+MOST_WHOLE = 2**31 - 1
+"""What Hadoop takes for a whole number in most places."""
+
 
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
@@ -35,9 +38,19 @@ class ClusterSpec(Frozen):
         description="How much start-up waiting is cut (see [settings](settings.md#starts)). Embedded only.",
     )
     memory_mb: int = Field(
-        default=8192, ge=1, description="Memory that the NodeManager offers to containers. Embedded only."
+        default=8192,
+        ge=1,
+        le=MOST_WHOLE,
+        strict=True,
+        description="Memory that the NodeManager offers to containers. Embedded only.",
     )
-    vcores: int = Field(default=8, ge=1, description="Cores that the NodeManager offers to containers. Embedded only.")
+    vcores: int = Field(
+        default=8,
+        ge=1,
+        le=MOST_WHOLE,
+        strict=True,
+        description="Cores that the NodeManager offers to containers. Embedded only.",
+    )
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
 

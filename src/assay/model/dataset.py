@@ -9,6 +9,8 @@ from assay.model.base import Frozen
 from assay.model.graph import Graph, GraphFacts, StagedFile
 from assay.model.progress import Progress
 
+MOST_SEED = 2**31 - 1
+
 
 class DatasetSpec(Frozen):
     """Which input a trial uses: exactly one of `file`, `get` (a catalogue name) and `make` (a preset's name).

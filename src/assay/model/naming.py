@@ -1,10 +1,35 @@
-"""Hints for words that are not known."""
+"""Names as people see them: hints for words that are not known, and texts that are fit for a terminal."""
 
 import difflib
+import re
 from collections.abc import Sequence
+
+MOST_NAME_CHARACTERS = 150
+"""Of what becomes a part of a folder's name: file systems take 255 bytes, with what stands before and after."""
+
+# What moves the cursor, changes colours or the order of letters, or is no character: all but the end of a line.
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONG_WORD = re.compile(r"\S{400,}")
 
 
 def nearest(word: str, words: Sequence[str]) -> str:
     """A hint for a word that isn't among some words: the most similar one, else all of them."""
     close = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     return f"did you mean {close[0]!r}?" if close else f"possible are {', '.join(words)}"
+
+
+def unprintable(text: str) -> str | None:
+    """The first character that no terminal should be given, the end of a line too; None where there is none."""
+    found = _CONTROL.search(text) or re.search("\n", text)
+    return f"U+{ord(found[0]):04X}" if found else None
+
+
+def printable(text: str) -> str:
+    """The text with control characters shown instead of done; ends of lines stay."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def sentence(text: str) -> str:
+    """A message in one line, fit for a terminal, with words of many hundred characters cut."""
+    line = printable(text.replace("\n", "\\n"))
+    return _LONG_WORD.sub(lambda found: f"{found[0][:150]}...{found[0][-50:]}", line)

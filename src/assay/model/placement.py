@@ -16,6 +16,9 @@ TOLERANCE_SHARE = 0.05
 SEEN_SHARE = 0.9
 """Less than this of what should have been found says too little about the rest."""
 
+MOST_DIRECTORIES = 20
+"""Of one role, and so the most media that can share it."""
+
 MATERIAL_BYTES = 1 << 20
 """Less than this can't be divided in a way that any disk would notice (a count of triangles is 7 bytes)."""
 

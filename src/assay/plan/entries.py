@@ -1,16 +1,15 @@
 """What an experiment file may say of a workload, a dataset, a medium and a placement."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from assay.model.base import Frozen
-from assay.model.dataset import DatasetSpec
-from assay.model.placement import ROLES
+from assay.model.dataset import MOST_SEED, DatasetSpec
+from assay.model.placement import MOST_DIRECTORIES, ROLES
 from assay.plan.settings import Text
-from assay.plan.short_forms import Bytes, Levels, Name
+from assay.plan.short_forms import Bytes, Label, Levels, Name, Number, UserPath, Whole
 
 
 class WorkloadEntry(Frozen):
@@ -38,7 +37,7 @@ class MediumEntry(Frozen):
     kind: Literal["directory", "memory", "emulated"] = Field(
         default="directory", description="What it is. `emulated` goes without saying where `profile` is given."
     )
-    path: Path | None = Field(
+    path: UserPath | None = Field(
         default=None,
         description="Of a directory: where; it must exist and be writable; by default the working directory. Of "
         "memory: another tmpfs than `/dev/shm`. Of an emulated drive: the directory for its backing file, on a disk "
@@ -56,7 +55,7 @@ class MediumEntry(Frozen):
         "or `.yml`.",
     )
     file_system: Literal["ext4", "xfs"] = Field(default="ext4", description="On an emulated drive.")
-    slowdown: int = Field(
+    slowdown: Whole = Field(
         default=1,
         ge=1,
         le=100,
@@ -72,6 +71,11 @@ class MediumEntry(Frozen):
             raise ValueError(f"a profile belongs to an emulated medium, and this one is of kind {self.kind}")
         if self.kind != "emulated" and self.slowdown != 1:
             raise ValueError(f"slowdown belongs to an emulated medium, and this one is of kind {self.kind}")
+        if self.kind != "emulated" and "file_system" in self.model_fields_set:
+            raise ValueError(
+                f"file_system belongs to an emulated medium, and this one is of kind {self.kind}: it keeps the one "
+                "that it has; leave file_system out"
+            )
         if self.kind == "directory" and self.size is not None:
             raise ValueError("a directory has no size of its own; leave size out")
         return self
@@ -83,7 +87,7 @@ def _medium_alone(role: str) -> str:
 
 # A medium alone, or fractions.
 Shares = Annotated[
-    Mapping[str, float], BeforeValidator(lambda value: value, json_schema_input_type=str | Mapping[str, float])
+    Mapping[str, Number], BeforeValidator(lambda value: value, json_schema_input_type=str | Mapping[str, float])
 ]
 
 
@@ -101,6 +105,11 @@ class PlacementEntry(Frozen):
     def _fractions_add_up(self) -> "PlacementEntry":
         for role in ROLES:
             fractions = getattr(self, role)
+            if len(fractions) > MOST_DIRECTORIES:
+                raise ValueError(
+                    f"{role} names {len(fractions)} media, and a role has at most {MOST_DIRECTORIES} directories; name "
+                    "fewer media"
+                )
             if min(fractions.values()) < 0 or abs(sum(fractions.values()) - 1) > 1e-6:
                 shown = ", ".join(f"{medium}: {share:g}" for medium, share in fractions.items())
                 raise ValueError(f"the fractions of {role} ({shown}) must be 0 or more and add up to 1")
@@ -110,16 +119,16 @@ class PlacementEntry(Frozen):
 class DatasetEntry(DatasetSpec):
     """A dataset: a file's name alone, or a map with exactly one of `file`, `get` and `make`."""
 
-    name: str = Field(
+    name: Label = Field(
         default="",
         description="The name in reports. By default the file's name up to its first dot, the published graph's name, "
         "or `NAME-like` with `-xSCALE` where the scale is not 1. Names must differ: give one when only seeds differ.",
     )
-    file: Path | None = Field(default=None, description="A graph file of yours, one edge per line.")
+    file: UserPath | None = Field(default=None, description="A graph file of yours, one edge per line.")
     format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = Field(
         default="auto", description="How `file` is written ([below](#forms-of-a-file)); recognised by default."
     )
-    header_lines: int | None = Field(
+    header_lines: Whole | None = Field(
         default=None,
         ge=0,
         description="Lines before the first edge of `file` that are not comments; recognised by default.",
@@ -129,8 +138,10 @@ class DatasetEntry(DatasetSpec):
         description="A published graph. It is downloaded once and checked. `assay data list` shows the names.",
     )
     make: str | None = Field(default=None, description="A graph generated like the published one of that name.")
-    seed: int = Field(default=1, ge=0, description="For `make`: another seed makes another graph of the same kind.")
-    scale: float = Field(
+    seed: Whole = Field(
+        default=1, ge=0, le=MOST_SEED, description="For `make`: another seed makes another graph of the same kind."
+    )
+    scale: Number = Field(
         default=1.0,
         description="For `make`: the fraction of the published graph's nodes and edges, at most 100. The least depends "
         "on the graph and is told.",
@@ -142,4 +153,7 @@ class DatasetEntry(DatasetSpec):
         if len(given) != 1:
             found = f"{' and '.join(given)} are" if given else "none is"
             raise ValueError(f"a dataset needs exactly one of file, get and make, and {found} given")
+        for key, source in (("format", "file"), ("header_lines", "file"), ("seed", "make"), ("scale", "make")):
+            if key in self.model_fields_set and source != given[0]:
+                raise ValueError(f"{key} belongs to `{source}`, and this dataset has `{given[0]}`; leave {key} out")
         return self

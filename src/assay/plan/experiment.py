@@ -7,15 +7,19 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
+from assay.model.dataset import MOST_SEED
 from assay.model.placement import ROLES
 from assay.model.trial import DEFAULT_WORTH, ZERO_DELAY
 from assay.plan.entries import DatasetEntry, MediumEntry, PlacementEntry, WorkloadEntry
-from assay.plan.settings import Profile, Text
+from assay.plan.settings import Profile, Prose, Text
 from assay.plan.short_forms import (
     Bytes,
+    Label,
     Levels,
     Name,
+    Number,
     Percentage,
+    Whole,
     cluster_short,
     file_alone,
     medium_short,
@@ -39,8 +43,8 @@ OnePlacement = Annotated[
 OneCluster = Annotated[
     ClusterSpec, BeforeValidator(cluster_short, json_schema_input_type=Literal["embedded"] | ClusterSpec)
 ]
-Cpus = Annotated[float, Field(gt=0)]
-Copies = Annotated[int, Field(ge=1, le=512)]
+Cpus = Annotated[Number, Field(gt=0)]
+Copies = Annotated[Whole, Field(ge=1, le=512)]
 Factors = Annotated[list[str], Field(min_length=2)]
 Several = Annotated[
     list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text]), Field(min_length=1)
@@ -57,8 +61,8 @@ class ExperimentFile(Frozen):
         description="Letters, digits, `.`, `_`, `-`; begins with a letter or digit. Names the run folder, "
         "`runs/NAME-DATE-TIME`."
     )
-    description: str = Field(default="", description="Shown in the report.")
-    next: str = Field(
+    description: Prose = Field(default="", description="Shown in the report.")
+    next: Prose = Field(
         default="",
         description="What to do after this experiment, in a sentence; the report ends with it. Commands in it stand "
         "between back quotes.",
@@ -83,7 +87,7 @@ class ExperimentFile(Frozen):
         min_length=1,
         description="Which medium serves input, intermediates and output; by default each medium alone. Embedded only.",
     )
-    zero_delay_baseline: bool = Field(
+    zero_delay_baseline: Annotated[bool, Field(strict=True)] = Field(
         default=False,
         description="Whether each combination also runs on a drive without delays, as the placement "
         f"`{ZERO_DELAY}`: what storage costs is the time above that ([below](#the-zero-delay-baseline)). Emulated "
@@ -105,7 +109,7 @@ class ExperimentFile(Frozen):
         description="Profiles, that is named sets of Hadoop properties: `stock`, `defaults`, `containers`, `customs`, "
         "`small` and others (see [settings](settings.md)), or one under `profiles`.",
     )
-    profiles: Mapping[str, Profile] = Field(
+    profiles: Mapping[Label, Profile] = Field(
         default={}, description="Your own profiles. One with a shipped name replaces it."
     )
     hadoop: Mapping[str, Levels] = Field(
@@ -172,13 +176,13 @@ class ExperimentFile(Frozen):
         description="Combinations to leave out: those that have all the levels of one of these maps; several levels of "
         "a factor may be given as a list.",
     )
-    repetitions: int = Field(
+    repetitions: Whole = Field(
         default=1,
         ge=1,
         le=10_000,
         description="How often each combination runs. With 1, in the interleaved order, nothing can be significant.",
     )
-    warm_up: int = Field(
+    warm_up: Whole = Field(
         default=0,
         ge=0,
         le=1000,
@@ -191,7 +195,7 @@ class ExperimentFile(Frozen):
         "in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels within it. "
         "See [below](#order).",
     )
-    seed: int = Field(default=1, ge=0, description="Draws the order of the trials.")
+    seed: Whole = Field(default=1, ge=0, le=MOST_SEED, description="Draws the order of the trials.")
 
     @model_validator(mode="after")
     def _media_belong_to_the_cluster(self) -> "ExperimentFile":
@@ -201,6 +205,19 @@ class ExperimentFile(Frozen):
                 raise ValueError(
                     f"{given[0]} can't be chosen on an existing cluster: its data and limits are its own; "
                     f"leave {given[0]} out"
+                )
+            if "placement_check" in self.model_fields_set:
+                raise ValueError(
+                    "placement_check belongs to a cluster of Assay's own: on an existing one nobody looks where bytes "
+                    "land; leave placement_check out"
+                )
+            if "capture" in self.probes:
+                raise ValueError("probes: there are none on an existing cluster, and so no capture; leave probes out")
+            own = sorted({"starts", "memory_mb", "vcores"} & self.cluster.model_fields_set)
+            if own:
+                raise ValueError(
+                    f"cluster: {own[0]} belongs to a cluster of Assay's own, and this one is there already; leave "
+                    f"{own[0]} out"
                 )
             if self.cluster.conf_dir is None:
                 raise ValueError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")

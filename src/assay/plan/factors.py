@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import ByteSize, TypeAdapter, ValidationError
-
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
+from assay.model.sizes import size_of
 from assay.model.trial import cpus_level, memory_level
 
 WORKLOAD, DATASET, PLACEMENT, REPLICATION = "workload", "dataset", "placement", "replication"
@@ -46,11 +45,12 @@ def factor_name(word: str, known: Sequence[str]) -> str:
 
 def level_text(factor: str, word: str) -> str:
     """A level as tables show it, from how a user writes it: `2048MiB` is shown as `2GiB`."""
+    size = size_of(word) if factor == "memory" else None
+    if size is not None:
+        return memory_level(size)
     try:
-        if factor == "memory" and word != memory_level(None):
-            return memory_level(int(TypeAdapter(ByteSize).validate_python(word)))
         return cpus_level(float(word)) if factor == "cpus" and word != cpus_level(None) else word
-    except (ValidationError, ValueError):
+    except ValueError:
         return word
 
 

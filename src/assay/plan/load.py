@@ -1,15 +1,19 @@
 """Read an experiment file; every mistake in it becomes one sentence with the line and the nearest valid word."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from assay.model.dataset import DATASET
+from assay.files import UnreadableFileError
+from assay.model.dataset import DATASET, DatasetSpec
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
+from assay.model.trial import WorkloadSpec
 from assay.plan.experiment import ExperimentFile
+from assay.yaml_file import line_of, plain, read_tree, shown
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -18,14 +22,20 @@ _WHOLE, _NUMBER, _TEXT, _MAP = "a whole number", "a number", "a single text or n
 # What a value must be, by the type of pydantic's errors.
 _MUST = {
     "int_type": _WHOLE, "int_parsing": _WHOLE, "int_from_float": _WHOLE, "float_type": _NUMBER,
-    "float_parsing": _NUMBER, "string_type": _TEXT, "dict_type": _MAP, "mapping_type": _MAP, "model_type": _MAP,
+    "float_parsing": _NUMBER, "finite_number": "a finite number", "path_type": "a path", "string_type": _TEXT,
+    "dict_type": _MAP, "mapping_type": _MAP, "model_type": _MAP,
     "model_attributes_type": _MAP, "list_type": "a list such as [one, other]", "literal_error": "{expected}",
     "greater_than_equal": "{ge} or more", "greater_than": "above {gt:g}", "less_than_equal": "{le} or less",
     "bool_parsing": "true or false", "bool_type": "true or false", "too_short": "a list of {min_length} or more",
+    "string_too_long": "of at most {max_length} characters", "int_parsing_size": "a smaller whole number",
     "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
 }  # fmt: skip
 # The option of a workload that may name any input, the experiment's dataset too.
 INPUT = "input"
+
+
+def no_check(spec: object) -> None:
+    """Takes all: those who plan without running have nobody to ask."""
 
 
 class Vocabulary(NamedTuple):
@@ -34,7 +44,8 @@ class Vocabulary(NamedTuple):
     `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
     `path_options` has the names of each workload's options that are paths, with their defaults.
     `properties` are those that Hadoop knows, with the values of its own tables of defaults, empty where these have
-    none; no property at all where Hadoop is not there to ask.
+    none; no property at all where Hadoop is not there to ask. `check_workload` and `check_dataset` raise BadInputError
+    for what a workload's options, or a dataset's scale, can't be.
     """
 
     workloads: Mapping[str, Sequence[str]]
@@ -44,6 +55,8 @@ class Vocabulary(NamedTuple):
     own_input: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}
     properties: Mapping[str, str] = {}
+    check_workload: Callable[[WorkloadSpec], object] = no_check
+    check_dataset: Callable[[DatasetSpec], object] = no_check
 
     def needs_dataset(self, workload: str, options: Mapping[str, str]) -> bool:
         """Whether a workload with these options runs on the experiment's datasets."""
@@ -53,46 +66,28 @@ class Vocabulary(NamedTuple):
 
 def load(path: Path) -> tuple[ExperimentFile, Any]:
     """The experiment in a file, and the YAML tree that knows its lines. Raises BadInputError."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
     try:
-        tree = YAML().load(path.read_text())
-    except FileNotFoundError:
+        tree = read_tree(path)
+    except UnreadableFileError as error:
+        if not error.missing:
+            raise
         raise BadInputError(f"there is no experiment file {path}; see the experiments/ folder for examples") from None
-    except MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise BadInputError(f"{path}{line}: not readable as YAML: {error.problem}") from None
-    except (OSError, YAMLError, UnicodeDecodeError) as error:
-        raise BadInputError(f"{path} can't be read: {' '.join(str(error).split())}") from None
     if not isinstance(tree, dict):
         raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
     try:
-        return ExperimentFile.model_validate(_plain(tree)), tree
+        return ExperimentFile.model_validate(plain(tree)), tree
     except ValidationError as error:
         raise BadInputError(f"{path}{_sentence(error, tree)}") from None
 
 
-def line_of(tree: Any, location: Sequence[object]) -> int | None:
-    """The line (from 1) of a key or list item in a YAML tree; of its nearest parent when it is not there."""
-    line: int | None = None
-    for part in location:
-        try:
-            places: Any = tree.lc
-            line = (places.key(part) if isinstance(tree, dict) else places.item(part))[0] + 1
-            tree = tree[part]
-        except (AttributeError, KeyError, IndexError, TypeError):
-            break
-    return line
-
-
-def _plain(tree: Any) -> Any:
-    """Ruamel's decorated containers as plain ones."""
-    if isinstance(tree, dict):
-        return {key: _plain(value) for key, value in tree.items()}
-    if isinstance(tree, list):
-        return [_plain(value) for value in tree]
-    return tree
+@contextmanager
+def told_at(path: Path, tree: Any, location: Sequence[object]) -> Iterator[None]:
+    """A mistake that is met meanwhile, told with the file and the line of this place in it."""
+    try:
+        yield
+    except BadInputError as error:
+        line = line_of(tree, location)
+        raise BadInputError(f"{path}, line {line}: {error}" if line else f"{path}: {error}") from None
 
 
 def _sentence(error: ValidationError, tree: Any) -> str:
@@ -118,8 +113,8 @@ def _mistake(first: "ErrorDetails", location: Sequence[int | str]) -> str:
     if must is not None:
         levels = location[0] == "profiles" and isinstance(first["input"], list)
         where = "; a list of levels belongs under `hadoop`" if levels and must == _TEXT else ""
-        return f"{name} is {first['input']!r}, and must be {must.format(**first.get('ctx', {}))}{where}"
-    return f"{name} is {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        return f"{name} is {shown(first['input'])}, and must be {must.format(**first.get('ctx', {}))}{where}"
+    return f"{name} is {shown(first['input'])}: {first['msg'][:1].lower()}{first['msg'][1:]}"
 
 
 def _keys_beside(location: Sequence[int | str]) -> list[str]:

@@ -1,29 +1,31 @@
 """Make the plan of an experiment: its combinations of levels, in an order in which all levels meet the same drift."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import chain, islice
 from itertools import count as counting
 from pathlib import Path
 from typing import Any
 
+from assay.files import absolute
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
 from assay.model.placement import pure
 from assay.model.trial import ZERO_DELAY, MediumSpec, Plan, SettingsSpec, Trial, cpus_level, memory_level
 from assay.plan.axes import axes_of, further_factors, workload_axis
+from assay.plan.bounds import check_values
 from assay.plan.choosing import without
 from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD, Level
 from assay.plan.grid import MOST_TRIALS, Combination, Grid, base_levels, one_at_a_time, zipped_names
-from assay.plan.load import Vocabulary, line_of, load
+from assay.plan.load import Vocabulary, load, told_at
 from assay.plan.media import media_of
 from assay.plan.named import Named, named_things
 from assay.plan.order import blocks
-from assay.plan.paths import beside, refuse_stored
+from assay.plan.paths import refuse_stored
 from assay.plan.properties import check_properties, one_copy, refuse_equal
 from assay.plan.reserved import refuse_reserved, refuse_unjudged
 from assay.plan.words import check_words, refuse_doubles
+from assay.yaml_file import line_of
 
 
 def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
@@ -38,6 +40,7 @@ def plan_and_more(path: Path, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tu
     """
     experiment, tree = load(path)
     check_words(path, experiment, tree, vocabulary)
+    check_values(path, experiment, tree)
     refuse_reserved(path, experiment, tree)
     refuse_unjudged(path, experiment, tree)
     refuse_stored(path, experiment, tree, vocabulary.path_options)
@@ -46,7 +49,9 @@ def plan_and_more(path: Path, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tu
     named = named_things(path, experiment, tree, vocabulary)
     _refuse_doubles(path, experiment, tree, named)
     combinations = _combinations(path, experiment, tree, named)
-    make = _TrialMaker(experiment, _cluster(experiment, path.parent), media, further_factors(experiment, named))
+    with told_at(path, tree, ["cluster", "conf_dir"]):
+        cluster = _cluster(experiment, path.parent)
+    make = _TrialMaker(experiment, cluster, media, further_factors(experiment, named))
     repetitions = make.repetitions(combinations)
     plan = Plan(
         experiment=experiment.experiment,
@@ -65,12 +70,12 @@ def _combinations(path: Path, experiment: ExperimentFile, tree: Any, named: Name
     """All combinations that the experiment asks for, each once."""
     axes = [axes_of(experiment, named, place) for place in range(len(named.workloads))]
     every = [workload_axis(experiment, named), *(one for own in axes for one in own)]
-    with _told(path, tree, "zip"):
+    with told_at(path, tree, ["zip"]):
         zipped = zipped_names(experiment.zip, every)
     grids = [Grid(own, zipped, place) for place, own in enumerate(axes)]
-    with _told(path, tree, "base" if experiment.base else "design" if "design" in tree else "workloads"):
+    with told_at(path, tree, ["base" if experiment.base else "design" if "design" in tree else "workloads"]):
         found = _designed(experiment, grids, base_levels(experiment.base, every))
-    with _told(path, tree, "exclude"):
+    with told_at(path, tree, ["exclude"]):
         found = without(found, experiment.exclude)
     return _with_baseline(found) if experiment.zero_delay_baseline else found
 
@@ -163,16 +168,6 @@ class _TrialMaker:
         )
 
 
-@contextmanager
-def _told(path: Path, tree: Any, key: str) -> Iterator[None]:
-    """A mistake in one of the experiment's keys, with the file and its line."""
-    try:
-        yield
-    except BadInputError as error:
-        line = line_of(tree, [key])
-        raise BadInputError(f"{path}, line {line}: {error}" if line else f"{path}: {error}") from None
-
-
 def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Named) -> None:
     rename = "leave one out, or give it another name"
     workloads = [" ".join([one.name, one.variant, one.own]).strip() for one in named.workloads]
@@ -201,7 +196,7 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
 def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:
     if experiment.cluster.conf_dir is None:
         return experiment.cluster
-    conf_dir = beside(folder, experiment.cluster.conf_dir)
+    conf_dir = absolute(folder, experiment.cluster.conf_dir)
     if not (conf_dir / "core-site.xml").is_file():
         raise BadInputError(
             f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"

@@ -4,17 +4,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from assay.files import absolute, irregular
 from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
 from assay.model.placement import Placement
 from assay.model.trial import SettingsSpec, WorkloadSpec
 from assay.plan.entries import DatasetEntry, WorkloadEntry
 from assay.plan.experiment import ExperimentFile
-from assay.plan.load import Vocabulary, line_of
+from assay.plan.load import Vocabulary, told_at
 from assay.plan.media import placements_of
-from assay.plan.paths import beside, with_paths
+from assay.plan.paths import with_paths
 from assay.plan.settings import Profile, resolve, shipped_profiles
 from assay.plan.words import check_word
+from assay.yaml_file import line_of
 
 
 class Named(NamedTuple):
@@ -34,24 +36,30 @@ class Named(NamedTuple):
 def named_things(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> Named:
     """Whatever has a name in the experiment, ready for trials. Raises BadInputError."""
     entries = experiment.workloads
+    with told_at(path, tree, ["placement"]):
+        placements = placements_of(experiment)
     return Named(
-        workloads=[_workload(entry, vocabulary, path.parent) for entry in entries],
+        workloads=[_workload(path, entry, place, tree, vocabulary) for place, entry in enumerate(entries)],
         own_levels=[{name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1} for entry in entries],
         needs_dataset=[vocabulary.needs_dataset(entry.name, entry.options) for entry in entries],
         datasets=[_dataset(path, entry, place, tree, vocabulary) for place, entry in enumerate(experiment.datasets)],
         settings=_settings(path, experiment, tree),
-        placements=placements_of(experiment),
+        placements=placements,
     )
 
 
-def _workload(entry: WorkloadEntry, vocabulary: Vocabulary, folder: Path) -> WorkloadSpec:
+def _workload(path: Path, entry: WorkloadEntry, place: int, tree: Any, vocabulary: Vocabulary) -> WorkloadSpec:
     """Of its properties with several levels the first, until a trial chooses."""
-    return WorkloadSpec(
-        name=entry.name,
-        variant=entry.variant or vocabulary.workloads[entry.name][0],
-        options=with_paths(entry, vocabulary.path_options.get(entry.name, {}), folder),
-        hadoop={name: levels[0] for name, levels in entry.hadoop.items()},
-    )
+    at = ["workloads", *([place] if isinstance(tree["workloads"], list) else [])]
+    with told_at(path, tree, [*at, "options"]):
+        spec = WorkloadSpec(
+            name=entry.name,
+            variant=entry.variant or vocabulary.workloads[entry.name][0],
+            options=with_paths(entry, vocabulary.path_options.get(entry.name, {}), path.parent),
+            hadoop={name: levels[0] for name, levels in entry.hadoop.items()},
+        )
+        vocabulary.check_workload(spec)
+    return spec
 
 
 def _settings(path: Path, experiment: ExperimentFile, tree: Any) -> list[SettingsSpec]:
@@ -80,15 +88,20 @@ def _resolved(path: Path, tree: Any, name: str, profiles: Mapping[str, Profile])
 def _dataset(path: Path, entry: DatasetEntry, place: int, tree: Any, vocabulary: Vocabulary) -> DatasetSpec:
     fields = entry.model_dump(exclude={"name"})
     if entry.file is not None:
-        fields["file"] = beside(path.parent, entry.file)
+        with told_at(path, tree, ["datasets", place]):
+            fields["file"] = absolute(path.parent, entry.file)
         if not fields["file"].is_file():
-            what = "is a folder" if fields["file"].is_dir() else "is not there"
+            there = fields["file"].exists()
+            what = irregular(fields["file"].stat().st_mode) if there else "not there"
             cure = "give a file's path, absolute or from the experiment's folder"
             if str(entry.file) in vocabulary.catalogue:
                 cure = f"for the published graph say {{get: {entry.file}}}, for a generated one {{make: {entry.file}}}"
             line = line_of(tree, ["datasets", place])
-            raise BadInputError(f"{path}, line {line}: dataset file {fields['file']} {what}; {cure}")
-    return DatasetSpec(name=entry.name or _derived_name(entry), **fields)
+            raise BadInputError(f"{path}, line {line}: dataset file {fields['file']} is {what}; {cure}")
+    spec = DatasetSpec(name=entry.name or _derived_name(entry), **fields)
+    with told_at(path, tree, ["datasets", place, "scale"]):
+        vocabulary.check_dataset(spec)
+    return spec
 
 
 def _derived_name(entry: DatasetEntry) -> str:

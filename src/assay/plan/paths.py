@@ -4,30 +4,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.files import absolute
 from assay.model.dataset import DATASET
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
 from assay.plan.entries import WorkloadEntry
 from assay.plan.experiment import ExperimentFile
-from assay.plan.load import INPUT, line_of
-
-
-def beside(folder: Path, path: Path) -> Path:
-    """A path as a user writes it, from a folder."""
-    return (folder / path.expanduser()).resolve()
+from assay.plan.load import INPUT
+from assay.yaml_file import line_of
 
 
 def with_paths(entry: WorkloadEntry, paths: Mapping[str, str], folder: Path) -> dict[str, str]:
     """A workload's options with those that are `paths` (with their defaults) made absolute.
 
     What is empty, names a place in a store (`hdfs:/logs`), or, as an input, stands for the dataset stays as it is.
+    Raises BadInputError for what can't be a path.
     """
     options = dict(entry.options)
     for name, default in paths.items():
         text = options.get(name, default)
         stands_for_dataset = name == INPUT and text == DATASET
         if text and not stands_for_dataset and not names_store(text):
-            options[name] = str(beside(folder, Path(text)))
+            options[name] = str(absolute(folder, Path(text)))
     return options
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
+from assay.files import absolute, read_text
 from assay.model.dataset import DATASET
 from assay.model.store import names_store
 from assay.plan.load import INPUT, Vocabulary, load
-from assay.plan.paths import beside
 
 PROFILES = {".yaml", ".yml"}
 
@@ -23,9 +23,9 @@ def portable(path: Path, vocabulary: Vocabulary) -> str:
     _, tree = load(path)
     found = [(into, key) for into, key in _paths(tree, vocabulary) if not Path(into[key]).expanduser().is_absolute()]
     if not found:
-        return path.read_text()
+        return read_text(path)
     for into, key in found:
-        into[key] = str(beside(path.parent, Path(into[key])))
+        into[key] = str(absolute(path.parent, Path(into[key])))
     yaml = YAML()
     yaml.width = 4096  # no line is broken that was not
     text = io.StringIO()

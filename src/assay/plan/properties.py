@@ -14,9 +14,9 @@ from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.plan.experiment import COPIES, ExperimentFile
-from assay.plan.load import line_of
 from assay.plan.reserved import properties_of
 from assay.plan.words import refuse_doubles
+from assay.yaml_file import line_of
 
 # Hadoop knows names like these by their form: a part stands for a queue, a service, a host or a class.
 _BY_FORM = re.compile(
@@ -122,7 +122,7 @@ def one_copy(experiment: ExperimentFile) -> Iterator[Doubt]:
     if experiment.cluster.kind == "existing":
         return
     asked = [value for _, name, value, _ in properties_of(experiment) if name == COPIES]
-    most = max([*experiment.replication, *(int(value) for value in asked if value.isdigit())], default=1)
+    most = max([*experiment.replication, *(int(value) for value in asked)], default=1)
     if most > 1:
         yield Doubt(
             kind="replication-unmet",

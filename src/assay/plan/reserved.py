@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.model.errors import BadInputError
 from assay.plan.experiment import ExperimentFile
-from assay.plan.load import line_of
+from assay.yaml_file import line_of
 
 _DIRECTORIES = (
     "hadoop.tmp.dir", "dfs.namenode.name.dir", "dfs.datanode.data.dir", "yarn.nodemanager.local-dirs",

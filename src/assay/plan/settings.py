@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen
+from assay.model.naming import unprintable
 from assay.model.trial import SettingsSpec
 
 
@@ -17,13 +19,22 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-Text = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | bool | int | float)]
+def _without_control(value: str) -> str:
+    """Texts may have several lines and tabs; no file of Hadoop's and no command can hold the others."""
+    found = unprintable(value.replace("\n", "").replace("\t", ""))
+    if found:
+        raise PydanticCustomError("control", f"Has the control character {found}; leave it out")
+    return value
+
+
+Prose = Annotated[str, AfterValidator(_without_control)]
+Text = Annotated[Prose, BeforeValidator(_as_text, json_schema_input_type=str | bool | int | float)]
 
 
 class Profile(Frozen):
     """A named set of properties as it is written down, before inheritance is worked out."""
 
-    about: str = Field(default="", description="For readers.")
+    about: Prose = Field(default="", description="For readers.")
     inherits: str | None = Field(
         default=None, description="The profile whose properties to start from; Hadoop's own defaults by default."
     )

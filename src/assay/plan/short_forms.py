@@ -1,12 +1,15 @@
 """The short forms that people like to write in an experiment, each turned into its long one."""
 
 import re
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from assay.model.naming import MOST_NAME_CHARACTERS, unprintable
 from assay.model.placement import ROLES
+from assay.model.sizes import HOW, size_of
 from assay.plan.settings import Text
 
 
@@ -63,18 +66,20 @@ def one_list_or_many(value: Any) -> Any:
 
 def _bytes(value: Any) -> Any:
     """`8GiB`, `800MB` or a number of bytes."""
-    if isinstance(value, bool) or value is None:
+    if value is None:
         return value
-    try:
-        size = int(TypeAdapter(ByteSize).validate_python(value))
-    except ValidationError:
-        size = 0
-    if size < 1:
-        raise PydanticCustomError("size", "Must be a size above 0, such as 4GiB (1024s) or 500GB (1000s)")
+    size = size_of(value)
+    if size is None:
+        raise PydanticCustomError("size", f"Must be {HOW}")
+    if size < LEAST_BYTES:
+        raise PydanticCustomError("small", "Must be at least 1MiB; write the unit too, such as 4GiB or 500GB")
     return size
 
 
-# A size in bytes, at least one.
+LEAST_BYTES = 1 << 20
+"""Less can hold nothing, and is most likely a size whose unit was forgotten."""
+
+# A size in bytes.
 Bytes = Annotated[int, BeforeValidator(_bytes, json_schema_input_type=int | str)]
 
 MOST_WORTH = 90
@@ -97,7 +102,32 @@ Percentage = Annotated[
 ]
 
 # A name becomes part of a folder's name.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)]
+
+
+def _in_one_line(value: str) -> str:
+    found = unprintable(value)
+    if found:
+        raise PydanticCustomError("control", f"Has the control character {found}; leave it out")
+    return value
+
+
+# A name of the user's choice that only tables show.
+Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(_in_one_line)]
+
+
+def _not_empty(value: Any) -> Any:
+    if value == "":
+        raise PydanticCustomError("empty", "Must be a path; leave it out for the default, or write . for the folder")
+    return value
+
+
+# A path as a user writes it: an empty one would be the folder of the experiment.
+UserPath = Annotated[Path, BeforeValidator(_not_empty)]
+
+# Numbers as YAML has them: no texts, no yes or no; neither infinite nor undefined.
+Whole = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 # A Hadoop property's levels: a single one is no factor.
 Levels = Annotated[

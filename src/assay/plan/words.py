@@ -7,7 +7,8 @@ from typing import Any
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.plan.experiment import ExperimentFile
-from assay.plan.load import Vocabulary, line_of
+from assay.plan.load import Vocabulary
+from assay.yaml_file import line_of
 
 
 def check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> None:
@@ -23,6 +24,12 @@ def check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: V
             raise BadInputError(
                 f"{path}, line {line_of(tree, place)}: {workload.name} needs a dataset, and 'datasets' is missing"
             )
+    needing = any(vocabulary.needs_dataset(one.name, one.options) for one in experiment.workloads)
+    if experiment.datasets and not needing:
+        raise BadInputError(
+            f"{path}, line {line_of(tree, ['datasets'])}: 'datasets' has no use: all workloads make their own input; "
+            "leave it out"
+        )
     for index, dataset in enumerate(experiment.datasets):
         place = ["datasets", index] if isinstance(tree["datasets"], list) else ["datasets"]
         if dataset.make is not None:

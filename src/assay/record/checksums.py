@@ -6,6 +6,7 @@ A folder that was written without them is read as it is: nothing is claimed of i
 import hashlib
 from pathlib import Path
 
+from assay.files import MOST_RECORDED_BYTES, UnreadableFileError, read_text, refuse_irregular
 from assay.record.reading import Unreadable
 
 SUMS = "sha256sums"
@@ -23,11 +24,11 @@ def check_sum(folder: Path, name: str, content: bytes | None = None) -> None:
     Raises Unreadable where they differ, and where the sums name a file that is not there or don't name one that is.
     """
     try:
-        lines = (folder / SUMS).read_text().splitlines()
-    except FileNotFoundError:
-        return
-    except UnicodeDecodeError:
-        raise Unreadable(f"{SUMS} was altered after it was written") from None
+        lines = read_text(folder / SUMS, MOST_RECORDED_BYTES).splitlines()
+    except UnreadableFileError as error:
+        if error.missing:
+            return
+        raise Unreadable(f"{SUMS} was altered after it was written: {error.reason}") from None
     wanted = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}.get(name)
     file = folder / name
     if wanted is None and not file.exists():
@@ -41,5 +42,6 @@ def check_sum(folder: Path, name: str, content: bytes | None = None) -> None:
 
 
 def _digest(file: Path) -> str:
+    refuse_irregular(file)
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,12 +1,13 @@
 """What trials of earlier runs took, from their records: for a plan's time, and for the noise of this machine."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
+from assay.files import UnreadableFileError, read_bytes
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import Trial
@@ -43,8 +44,8 @@ def earlier(runs: Path, most: int = MOST_RECORDS) -> Earlier:
         for folder in sorted(trials.glob("[!.]*")):
             file = folder / "record.json"
             try:
-                took = _took(json.loads(file.read_text()), trials.parent)
-            except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+                took = _took(from_json(read_bytes(file), allow_inf_nan=False), trials.parent)
+            except (UnreadableFileError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
                 found.damaged.append(file)
                 continue
             if took is not None:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from assay.files import UnreadableFileError, read_bytes
 from assay.model.errors import BadInputError
 from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.result import TrialResult
@@ -55,6 +56,10 @@ class RunFolder:
             raise BadInputError(
                 f"{self.path} is not empty; name another folder with --out, or continue it with --resume"
             )
+        above = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            what = "can't be written to" if above.is_dir() else "is a file, and no folder"
+            raise BadInputError(f"{self.path} can't be made: {above} {what}; name another folder with --out")
 
     def _holds_something(self) -> bool:
         """Anything but what a run that was killed at its very beginning leaves."""
@@ -89,8 +94,10 @@ class RunFolder:
         """The run's plan. Raises BadInputError when this is no run folder."""
         file = self.path / "plan.json"
         try:
-            return read_as(Plan, file.read_bytes())
-        except OSError:
+            return read_as(Plan, read_bytes(file))
+        except UnreadableFileError as error:
+            if not error.missing:
+                raise
             raise BadInputError(f"{self.path} is not a run folder: it has no plan.json") from None
         except Unreadable as error:
             raise BadInputError(f"{file} can't be read: {error}") from None
@@ -120,6 +127,8 @@ class RunFolder:
         for folder in sorted(self._trials.glob("[!.]*")):
             try:
                 yield _as_planned(self._read(folder, outline=outlines), planned)
+            except UnreadableFileError as error:
+                yield Damaged(folder, f"{RECORD} can't be read: {error.reason}")
             except (OSError, Unreadable) as error:
                 yield Damaged(folder, str(error))
 
@@ -140,7 +149,7 @@ class RunFolder:
 
     @staticmethod
     def _read(folder: Path, *, outline: bool) -> Record:
-        text = (folder / RECORD).read_bytes()
+        text = read_bytes(folder / RECORD)
         record = record_outline(text) if outline else whole_record(text)
         if record.trial.id != folder.name:
             raise Unreadable(f"it says that it is trial {record.trial.id}")
@@ -196,7 +205,7 @@ class RunFolder:
         if not file.exists():
             return None
         try:
-            return Signature.model_validate_json(file.read_bytes())
+            return Signature.model_validate_json(read_bytes(file))
         except ValidationError as error:
             raise BadInputError(f"{file} can't be read: {first_of(error)}") from None
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from assay.files import refuse_irregular
 from assay.model.errors import BadInputError
 
 ROWS_AT_ONCE = 1 << 17
@@ -62,6 +63,7 @@ def read_rows(file: Path, kind: type[Row]) -> list[Row]:
 
     if not file.exists():
         return []
+    refuse_irregular(file)
     try:
         return [kind.model_validate(row) for row in parquet.read_table(file).to_pylist()]
     except (pyarrow.ArrowException, ValidationError) as error:
@@ -75,6 +77,7 @@ def read_series(file: Path) -> "dict[tuple[str, str], Series]":
 
     if not file.exists():
         return {}
+    refuse_irregular(file)
     try:
         table = parquet.read_table(file)
     except pyarrow.ArrowException as error:

@@ -4,6 +4,8 @@ Anything else is refused with the reason, a record whose totals are not those of
 schema is not carried over: what it lacks would have to be guessed.
 """
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -21,6 +23,10 @@ from assay.model.record import (
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
+# Where a value begins: digits beyond 64 bits, or an exponent of three digits. Texts may look alike, and rarely do.
+_LONG_NUMBER = re.compile(rb"[\[:,\s]-?(?:[0-9]{20}|[0-9.]+[eE]\+?[0-9]{3})")
+_MOST = 2.0**64
+
 NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
 """Of these, of counters, devices and amounts an outline has only what is worked out over all trials of a run."""
 
@@ -30,6 +36,13 @@ KEPT_COUNTERS = {
 }
 KEPT_REPORTS = {"run": ("reads", "writes", "busy_seconds"), "write out": ("writes",)}
 KEPT_AMOUNTS = ("disk", "run", "busy_s")
+
+
+_WORDS = {
+    "missing": "is missing", "model_type": "must be an object", "dict_type": "must be an object",
+    "mapping_type": "must be an object", "tuple_type": "must be a list", "list_type": "must be a list",
+    "extra_forbidden": "is unknown",
+}  # fmt: skip
 
 
 class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those who handle it
@@ -71,21 +84,33 @@ def first_of(error: ValidationError) -> str:
     """The first thing that is wrong, and where."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+    words = _WORDS.get(first["type"], str(first["msg"]))
+    return f"{place}: {words}" if place else words
 
 
 def _content(text: str | bytes) -> dict[str, Any]:
     """The JSON object, of this schema."""
     try:
-        content = from_json(text)
+        content = from_json(text, allow_inf_nan=False)
     except ValueError as error:
         raise Unreadable(f"Invalid JSON: {error}") from None
+    if _LONG_NUMBER.search(text if isinstance(text, bytes) else text.encode()):
+        _check_numbers(content)
     if not isinstance(content, dict):
         raise Unreadable("it is not a JSON object")
     version = content.get("schema_version")
     if version != SCHEMA_VERSION or isinstance(version, bool):
         raise Unreadable(_other_schema(version, content))
     return content
+
+
+def _check_numbers(content: object) -> None:
+    """Raises Unreadable for a number that nothing measures: beyond 64 bits, or infinite."""
+    if isinstance(content, dict | list):
+        for value in content.values() if isinstance(content, dict) else content:
+            _check_numbers(value)
+    elif isinstance(content, int | float) and not abs(content) < _MOST:
+        raise Unreadable("it holds a number beyond 64 bits: it was altered after it was written")
 
 
 def _other_schema(version: object, content: Mapping[str, Any]) -> str:
@@ -95,8 +120,8 @@ def _other_schema(version: object, content: Mapping[str, Any]) -> str:
     by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
     age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
     return (
-        f"schema_version is {version}, this Assay reads {SCHEMA_VERSION}: {age} records are not carried over, as what "
-        f"they lack would be guessed; read them with {by}, or run the trials again"
+        f"schema_version is {json.dumps(version)}, this Assay reads {SCHEMA_VERSION}: {age} records are not "
+        f"carried over, as what they lack would be guessed; read them with {by}, or run the trials again"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from assay.files import refuse_irregular
 from assay.model.errors import BadInputError
 from assay.model.record import Phases, Record, Sample, TaskAttempt
 from assay.model.signature import Signature
@@ -133,6 +134,7 @@ class Run:
             file = self.folder.unaltered(trial, name)
             if not file.exists():
                 continue
+            refuse_irregular(file)
             try:
                 table = parquet.read_table(file, filters=wanted)
             except (pyarrow.ArrowException, OSError) as error:

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.files import refuse_irregular
 from assay.model.errors import BadInputError
 
 _BLOCK_BYTES = 4 << 20
 _SEPARATORS = bytes.maketrans(b",\t", b"  ")
 # Characters at which numpy would split a line and the jobs don't.
 _ODD = re.compile(rb"[^\n -~]")
+_MOST_DIGITS = 1000
 _SHOWN_BYTES = 40
 
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -57,6 +59,7 @@ def tables(path: Path, form: Form) -> Iterator[NDArray[Any]]:
 def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     """Whole lines, and the number of the first of them."""
     first, rest = 1, b""
+    refuse_irregular(path)
     with path.open("rb") as file:
         while piece := file.read(_BLOCK_BYTES):
             whole, end, rest = (rest + piece).rpartition(b"\n")
@@ -97,7 +100,7 @@ def _line_by_line(path: Path, first: int, block: bytes, form: Form, columns: int
 
 
 def _number(path: Path, line: int, field: bytes, form: Form) -> float | int:
-    usable = form.pattern.fullmatch(field) is not None
+    usable = len(field) <= _MOST_DIGITS and form.pattern.fullmatch(field) is not None
     number = (float(field) if form.dtype is np.float64 else int(field)) if usable else 0
     if not usable or abs(number) > np.finfo(np.float64).max or (form.dtype is np.int64 and number >= 1 << 63):
         shown = field[:_SHOWN_BYTES].decode(errors="replace")

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Mapping
 
-from pydantic import ByteSize, TypeAdapter, ValidationError
-
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
+from assay.model.sizes import size_of
 from assay.model.trial import WorkloadSpec
+
+MOST_DIGITS = 18
+"""What Java's `long` holds, whatever the digits are."""
 
 _TRUE, _FALSE = {"true", "yes", ""}, {"false", "no"}
 
@@ -32,7 +34,7 @@ class Options:
     def count(self, name: str, least: int = 1) -> int:
         """A whole number, at least `least`. Raises BadInputError."""
         text = self._texts[name]
-        if not (text.isascii() and text.isdecimal()) or int(text) < least:
+        if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS) or int(text) < least:
             raise self.refusal(name, f"a whole number from {least} on")
         return int(text)
 
@@ -48,11 +50,8 @@ class Options:
 
     def size_bytes(self, name: str) -> int:
         """A size in bytes, at least one. Raises BadInputError."""
-        try:
-            size = int(TypeAdapter(ByteSize).validate_python(self._texts[name]))
-        except ValidationError:
-            size = 0
-        if size < 1:
+        size = size_of(self._texts[name])
+        if not size:
             raise self.refusal(name, "a size such as 128MiB (1024s) or 800MB (1000s)")
         return size
 

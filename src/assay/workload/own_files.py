@@ -1,6 +1,7 @@
 """The files of a user's own job: its jar, and what is to be staged."""
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from assay.model.errors import BadInputError
 from assay.workload.options import Options
 
 # HDFS has no such names, or a URL has to be built with care for them.
+_MOST_MANIFEST_BYTES = 1 << 20
 _UNUSABLE = frozenset("#?%:\\")
 
 
@@ -28,6 +30,10 @@ def the_jar(options: Options) -> Path:
         raise options.refusal("jar", "a file that is there: its path, absolute or from the experiment's folder")
     if not zipfile.is_zipfile(jar):
         raise options.refusal("jar", "a jar, and it is a file of another kind")
+    try:
+        _manifest_class(jar)
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error):
+        raise options.refusal("jar", "a whole jar, and this one is damaged: build or copy it again") from None
     return jar
 
 
@@ -75,7 +81,9 @@ def _manifest_class(jar: Path) -> str | None:
     with zipfile.ZipFile(jar) as archive:
         if "META-INF/MANIFEST.MF" not in archive.namelist():
             return None
-        text = archive.read("META-INF/MANIFEST.MF").decode(errors="replace").replace("\r\n", "\n").replace("\n ", "")
+        with archive.open("META-INF/MANIFEST.MF") as manifest:
+            text = manifest.read(_MOST_MANIFEST_BYTES).decode(errors="replace")
+    text = text.replace("\r\n", "\n").replace("\n ", "")
     lines = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
     return lines.get("Main-Class", "").strip() or None
 

@@ -1,0 +1,143 @@
+"""Files and paths that users name: only regular files are read, whole, and only up to a bound; no path goes in circles.
+
+A pipe would keep its reader waiting for ever, and a device such as /dev/zero has no end.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from assay.model.errors import BadInputError
+
+MOST_WRITTEN_BYTES = 1 << 18
+"""Of what people write by hand, such as an experiment."""
+
+MOST_RECORDED_BYTES = 1 << 30
+"""Of what Assay wrote itself, such as the plan of 100,000 trials."""
+
+_REASONS = {
+    errno.ENOENT: "there is no such file",
+    errno.EISDIR: "it is a folder",
+    errno.ENOTDIR: "a part of its path is a file, and no folder",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.ELOOP: "its symbolic links lead in a circle",
+    errno.EACCES: "its owner or mode does not let you",
+    errno.EPERM: "this user may not",
+    errno.EROFS: "its file system is read-only",
+    errno.EEXIST: "it is there already",
+}
+_OF_THE_PATH = frozenset(_REASONS)
+_OTHER_REASONS = {
+    errno.ENOSPC: "no space is left on its disk; free some",
+    errno.EDQUOT: "your quota of its disk is used up; free some",
+    errno.EIO: "its disk answers with errors",
+}
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe (FIFO)"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+class UnreadableFileError(BadInputError):
+    """A file that can't be read; `reason` is why, without the file's name."""
+
+    def __init__(self, file: Path, reason: str, *, missing: bool = False) -> None:
+        super().__init__(f"{file} can't be read: {reason}")
+        self.reason = reason
+        self.missing = missing
+
+
+def read_bytes(file: Path, most_bytes: int = MOST_RECORDED_BYTES) -> bytes:
+    """All of a regular file of at most `most_bytes`. Raises UnreadableFileError, at once, for anything else."""
+    try:
+        # Without O_NONBLOCK the opening of a pipe would wait for its writer.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        missing = isinstance(error, FileNotFoundError)
+        raise UnreadableFileError(file, why(error), missing=missing) from None
+    try:
+        kind = irregular(os.fstat(descriptor).st_mode)
+        if kind is not None:
+            raise UnreadableFileError(file, f"it is {kind}, and a regular file is needed")
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
+            content = opened.read(most_bytes + 1)
+    except OSError as error:
+        raise UnreadableFileError(file, why(error)) from None
+    finally:
+        os.close(descriptor)
+    if len(content) > most_bytes:
+        raise UnreadableFileError(file, f"it is larger than {most_bytes >> 10:,} KiB; name another file")
+    return content
+
+
+def read_text(file: Path, most_bytes: int = MOST_WRITTEN_BYTES) -> str:
+    """The text of such a file, without a byte order mark. Raises UnreadableFileError, also where it isn't UTF-8."""
+    content = read_bytes(file, most_bytes)
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UnreadableFileError(file, f"line {line} is no UTF-8 text; save it as UTF-8") from None
+
+
+def refuse_irregular(file: Path) -> None:
+    """Raises UnreadableFileError for what is there and is no regular file: for readers that open it themselves."""
+    try:
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise UnreadableFileError(file, why(error)) from None
+    kind = irregular(mode)
+    if kind is not None:
+        raise UnreadableFileError(file, f"it is {kind}, and a regular file is needed")
+
+
+def irregular(mode: int) -> str | None:
+    """What a file is that is no regular one, by its mode (stat(2)); None for a regular one."""
+    if stat.S_ISREG(mode):
+        return None
+    return next((words for is_kind, words in _KINDS if is_kind(mode)), "no regular file")
+
+
+def absolute(folder: Path, path: Path) -> Path:
+    """A path as a user writes it, from a folder: `~` is their home. Raises BadInputError where it can't be a path."""
+    try:
+        return possible((folder / path.expanduser()).resolve())
+    except RuntimeError as error:  # what pathlib makes of an unknown user, and of a circle of links
+        if "loop" in str(error):
+            raise BadInputError(f"{path} can't be used: {_REASONS[errno.ELOOP]}; name another path") from None
+        user = path.parts[0]
+        raise BadInputError(
+            f"{path} can't be used: this machine has no user {user[1:]!r}; write the whole path, or ./{path} for a "
+            f"name that begins with ~"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{path} can't be used: {why(error)}; name another path") from None
+
+
+def possible(path: Path) -> Path:
+    """The path itself. Raises BadInputError where nothing can be there: NUL, a circle of links, too long a name."""
+    try:
+        path.stat()
+    except (FileNotFoundError, PermissionError):
+        pass
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{path} can't be used: {why(error)}; name another path") from None
+    return path
+
+
+def why(error: OSError | ValueError) -> str:
+    """Why a file can't be used, in words and without a number."""
+    if isinstance(error, OSError):
+        return (_REASONS | _OTHER_REASONS).get(error.errno or 0, error.strerror or str(error))
+    return "its name has a NUL character or one that no file name can have"
+
+
+def is_of_the_path(error: OSError) -> bool:
+    """Whether another path would have been the cure, and not more room or a healthy disk."""
+    return error.errno in _OF_THE_PATH and error.filename is not None

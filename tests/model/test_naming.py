@@ -1,0 +1,41 @@
+"""Proves that what users and files call things never controls a terminal."""
+
+import io
+
+import pytest
+
+from assay.model.naming import printable, sentence, unprintable
+from assay.terminal import SafeConsole
+
+ESCAPE = "a\x1b[31mred\x07\x9b0m"
+
+
+def test_control_characters_are_shown_and_ends_of_lines_kept():
+    assert printable(ESCAPE) == "a\\x1b[31mred\\x07\\x9b0m"
+    assert printable("one\ntwo \u202e\udcff é") == "one\ntwo \\u202e\\udcff é"
+
+
+def test_a_sentence_is_one_line_and_its_longest_word_is_cut():
+    assert sentence("a\nb") == "a\\nb"
+    assert len(sentence(f"x {'y' * 5000} z")) < 220
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("plain é", None), ("a\nb", "U+000A"), ("\x1b", "U+001B"), ("\t", "U+0009")]
+)
+def test_the_first_control_character_is_named(text, found):
+    assert unprintable(text) == found
+
+
+def test_a_console_prints_names_and_does_not_obey_them():
+    said = io.StringIO()
+    console = SafeConsole(file=said, width=80)
+    console.print(f"{ESCAPE}\nnext", markup=False, highlight=False)
+    assert said.getvalue().splitlines() == ["a\\x1b[31mred\\x9b0m", "next"]
+    assert "\x1b" not in said.getvalue()
+
+
+def test_its_own_colours_stay():
+    said = io.StringIO()
+    SafeConsole(file=said, force_terminal=True, color_system="standard").print("x\x1b", style="red", markup=False)
+    assert said.getvalue() == "\x1b[31mx\\x1b\x1b[0m\n"
