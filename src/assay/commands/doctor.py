@@ -88,7 +88,7 @@ def _free_memory(installation: Installation) -> Finding:
     if goes_back():
         detail = "goes back to this machine's host, which makes times vary; `assay memory hold` while you measure"
         return Finding(what="free memory", state="lacking", detail=detail)
-    return Finding(what="free memory", state="good", detail="nothing tells that it goes back to a host")
+    return Finding(what="free memory", state="good", detail="stays with this machine, as far as it shows")
 
 
 def _tmpfs(installation: Installation) -> Finding:

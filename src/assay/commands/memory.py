@@ -12,7 +12,7 @@ from assay.report.text import bytes_text
 def hold_memory(installation: Installation, console: Console) -> None:
     """Hold it, and say how much that is. Raises AssayError where that can't be done; nothing stays then."""
     if not goes_back():
-        console.print("nothing tells that free memory goes back to a host here: there is no need to hold it")
+        console.print("free memory stays with this machine, as far as it shows: there is no need to hold it")
         return
     with console.status("holding the free memory"), interruptible():
         held = hold(installation)
