@@ -8,12 +8,17 @@ from assay.stats.conditions import BUSY, READ, WRITTEN, busy_seconds, busy_share
 from tests.builders import a_record, a_trial
 
 
-def counted(read=700, run=900, after=100, busy=5.0, medium="hdd"):
-    """A trial of 10 s whose jobs read 1000 bytes: 400 of HDFS, 350 of local files, 250 in the shuffle."""
+def counted(read=700, run=900, after=100, busy=5.5, medium="hdd"):
+    """A trial of 10 s, 11 from submission on, whose jobs read 1000 bytes in three ways, and wrote 1000 in two."""
     trial = a_trial(medium=medium).model_copy(update={"media": (MediumSpec(name=medium, kind="emulated"),)})
     record = a_record(trial)
     counters = {
-        FILE_SYSTEM_COUNTERS: {"HDFS_BYTES_READ": 400, "FILE_BYTES_READ": 350},
+        FILE_SYSTEM_COUNTERS: {
+            "HDFS_BYTES_READ": 400,
+            "FILE_BYTES_READ": 350,
+            "HDFS_BYTES_WRITTEN": 300,
+            "FILE_BYTES_WRITTEN": 700,
+        },
         TASK_COUNTERS: {"REDUCE_SHUFFLE_BYTES": 250},
     }
     devices = {
@@ -45,8 +50,19 @@ def test_each_placement_is_held_against_its_condition_and_the_base_must_be_busy(
     }  # fmt: skip
 
 
+def test_what_died_in_the_page_cache_was_not_on_the_drive():
+    assert written_share(counted(run=50, after=0)) == 0.05
+
+
+def test_of_several_drives_the_busiest_counts():
+    one, other = counted(busy=3.3), counted(medium="ssd", busy=2.2)
+    both = one.model_copy(update={"devices": {**one.devices, **other.devices}})
+    assert busy_share(both) == pytest.approx(0.3)
+
+
 def test_what_was_not_measured_is_not_met():
-    nothing = counted(run=0, after=0)
+    nothing = counted()
+    nothing = nothing.model_copy(update={"totals": nothing.totals.model_copy(update={"counters": {}})})
     written = next(one for one in conditions({"hdd": [nothing]}, "hdd") if one.kind == WRITTEN)
     assert written.share is None
     assert not written.met
@@ -61,7 +77,7 @@ def test_media_of_this_machine_have_no_conditions_but_a_busy_time():
     assert busy_seconds(record.model_copy(update={"amounts": (staged,)})) is None
 
 
-@pytest.mark.parametrize(("kinds", "seconds"), [(("emulated", "memory"), 5.0), (("emulated", "existing"), None)])
+@pytest.mark.parametrize(("kinds", "seconds"), [(("emulated", "memory"), 5.5), (("emulated", "existing"), None)])
 def test_memory_is_never_busy_and_an_unknown_device_makes_the_sum_unknown(kinds, seconds):
     record = counted()
     media = (record.trial.media[0], MediumSpec(name="other", kind=kinds[1]))

@@ -126,6 +126,89 @@ def test_without_a_baseline_the_busy_time_of_the_base_bounds_the_gain():
     assert decision_of((plan, records)).busy_bound_s is None
 
 
+def busy_run(times, busy_s, **plan):
+    plan, records = terasort_run(times=times, **plan)
+    return plan, [
+        one.model_copy(
+            update={"amounts": tuple(
+                Amount(probe="disk", subject=medium.name, series="busy_s", part="run", value=busy_s)
+                for medium in one.trial.media
+            )}
+        )
+        for one in records
+    ]  # fmt: skip
+
+
+def test_the_bound_decides_nothing_where_placements_are_compared():
+    found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (60.0, 69.0)}, 4.0))
+    assert found.verdict is Verdict.NOT_KNOWN_YET
+
+
+def test_a_bound_that_a_placement_exceeds_is_no_bound():
+    found = decision_of(busy_run({"disk": (73.0, 74.0), "memory": (50.0, 51.0)}, 4.0))
+    assert found.busy_bound_s is None
+    assert found.verdict is Verdict.WORTH_IT
+
+
+def test_drives_can_not_be_busy_for_longer_than_the_jobs_took():
+    assert decision_of(busy_run({"disk": (73.0, 74.0)}, 150.0)).busy_bound_s == 74.0
+
+
+def test_trials_of_another_machine_are_not_said_to_have_failed():
+    plan, records = terasort_run(2, {"hdd": (47.2, 46.9), "ssd": (35.3, 29.0)})
+    moved = [
+        one.model_copy(update={"facts": {**one.facts, "kernel": "7"}}) if one.trial.placement.name == "ssd" else one
+        for one in records
+    ]
+    first, second = decisions(plan, moved)
+    assert (first.elsewhere, first.without_time) == (("ssd",), ())
+    assert (second.elsewhere, second.without_time) == (("hdd",), ())
+
+
+def test_from_single_trials_nothing_is_said_of_how_sure_it_is():
+    found = decision_of(terasort_run(1))
+    assert found.assumed
+    for one in found.placements:
+        for figure in (one.saving, one.storage_share, one.storage_s):
+            assert figure is None or (figure.low, figure.high) == (None, None)
+
+
+def test_more_repetitions_decide_among_all_verdicts_together():
+    times = {"hdd": (40.0, 42.0, 41.0), "ssd": (29.0, 30.5, 28.5)}
+    plan, alone = terasort_run(3, times)
+    many = [
+        timed(
+            a_trial(100 * at + number, one.trial.placement.name, one.trial.repetition, workload=f"sort-{at}"),
+            one.totals.elapsed_s,
+        )
+        for at in range(20)
+        for number, one in enumerate(alone)
+    ]
+    found = decisions(plan, many)
+    assert {one.corrected for one in found} == {20}
+    assert all(one.more is not None and one.more.repetitions >= 1 for one in found)
+    more = found[0].more.repetitions
+    plan, longer = terasort_run(3 + more, {name: own * 4 for name, own in times.items()})
+    longer = [
+        timed(
+            a_trial(100 * at + number, one.trial.placement.name, one.trial.repetition, workload=f"sort-{at}"),
+            one.totals.elapsed_s,
+        )
+        for at in range(20)
+        for number, one in enumerate(longer)
+    ]
+    assert {one.verdict for one in decisions(plan, longer)} == {Verdict.WORTH_IT}
+
+
+def test_parts_never_exceed_the_whole():
+    plan, records = terasort_run(times={"hdd": (47.0, 47.0), ZERO_DELAY: (5.0, 5.0)})
+    split = (
+        decision_of((plan, [timed(one.trial, one.totals.elapsed_s, active=0.6) for one in records])).placements[0].split
+    )
+    assert split.computing_s + split.storage_s.value + split.start_up_s == pytest.approx(47.0)
+    assert min(split.computing_s, split.start_up_s) >= 0
+
+
 def test_the_parts_of_the_time_add_up():
     found = decision_of(terasort_run())
     split = found.placements[0].split

@@ -32,9 +32,9 @@ NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
 
 KEPT_COUNTERS = {
     TASK_COUNTERS: (PROCESSOR_TIME, "REDUCE_SHUFFLE_BYTES"),
-    FILE_SYSTEM_COUNTERS: ("FILE_BYTES_READ", "HDFS_BYTES_READ"),
+    FILE_SYSTEM_COUNTERS: ("FILE_BYTES_READ", "HDFS_BYTES_READ", "FILE_BYTES_WRITTEN", "HDFS_BYTES_WRITTEN"),
 }
-KEPT_REPORTS = {"run": ("reads", "writes", "busy_seconds"), "write out": ("writes",)}
+KEPT_REPORTS = {"run": ("reads", "writes", "busy_seconds")}
 KEPT_AMOUNTS = ("disk", "run", "busy_s")
 
 

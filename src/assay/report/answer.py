@@ -93,7 +93,7 @@ def percent(share: float) -> str:
 def interval_text(one: Estimate) -> str:
     """`25 to 40 %`, of shares."""
     if one.low is None or one.high is None:
-        return "no interval"
+        return "not known, as nothing ran twice"
     return f"{round(100 * one.low):d} to {round(100 * one.high):d} %"
 
 
@@ -130,7 +130,7 @@ def _words(decision: Decision, one: PlacementResult) -> str:
 def _storage(one: PlacementResult) -> str:
     if one.storage_s is None or one.storage_share is None:
         return ""
-    if not _is_significant(one.storage_share):
+    if one.storage_share.low is not None and not _is_significant(one.storage_share):
         return f"storage: no significant part of it (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
     seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
     return f"storage: {seconds} s of it ({percent(one.storage_share.value)}; {interval_text(one.storage_share)})"
@@ -151,9 +151,12 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
     won = [one for one in decision.placements if one.won_back is not None]
     if not won:
         share = decision.placements[0].storage_share if decision.placements else None
-        if share is None or share.high is None:
+        if share is None:
             return "no placement to compare it with"
-        return f"no drive could save more than {percent(max(0.0, share.high))}"
+        if share.high is None:
+            return "how much a drive could save at most is not known"
+        base = names[decision.placements[0].placement]
+        return f"no drive could save more than {percent(max(0.0, share.high))} of the time on {base}"
     shares = [f"{names[one.placement]} wins back {_won_back(one)} of what storage costs{_between(one)}" for one in won]
     return "; ".join(shares)
 
@@ -180,11 +183,11 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
         return f"{names[best.placement]} is worth it: {_less(best)} than {base}"
     best = min(decision.placements[1:], key=lambda one: one.elapsed_s.value)
     if decision.verdict is Verdict.NOT_WORTH_IT:
-        if any(one.verdict is not Verdict.NOT_WORTH_IT for one in decision.placements[1:]):
-            return f"no faster drive is worth it: storage is less than {percent(decision.worth)} of the time on {base}"
         others = "no other placement" if len(decision.placements) > 2 else names[best.placement]
         verb = "is" if len(decision.placements) > 2 else "is not"
-        most = max(0.0, best.saving.high or 0.0) if best.saving else 0.0
+        most = max(one.saving.high or 0.0 for one in decision.placements[1:] if one.saving)
+        if most <= 0 and best.saving:
+            return f"{others} {verb} worth it: {percent(-best.saving.value)} more time than {base}"
         return f"{others} {verb} worth it: at most {percent(most)} less time than {base}"
     return f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
 
@@ -210,10 +213,14 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
 
 def _left_out(decision: Decision) -> list[str]:
     """Placements that no figure speaks of."""
-    if not decision.without_time:
-        return []
-    named = ", ".join(decision.without_time)
-    return [f"No trial on {named} counts: they failed, or their outputs are wrong."]
+    notes = []
+    if decision.without_time:
+        named = ", ".join(decision.without_time)
+        notes.append(f"No trial on {named} counts: they failed, or their outputs are wrong.")
+    if decision.elsewhere:
+        named = ", ".join(decision.elsewhere)
+        notes.append(f"The trials on {named} ran on another machine, system or medium, so they are not compared here.")
+    return notes
 
 
 def _not_met(found: Sequence[Condition], names: Mapping[str, str]) -> list[str]:
@@ -245,19 +252,21 @@ def _bound(decision: Decision, names: Mapping[str, str]) -> list[str]:
     base = decision.placements[0]
     busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
     name = names[base.placement]
-    return [
-        f"{name[0].upper()}{name[1:]} was busy for {busy} of {whole} s, so no drive can save more than about {busy} s."
-    ]
+    subject = f"{name[0].upper()}{name[1:]}" if name.startswith(("the ", "this ")) else name
+    was = f"{subject} was busy for {busy} of {whole} s by its own count"
+    return [f"{was}, so no drive can save more than about {busy} s."]
 
 
 def _open(decision: Decision) -> list[str]:
     """What would decide what is open."""
     if decision.verdict is not Verdict.NOT_KNOWN_YET or len(decision.placements) < 2:
         return []
+    if decision.assumed:
+        return ["Nothing ran twice, so how much equal trials differ is not known: repeat the experiment."]
     if decision.more is None:
-        return [
-            "At this noise no number of repetitions that fits into a day would decide it; measure on a quieter machine."
-        ]
+        return ["More than 200 repetitions would be needed: the saving is about the threshold, or the times vary much."]
     count = decision.more.repetitions
     times = f"{count} more repetition{'' if count == 1 else 's'}"
-    return [f"About {times} ({duration_text(decision.more.seconds)}) would decide it, if the times stay as they are."]
+    among = f" among {decision.corrected} verdicts" if decision.corrected > 1 else ""
+    took = duration_text(decision.more.seconds)
+    return [f"About {times} ({took}) would decide it{among}, if the times stay as they are."]

@@ -60,13 +60,16 @@ def _go_on(run: Gathered, decisions: Sequence[Decision]) -> NextStep:
         )
     if any(one.verdict is Verdict.NOT_WORTH_IT for one in decisions):
         return NextStep("To see what the job waits for instead of storage, open the page")
+    if any(len(one.placements) > 1 for one in decisions):
+        return NextStep("To decide it, take another threshold (`worth`), or measure on a quieter machine")
     kinds = {medium.kind for trial in run.plan.trials for medium in trial.media}
     if "existing" in kinds:
         return NextStep(
             "To have something to compare with, give a Hadoop property or `settings` several levels, or measure again "
             "after a change and put both runs side by side with `assay compare`"
         )
-    baseline = "" if kinds - {"emulated"} else " or `zero_delay_baseline: true`"
+    has_baseline = any(one.baseline is not None for one in decisions)
+    baseline = "" if has_baseline or kinds - {"emulated"} else " or `zero_delay_baseline: true`"
     return NextStep(f"To have something to compare with, add another medium{baseline}")
 
 

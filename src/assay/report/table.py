@@ -62,9 +62,10 @@ def print_report(title: str, records: Sequence[Record], judged: Judged, console:
     if len(wrong) > MOST_FAILURES:
         _say(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
     print_answers(judged, console)
-    if records and not wrong:
-        verified = sum(record.outcome is Outcome.PASS for record in records)
-        _say(console, f"All outputs verified ({verified} of {len(records)} trials).")
+    verified = sum(record.outcome is Outcome.PASS for record in records)
+    if records:
+        whole = "All outputs verified" if verified == len(records) else "Outputs verified"
+        _say(console, f"{whole} ({verified} of {len(records)} trials).")
     alike = decisive(judged.doubts)
     for doubt, count in alike[:MOST_DOUBTS]:
         more = f" (and {count - 1} more like it)" if count > 1 else ""

@@ -73,15 +73,21 @@ def read_share(record: Record) -> float | None:
 
 
 def written_share(record: Record) -> float | None:
-    """What was on the drives when the jobs ended, of all that was written to them in the end."""
-    before, after = _device_bytes(record, "run", "writes"), _device_bytes(record, "write out", "writes")
-    return before / (before + after) if before + after else None
+    """What was on the drives when the jobs ended, of all that the jobs wrote to HDFS and local directories."""
+    if record.totals is None:
+        return None
+    files = record.totals.counters.get(FILE_SYSTEM_COUNTERS, {})
+    wanted = files.get("FILE_BYTES_WRITTEN", 0) + files.get("HDFS_BYTES_WRITTEN", 0)
+    return min(1.0, _device_bytes(record, "run", "writes") / wanted) if wanted else None
 
 
 def busy_share(record: Record) -> float | None:
-    """How much of the jobs' time the drives were busy."""
-    seconds = busy_seconds(record)
-    return None if seconds is None or record.totals is None else min(1.0, seconds / record.totals.elapsed_s)
+    """How much of the time from submission to end the busiest of the drives was busy."""
+    if record.totals is None or not record.totals.submitted_s:
+        return None
+    reports: Any = [own.get("run", {}) for own in record.devices.values()]
+    busiest = max((float(one.get("busy_seconds", 0.0)) for one in reports), default=0.0)
+    return min(1.0, busiest / record.totals.submitted_s)
 
 
 def _emulated(record: Record) -> bool:

@@ -1,8 +1,8 @@
 """The answer to a run's question as data: what storage costs, what each placement saves, whether it is worth it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from statistics import fmean, median
+from statistics import fmean
 
 from assay.model.base import Frozen
 from assay.model.record import Record
@@ -11,10 +11,12 @@ from assay.stats.comparison import Comparison, holm
 from assay.stats.conditions import Condition, busy_seconds, conditions
 from assay.stats.fit import Contrast, Fit, fits
 from assay.stats.noise import ALPHA, repetitions_to_decide
-from assay.stats.sample import MACHINE, PLACEMENT, WORK, Levels, Sample, samples, varying_factors
+from assay.stats.sample import MACHINE, PLACEMENT, WORK, Levels, Sample, counts, samples, varying_factors
 
 DRAWS, SEED = 20_000, 20_140_814
 """Joint draws for the interval of a share of a difference; the same records always give the same figures."""
+BUSY_MARGIN = 1.5
+"""Kernels count a device's busy time by ticks, and may miss short requests: a bound decides only by this margin."""
 
 
 class Verdict(StrEnum):
@@ -34,7 +36,7 @@ class Estimate(Frozen):
 
 
 class Split(Frozen):
-    """Where the time of a run went, in seconds; the parts add up to the median run, from first submission to last end.
+    """Where the time of a run went, in seconds; the parts add up to the mean run, from first submission to last end.
 
     `storage_s` is the time above that with zero storage delay, None without a baseline (then it is in `computing_s`).
     `start_up_s` is the time within jobs during which no task ran; `between_jobs_s` that outside all jobs.
@@ -84,7 +86,8 @@ class Decision(Frozen):
     placements then. `placements` begin with the base; the `baseline` (zero storage delay) is not among them. `best` is
     the placement with the least time. `busy_bound_s` is how long the base's drives were busy: without a baseline no
     drive can save more (None where nobody measured). `without_time` are the placements of which no trial counts: they
-    failed, or their outputs are wrong.
+    failed, or their outputs are wrong; `elsewhere` those whose trials ran on another machine or medium. `corrected` is
+    how many verdicts were corrected together; `assumed` says that nothing ran twice, so that there are no intervals.
     """
 
     levels: Mapping[str, str]
@@ -98,6 +101,9 @@ class Decision(Frozen):
     conditions: tuple[Condition, ...]
     more: More | None
     without_time: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    corrected: int = 1
+    assumed: bool = False
 
 
 def decisions(
@@ -116,14 +122,17 @@ def decisions(
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
     drafts = [_Draft(plan, factor, others, fit, by_id, known) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
+    together = sum(len(one.others_than_base) for one in drafts)
     order = {record.trial.id: place for place, record in enumerate(records)}
     drafts.sort(key=lambda one: min(order[trial] for trial in one.trials))
-    ran: dict[Levels, dict[str, None]] = {}
+    ran: dict[Levels, dict[str, bool]] = {}
     for record in records:
         if not record.trial.warm_up:
             others = tuple(item for item in record.trial.factors.items() if item[0] != factor)
-            ran.setdefault(others, {})[record.trial.factors[factor]] = None
-    return [one.decision(verdicts, ran) for one in drafts]
+            level = record.trial.factors[factor]
+            own = ran.setdefault(others, {})
+            own[level] = own.get(level, False) or counts(record)
+    return [one.decision(verdicts, ran, together) for one in drafts]
 
 
 def question_of(found: Sequence[Sample]) -> str:
@@ -177,16 +186,20 @@ class _Draft:
         self.others_than_base = self.placements[1:]
 
     def decision(
-        self, verdicts: Mapping[tuple[Levels, str], Verdict], ran: Mapping[Levels, Collection[str]]
+        self, verdicts: Mapping[tuple[Levels, str], Verdict], ran: Mapping[Levels, Mapping[str, bool]], together: int
     ) -> Decision:
-        """The whole of it; `ran` are the levels of all records by the other factors."""
+        """The whole of it.
+
+        `ran` has, by the other factors, each level of any record, and whether any of its trials counts; so many
+        verdicts were corrected `together`.
+        """
         others = tuple(item for item in self.levels if item[0] != MACHINE)
         placements = tuple(self._result(level, verdicts.get((self.levels, level))) for level in self.placements)
-        base = self._records[self.base]
-        busy = [seconds for record in base if (seconds := busy_seconds(record)) is not None]
-        bound = None if self._baseline or not busy else median(busy)
+        bound = self._busy_bound(placements)
         verdict = self._overall(placements, bound)
+        of_drives = self.factor == PLACEMENT and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
+        known = ran[others]
         return Decision(
             levels=dict(self.levels),
             factor=self.factor,
@@ -196,20 +209,38 @@ class _Draft:
             best=min(placements, key=lambda one: one.elapsed_s.value).placement if placements else ZERO_DELAY,
             verdict=verdict,
             busy_bound_s=bound,
-            conditions=conditions(real, self.base) if real else (),
-            more=self._more(placements) if verdict is Verdict.NOT_KNOWN_YET else None,
-            without_time=tuple(level for level in ran[others] if level not in self.fit.levels),
+            conditions=conditions(real, self.base) if of_drives else (),
+            more=self._more(placements, together) if verdict is Verdict.NOT_KNOWN_YET else None,
+            corrected=together,
+            assumed=not self.fit.noise.own_freedom,
+            without_time=tuple(level for level, any_counts in known.items() if not any_counts),
+            elsewhere=tuple(
+                level for level, any_counts in known.items() if any_counts and level not in self.fit.levels
+            ),
         )
 
+    def _busy_bound(self, placements: Sequence[PlacementResult]) -> float | None:
+        """For how long the base's drives were busy at most; None where that bounds nothing, or is known to be wrong."""
+        base = self._records[self.base]
+        busy = [seconds for record in base if (seconds := busy_seconds(record)) is not None]
+        if self._baseline or not busy or self.factor != PLACEMENT or placements[0].kind == "memory":
+            return None
+        bound = min(max(busy), max(one.elapsed_s for one in self.fit.own[self.base]))
+        saved = [one.saving.value * placements[0].elapsed_s.value for one in placements[1:] if one.saving]
+        return None if max(saved, default=0.0) > bound else bound
+
     def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
-        """Worth it where any placement is; not worth it where none is, or where no drive at all could save enough."""
+        """Worth it where any placement is; not worth it where none is, or where one ran alone and no drive could be."""
         own = [one.verdict for one in placements[1:]]
         if Verdict.WORTH_IT in own:
             return Verdict.WORTH_IT
-        if own and all(one is Verdict.NOT_WORTH_IT for one in own):
-            return Verdict.NOT_WORTH_IT
+        if own:
+            none = all(one is Verdict.NOT_WORTH_IT for one in own)
+            return Verdict.NOT_WORTH_IT if none else Verdict.NOT_KNOWN_YET
         share = placements[0].storage_share if placements else None
-        most = share.high if share else bound / placements[0].elapsed_s.value if bound is not None else None
+        most = share.high if share else None
+        if bound is not None:
+            most = BUSY_MARGIN * bound / placements[0].elapsed_s.value
         return Verdict.NOT_WORTH_IT if most is not None and most < self._worth else Verdict.NOT_KNOWN_YET
 
     def _result(self, level: str, verdict: Verdict | None) -> PlacementResult:
@@ -246,6 +277,8 @@ class _Draft:
     def _saving(self, level: str, base: str) -> Estimate:
         """The share of the base's time that a level saves."""
         contrast = self.fit.contrast(level, base)
+        if not self.fit.noise.own_freedom:
+            return Estimate(value=1 - contrast.ratio)
         interval = contrast.interval()
         return Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
 
@@ -263,14 +296,16 @@ class _Draft:
         value = self._saving(level, self.base).value / (1 - cost.ratio)
         return Estimate(value=value, low=float(low), high=float(high))
 
-    def _more(self, placements: Sequence[PlacementResult]) -> More | None:
-        """What would decide all that is open, if the ratios stay as they are."""
+    def _more(self, placements: Sequence[PlacementResult], together: int) -> More | None:
+        """What would decide all that is open among so many verdicts, if the ratios stay as they are."""
         have = len({one.repetition for own in self.fit.own.values() for one in own})
         open_ = [one.placement for one in placements[1:] if one.verdict is Verdict.NOT_KNOWN_YET]
         needed = []
         for level in open_:
             contrast = self.fit.contrast(level, self.base)
-            needed.append(repetitions_to_decide(contrast.log, contrast.error, self.fit.noise, have, self._worth))
+            needed.append(
+                repetitions_to_decide(contrast.log, contrast.error, self.fit.noise, have, self._worth, ALPHA / together)
+            )
         if not needed or None in needed:
             return None
         more = max(1, max(count for count in needed if count is not None) - have)
@@ -315,10 +350,11 @@ def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
         (max(job.finished_ms for job in record.jobs) - min(job.submitted_ms for job in record.jobs)) / 1000
         for record in known
     )
-    stored_s = 0.0 if storage is None else max(0.0, min(storage.value, active_s))
+    stored_s = 0.0 if storage is None else max(0.0, min(storage.value, jobs_s))
+    computing_s = max(0.0, active_s - stored_s)
     return Split(
-        computing_s=active_s - stored_s,
-        storage_s=storage,
-        start_up_s=jobs_s - active_s,
+        computing_s=computing_s,
+        storage_s=None if storage is None else storage.model_copy(update={"value": stored_s}),
+        start_up_s=jobs_s - stored_s - computing_s,
         between_jobs_s=max(0.0, whole_s - jobs_s),
     )

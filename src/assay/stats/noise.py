@@ -138,11 +138,14 @@ def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 
     return int(counts[enough.argmax()]) if enough.any() else None
 
 
-def repetitions_to_decide(difference: float, error: float, noise: Noise, repetitions: int, worth: float) -> int | None:
+def repetitions_to_decide(
+    difference: float, error: float, noise: Noise, repetitions: int, worth: float, alpha: float = ALPHA
+) -> int | None:
     """How many repetitions in all would tell on which side of the threshold a log ratio lies, if it stays as it is.
 
     `difference` is the log ratio with its standard `error` from so many `repetitions`; the threshold is a saving of
-    `worth` (0.1 is 10 %). It is told once the interval's half is shorter than the distance. None for more than 200.
+    `worth` (0.1 is 10 %). That is known once half of the interval of confidence 1 - `alpha` is shorter than the
+    distance. None for more than 200.
     """
     from scipy.special import stdtrit
 
@@ -150,6 +153,6 @@ def repetitions_to_decide(difference: float, error: float, noise: Noise, repetit
     for count in range(repetitions, MOST_REPETITIONS + 1):
         more = count - repetitions
         freedom = noise.prior.freedom + max(noise.own_freedom * count / repetitions, noise.own_freedom + more)
-        if stdtrit(freedom, 1 - ALPHA / 2) * error * (repetitions / count) ** 0.5 < distance:
+        if stdtrit(freedom, 1 - alpha / 2) * error * (repetitions / count) ** 0.5 < distance:
             return count
     return None
