@@ -6,6 +6,7 @@ from assay.model.doubt import Outcome
 from assay.model.record import Amount
 from assay.model.trial import ZERO_DELAY
 from assay.stats.decision import Verdict, decisions
+from assay.stats.summary import summarise
 from tests.builders import a_trial
 from tests.stats.terasort import mirrored_run, terasort_run, timed
 
@@ -41,6 +42,21 @@ def test_intervals_hold_their_figures(placement):
     for figure in (one.elapsed_s, one.storage_share, one.storage_s, one.saving, one.won_back):
         if figure is not None:
             assert figure.low < figure.value < figure.high
+
+
+def test_drift_between_repetitions_widens_the_intervals_of_times_and_not_of_savings():
+    steady = {"hdd": (40.0, 40.4, 39.7), "ssd": (30.2, 29.9, 30.0), ZERO_DELAY: (29.0, 29.2, 28.9)}
+    slower = {name: tuple(time * (1, 1.5, 2)[at] for at, time in enumerate(own)) for name, own in steady.items()}
+    before, after = (result(decision_of(terasort_run(3, times)), "ssd") for times in (steady, slower))
+    assert after.saving.low == pytest.approx(before.saving.low, abs=1e-4)
+    assert after.elapsed_s.high / after.elapsed_s.low > 1.5 > before.elapsed_s.high / before.elapsed_s.low
+
+
+def test_the_times_interval_is_as_uncertain_as_the_tables():
+    plan, of_two = terasort_run(2)
+    (row,) = (one for one in summarise(of_two, prior=plan.prior) if one.placement == "ssd")
+    own = result(decision_of((plan, of_two)), "ssd").elapsed_s
+    assert own.high / own.low == pytest.approx(row.elapsed.interval.high / row.elapsed.interval.low)
 
 
 def test_a_mirrored_repetition_has_two_degrees_of_freedom_and_decides():

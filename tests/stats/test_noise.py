@@ -34,6 +34,11 @@ def test_without_residuals_the_prior_is_all_there_is():
     assert (found.deviation, found.freedom, found.own_freedom, found.borrowed) == (pytest.approx(0.1), 4, 0, 1)
 
 
+def test_a_prior_without_weight_and_no_residuals_are_no_division_by_zero():
+    found = moderated(0.0, 0, NoisePrior(deviation=0.1, freedom=0, source="assumption"))
+    assert (found.deviation, found.freedom, found.own_freedom, found.borrowed) == (0.1, 0, 0, 1)
+
+
 def test_equal_times_leave_some_noise():
     assert moderated(0.0, 10, PRIOR).deviation > 0.05
 

@@ -43,7 +43,7 @@ def judge(plan: Plan, records: Sequence[Record]) -> Judged:
         rows=summarise(records, compared, plan.prior),
         decisions=decided,
         answers=[answer_of(one, decided) for one in decided],
-        breakdowns=breakdowns(plan, records, decided),
+        breakdowns=breakdowns(records, decided),
         others=[one for one in compared if one.factor != factor],
         doubts=[*plan.doubts, *doubts_of(records)],
         study=study_view(plan, records),

@@ -36,7 +36,7 @@ class PartLine(NamedTuple):
 
 
 class PartTable(NamedTuple):
-    """One decision's parts; `untested` are those too short for a difference to become significant.
+    """One decision's parts; `untested` are those that are not tested, as `JobPart` says.
 
     `repeated` is whether any trial of the decision ran twice: else nothing can be tested.
     """

@@ -129,7 +129,7 @@ def part_lines(breakdown: Breakdown, decision: Decision, width: int) -> Iterator
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:
         yield from _wrapped(
-            f"Too short to be tested (under half a second, or run once): {', '.join(short)}.", width, GAP
+            f"Not tested (under half a second, run once, or not in all trials): {', '.join(short)}.", width, GAP
         )
 
 

@@ -1,6 +1,7 @@
 """What storage costs in each job and phase of a workload, and what each placement saves there.
 
-A phase's time is its average per task, added up over the jobs, as in the record's totals.
+A phase's time is its average per task, added up over the jobs, as in the record's totals. Parts are noisier than whole
+runs, so their noise has a prior of its own, whatever earlier runs say of whole ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,15 +9,14 @@ from statistics import median
 from typing import Literal
 
 from assay.model.base import Frozen
+from assay.model.noise import PART_PRIOR
 from assay.model.record import Phases, Record
-from assay.model.trial import ZERO_DELAY, Plan
+from assay.model.trial import ZERO_DELAY
+from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
 from assay.stats.decision import Decision, Estimate, question_of
-from assay.stats.fit import Contrast, Fit, fits
+from assay.stats.fit import Contrast, Fit, by_other_factors, fits
 from assay.stats.noise import ALPHA
 from assay.stats.sample import Levels, Sample, samples
-
-LEAST_S = 0.5
-"""Where both times are shorter, no difference can become significant: a task's start alone varies by as much."""
 
 Kind = Literal["job", "phase"]
 Measured = Callable[[Record], float]
@@ -38,7 +38,7 @@ class PartTime(Frozen):
     """One placement's median time in one job or phase, in seconds, and the trials that it comes from.
 
     `storage_share` is the share above the time with zero storage delay (None without a baseline), `saving` that of the
-    base's time which the placement saves (None for the base). Both are None where the part is too short to be tested.
+    base's time which the placement saves (None for the base). Both are None where the part is not tested.
     """
 
     placement: str
@@ -49,7 +49,11 @@ class PartTime(Frozen):
 
 
 class JobPart(Frozen):
-    """One job (by its place and name) or phase of a workload; `times` begin with the base, the baseline's is last."""
+    """One job (by its place and name) or phase of a workload; `times` begin with the base, the baseline's is last.
+
+    Not `tested` are parts of under half a second, those of which no placement has two trials, and those that some
+    trial does not have: what is left of the trials would be another comparison than that of the whole run.
+    """
 
     kind: Kind
     name: str
@@ -64,13 +68,14 @@ class Breakdown(Frozen):
     parts: tuple[JobPart, ...]
 
 
-def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
+def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
     """One for each decision, in their order."""
     found = samples(records)
     by_id = {record.trial.id: record for record in records}
     factor = question_of(found)
+    trials = {levels: sum(map(len, own.values())) for levels, own in by_other_factors(found, factor).items()}
     asked = [
-        (kind, name, fits(own, factor, plan.prior))
+        (kind, name, fits(own, factor, PART_PRIOR))
         for kind, name, measured in _parts(records)
         if (own := _measured(found, by_id, measured))
     ]
@@ -78,17 +83,24 @@ def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision
     for _, name, fitted in asked:
         for decision in decided:
             levels = tuple(decision.levels.items())
-            if levels in fitted and _long_enough(fitted[levels]):
+            if levels in fitted and _can_be_tested(fitted[levels], trials[levels]):
                 base = decision.placements[0].placement if decision.placements else ZERO_DELAY
                 for level, against in _pairs(fitted[levels], base):
                     tests[name, levels, level, against] = fitted[levels].contrast(level, against)
-    adjusted = dict(zip(tests, _benjamini_hochberg([one.p() for one in tests.values()]), strict=True))
+    adjusted = dict(zip(tests, benjamini_hochberg([one.p() for one in tests.values()]), strict=True))
     changes = {key: _change(contrast, adjusted[key]) for key, contrast in tests.items()}
     return [
         Breakdown(
             levels=decision.levels,
             parts=tuple(
-                _part(kind, name, fitted[levels], decision, changes) for kind, name, fitted in asked if levels in fitted
+                JobPart(
+                    kind=kind,
+                    name=name,
+                    tested=_can_be_tested(fitted[levels], trials[levels]),
+                    times=_times(name, fitted[levels], decision, changes),
+                )
+                for kind, name, fitted in asked
+                if levels in fitted
             ),
         )
         for decision in decided
@@ -129,8 +141,10 @@ def _measured(found: Sequence[Sample], by_id: Mapping[str, Record], measured: Me
     return [one for one in own if one.elapsed_s > 0]
 
 
-def _long_enough(fit: Fit) -> bool:
-    return max(_median(fit, level) for level in fit.levels) >= LEAST_S and bool(fit.noise.own_freedom)
+def _can_be_tested(fit: Fit, trials: int) -> bool:
+    """Whether a part is in all of so many trials, is not too short, and has noise of its own."""
+    long = max(_median(fit, level) for level in fit.levels) >= LEAST_SECONDS
+    return long and fit.noise.own_freedom > 0 and sum(map(len, fit.own.values())) == trials
 
 
 def _median(fit: Fit, level: str) -> float:
@@ -144,29 +158,19 @@ def _pairs(fit: Fit, base: str) -> list[tuple[str, str]]:
     return [*stored, *((level, base) for level in real if level != base and base in real)]
 
 
-def _benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    from scipy.stats import false_discovery_control
-
-    return [float(p) for p in false_discovery_control(p_values)] if p_values else []
-
-
 def _change(contrast: Contrast, p_adjusted: float) -> Change:
     interval = contrast.interval()
     share = Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
     return Change(share=share, p_adjusted=p_adjusted)
 
 
-def _part(
-    kind: Kind,
-    name: str,
-    fit: Fit,
-    decision: Decision,
-    changes: Mapping[tuple[str, Levels, str, str], Change],
-) -> JobPart:
+def _times(
+    name: str, fit: Fit, decision: Decision, changes: Mapping[tuple[str, Levels, str, str], Change]
+) -> tuple[PartTime, ...]:
     levels = tuple(decision.levels.items())
     named = [one.placement for one in (*decision.placements, decision.baseline) if one is not None]
     base = named[0] if named else ZERO_DELAY
-    times = tuple(
+    return tuple(
         PartTime(
             placement=level,
             seconds=_median(fit, level),
@@ -177,4 +181,3 @@ def _part(
         for level in named
         if level in fit.levels
     )
-    return JobPart(kind=kind, name=name, tested=_long_enough(fit), times=times)

@@ -9,9 +9,19 @@ from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY, MediumSpec, Plan
 from assay.stats.comparison import Comparison, holm
 from assay.stats.conditions import Condition, busy_seconds, conditions
-from assay.stats.fit import Contrast, Fit, fits
-from assay.stats.noise import ALPHA, repetitions_to_decide
-from assay.stats.sample import MACHINE, PLACEMENT, WORK, Levels, Sample, counts, samples, varying_factors
+from assay.stats.fit import Contrast, Fit, fits, within
+from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
+from assay.stats.sample import (
+    MACHINE,
+    PLACEMENT,
+    WORK,
+    Levels,
+    Sample,
+    combinations,
+    counts,
+    samples,
+    varying_factors,
+)
 
 DRAWS, SEED = 20_000, 20_140_814
 """Joint draws for the interval of a share of a difference; the same records always give the same figures."""
@@ -120,7 +130,8 @@ def decisions(
     factor = question_of(counted)
     found = fits(counted, factor, plan.prior)
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
-    drafts = [_Draft(plan, factor, others, fit, by_id, known) for others, fit in found.items()]
+    noises = within(combinations(counted), plan.prior)
+    drafts = [_Draft(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
     together = sum(len(one.others_than_base) for one in drafts)
     order = {record.trial.id: place for place, record in enumerate(records)}
@@ -173,10 +184,11 @@ class _Draft:
         fit: Fit,
         by_id: Mapping[str, Record],
         known: Mapping[tuple[Levels, str, str], Comparison],
+        noises: Mapping[Levels, Noise],
     ) -> None:
         self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
         self.trials = [one.trial for own in fit.own.values() for one in own]
-        self._worth = plan.worth
+        self._worth, self._noises = plan.worth, noises
         self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
         named = [name for name in plan.placements if name in fit.levels]
         rest = [name for name in fit.levels if name not in named and name != ZERO_DELAY]
@@ -265,11 +277,14 @@ class _Draft:
         )
 
     def _elapsed(self, level: str) -> Estimate:
-        """The geometric mean, which belongs to ratios as the arithmetic mean does to differences."""
+        """The geometric mean, which belongs to ratios as the arithmetic mean does to differences.
+
+        Unlike a ratio it has all the drift between repetitions in it, and so has its interval.
+        """
         from math import exp, log
 
         own = [log(one.elapsed_s) for one in self.fit.own[level]]
-        noise = self.fit.noise
+        noise = self._noises[self.fit.own[level][0].factors]
         mean = Contrast(fmean(own), noise.deviation / len(own) ** 0.5, noise.freedom)
         interval = mean.interval()
         return Estimate(value=exp(mean.log), low=interval.low, high=interval.high)

@@ -99,7 +99,7 @@ def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR
     Their noise is pooled over all that do the same work on one machine. Raises KeyError where a sample has no such
     factor.
     """
-    solved = {others: _solve(own) for others, own in _grouped(found, factor).items()}
+    solved = {others: _solve(own) for others, own in by_other_factors(found, factor).items()}
     noises = pooled({others: one.residual for others, one in solved.items() if one.blocked}, prior)
     apart = pooled({others: one.residual for others, one in solved.items() if not one.blocked}, prior)
     return {
@@ -140,11 +140,11 @@ def within(found: Mapping[Levels, Sequence[Sample]], prior: NoisePrior = SHIPPED
 
 def residuals(found: Sequence[Sample], factor: str) -> dict[Levels, Residual]:
     """What is left of each work's log times within blocks: all that a prior is fitted from."""
-    return residuals_of_works({others: _solve(own).residual for others, own in _grouped(found, factor).items()})
+    return residuals_of_works({others: _solve(own).residual for others, own in by_other_factors(found, factor).items()})
 
 
-def _grouped(found: Sequence[Sample], factor: str) -> dict[Levels, dict[str, list[Sample]]]:
-    """By all other factors, then by the level of this one."""
+def by_other_factors(found: Sequence[Sample], factor: str) -> dict[Levels, dict[str, list[Sample]]]:
+    """Samples by the levels of all other factors, then by the level of this one."""
     groups: dict[Levels, dict[str, list[Sample]]] = {}
     for sample in found:
         others = tuple(item for item in sample.factors if item[0] != factor)

@@ -43,13 +43,13 @@ class Noise(Frozen):
     @property
     def borrowed(self) -> float:
         """The share (0 to 1) of its degrees of freedom that comes from the prior."""
-        return 1 - self.own_freedom / self.freedom
+        return 1 - self.own_freedom / self.freedom if self.freedom else 1.0
 
 
 def moderated(squares: float, freedom: int, prior: NoisePrior = SHIPPED_PRIOR) -> Noise:
-    """From a sum of squared residuals with its degrees of freedom (0: the prior alone)."""
+    """From a sum of squared residuals with its degrees of freedom (0: the prior alone, whatever its weight)."""
     total = prior.freedom + freedom
-    variance = (prior.freedom * prior.deviation**2 + squares) / total
+    variance = (prior.freedom * prior.deviation**2 + squares) / total if total else prior.deviation**2
     return Noise(deviation=variance**0.5, freedom=total, own_freedom=freedom, prior=prior)
 
 
