@@ -43,6 +43,15 @@ def test_csv_has_all_digits_of_combinations_or_trials(made):
     assert [float(row["elapsed_s"]) for row in trials] == [record.totals.elapsed_s for record in records]
 
 
+@pytest.mark.parametrize("rows", ["placements", "parts"])
+def test_csv_keeps_the_placement_where_another_factor_is_asked_about(tmp_path, rows):
+    plan, records = made_run(made_trials(media=("hdd",), settings=("defaults", "customs"), repetitions=3))
+    write_run(tmp_path / "run", plan, records)
+    lines = list(csv.DictReader(io.StringIO(assay("report", tmp_path / "run", "--format", "csv", "--rows", rows)[1])))
+    seen = {(line["factor"], line["level"], line["settings"], line["placement"]) for line in lines}
+    assert seen == {("settings", name, name, "hdd") for name in ("defaults", "customs")}
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -35,8 +35,7 @@ pub struct Accounts {
     replies: u64,
     late: u64,
     worst_ns: Nanos,
-    overdue_ns: Nanos,
-    overdue_until: Nanos,
+    overdue: Union,
     response_ns: u128,
     overshoot: Spread,
 }
@@ -56,8 +55,7 @@ impl Accounts {
             self.late += 1;
             self.worst_ns = self.worst_ns.max(over);
             // Requests that are overdue together cost their client that time once.
-            self.overdue_ns += now.saturating_sub(deadline.max(self.overdue_until));
-            self.overdue_until = self.overdue_until.max(now);
+            self.overdue.add(deadline, now);
         }
     }
 
@@ -65,7 +63,12 @@ impl Accounts {
     #[must_use]
     pub fn late(&self) -> Late {
         let share = if self.replies == 0 { 0.0 } else { self.late as f64 / self.replies as f64 };
-        Late { requests: self.late, share, worst_us: self.worst_ns as f64 / 1e3, seconds: self.overdue_ns as f64 / 1e9 }
+        Late {
+            requests: self.late,
+            share,
+            worst_us: self.worst_ns as f64 / 1e3,
+            seconds: self.overdue.length() as f64 / 1e9,
+        }
     }
 
     /// How long the model took for a request, on average; 0 where there were none.
@@ -79,6 +82,44 @@ impl Accounts {
     pub fn overshoot(&self) -> Overshoot {
         let at = |share| self.overshoot.quantile(share) as f64 / 1e3;
         Overshoot { median_us: at(0.5), p99_us: at(0.99) }
+    }
+}
+
+/// How many disjoint intervals a union can still extend backwards; replies leave nearly in the order of time.
+const OPEN_INTERVALS: usize = 64;
+
+/// The time that any of many intervals covers. They come in any order; where more than `OPEN_INTERVALS` of them are
+/// apart from one another, nothing is added before the end of the earliest any more.
+#[derive(Debug, Clone, Default)]
+struct Union {
+    /// Disjoint and in the order of time.
+    open: Vec<(Nanos, Nanos)>,
+    /// Nothing is added before this; `closed_ns` of the time before it is covered.
+    closed_until: Nanos,
+    closed_ns: Nanos,
+}
+
+impl Union {
+    fn add(&mut self, start: Nanos, end: Nanos) {
+        let start = start.max(self.closed_until);
+        if start >= end {
+            return;
+        }
+        let first = self.open.partition_point(|&(_, until)| until < start);
+        let next = self.open.partition_point(|&(from, _)| from <= end);
+        let touched = &self.open[first..next];
+        let from = touched.first().map_or(start, |one| one.0.min(start));
+        let until = touched.last().map_or(end, |one| one.1.max(end));
+        self.open.splice(first..next, [(from, until)]);
+        if self.open.len() > OPEN_INTERVALS {
+            let (from, until) = self.open.remove(0);
+            self.closed_ns += until - from;
+            self.closed_until = until;
+        }
+    }
+
+    fn length(&self) -> Nanos {
+        self.closed_ns + self.open.iter().map(|(from, until)| until - from).sum::<Nanos>()
     }
 }
 
@@ -160,6 +201,51 @@ mod tests {
         assert!((accounts.late().seconds - 3e-3).abs() < 1e-12);
         accounts.reply(1_000_000, 20_000_000, 21_000_000);
         assert!((accounts.late().seconds - 4e-3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_was_overdue_before_an_earlier_late_reply_counts() {
+        let mut accounts = Accounts::default();
+        accounts.reply(1_000_000, 10_000_000, 10_300_000);
+        accounts.reply(1_000_000, 5_000_000, 11_000_000);
+        assert!((accounts.late().seconds - 6e-3).abs() < 1e-12, "{:?}", accounts.late());
+        accounts.reply(1_000_000, 20_000_000, 21_000_000);
+        accounts.reply(1_000_000, 30_000_000, 31_000_000);
+        accounts.reply(1_000_000, 20_500_000, 30_500_000);
+        assert!((accounts.late().seconds - 17e-3).abs() < 1e-12, "{:?}", accounts.late());
+    }
+
+    #[test]
+    fn a_union_is_the_instants_that_any_interval_covers() {
+        let mut random = 20_140_814_u64;
+        let mut below = |most: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % most
+        };
+        for _ in 0..200 {
+            let mut union = Union::default();
+            let mut covered = [false; 100];
+            for _ in 0..30 {
+                let start = below(99);
+                let end = start + below(100 - start);
+                union.add(start, end);
+                covered[start as usize..end as usize].fill(true);
+            }
+            assert_eq!(union.length(), covered.iter().filter(|one| **one).count() as u64, "{union:?}");
+        }
+    }
+
+    #[test]
+    fn a_union_of_many_intervals_stays_small_and_counts_nothing_twice() {
+        let mut union = Union::default();
+        for at in 0..10_000 {
+            union.add(10 * at, 10 * at + 3);
+        }
+        assert_eq!(union.length(), 30_000);
+        assert!(union.open.len() <= OPEN_INTERVALS);
+        union.add(0, 100_000);
+        let open_from = union.closed_until;
+        assert_eq!(union.length(), open_from.div_ceil(10) * 3 + (100_000 - open_from));
     }
 
     #[test]

@@ -87,7 +87,8 @@ def csv_of(run: Gathered, rows: Rows) -> Iterator[str]:
     if rows == "placements":
         return csv_lines([line for one in judged.decisions for line in placement_values(one)])
     if rows == "parts":
-        return csv_lines([line for one in judged.breakdowns for line in part_values(one)])
+        told = zip(judged.breakdowns, judged.decisions, strict=True)
+        return csv_lines([line for one, decision in told for line in part_values(one, decision.factor)])
     known = efficiencies(run)
     if rows == "trials":
         trials = zip(run.records, trial_values(run.records), strict=True)

@@ -44,12 +44,17 @@ def combination_values(row: Row) -> dict[str, Value]:
 
 
 def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
-    """One line for each placement of a decision, the zero-delay baseline last; shares are fractions of 1."""
+    """One line for each level of a decision's factor, the zero-delay baseline last; shares are fractions of 1.
+
+    `level` is that level; `placement` is the real placement, also where another factor is the decision's.
+    """
     for one in (*decision.placements, decision.baseline):
         if one is not None:
             yield {
                 **decision.levels,
-                "placement": one.placement,
+                decision.factor: one.placement,
+                "factor": decision.factor,
+                "level": one.placement,
                 "drives": one.drives,
                 "base": decision.placements[0].placement if decision.placements else None,
                 "trials": one.trials,
@@ -67,15 +72,21 @@ def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
             }
 
 
-def part_values(breakdown: Breakdown) -> Iterator[dict[str, Value]]:
-    """One line for each placement of each job and phase; what is too short to be tested has no shares."""
+def part_values(breakdown: Breakdown, factor: str) -> Iterator[dict[str, Value]]:
+    """One line for each level of the decisions' factor in each job and phase.
+
+    `level` is that level; `placement` is the real placement, also where another factor is the decision's. What is too
+    short to be tested has no shares.
+    """
     for part in breakdown.parts:
         for one in part.times:
             yield {
                 **breakdown.levels,
+                factor: one.placement,
+                "factor": factor,
+                "level": one.placement,
                 "part": part.kind,
                 "name": part.name,
-                "placement": one.placement,
                 "trials": one.trials,
                 "median_s": one.seconds,
                 "tested": part.tested,

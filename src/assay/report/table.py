@@ -126,6 +126,8 @@ def part_lines(breakdown: Breakdown, decision: Decision, width: int) -> Iterator
         for row in rows:
             cells = [f"{row[at]:{widths[at]}}" if not at else f"{row[at]:>{widths[at]}}" for at in kept]
             yield f"{GAP}{GAP.join(cells)}".rstrip()
+        if any(cell.startswith("[") for row in rows for cell in row):
+            yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:
         yield from _wrapped(

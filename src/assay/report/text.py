@@ -33,8 +33,10 @@ def bytes_text(count: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Minutes and seconds, or hours and minutes."""
+    """Seconds below a minute, then minutes and seconds, or hours and minutes."""
     minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes}:{rest:02d} min"
 
