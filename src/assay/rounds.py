@@ -84,8 +84,7 @@ def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     be: this is asked again and again.
     """
     found: dict[Work, bool] = {}
-    bases = {PLACEMENT: plan.placements[0]} if plan.placements else {}
-    compared = compare(samples(records), prior=plan.prior, bases=bases)
+    compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
     for decision in decisions(plan, records, compared, STOP_ALPHA):
         if len(decision.placements) > 1:
             work = tuple(decision.levels[name] for name in WORK)

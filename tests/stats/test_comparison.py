@@ -98,8 +98,11 @@ def test_any_factor_is_compared_with_all_else_equal():
 
 def test_a_base_of_ones_own_and_more_levels_than_can_all_be_compared():
     found = [*trials("a", noisy(9, 6)), *trials("b", noisy(6, 6, 1)), *trials("c", noisy(3, 6, 2))]
-    assert [(one.base, one.level) for one in compare(found, bases={"placement": "c"})] == [
+    assert [(one.base, one.level) for one in compare(found, orders={"placement": ["c"]})] == [
         ("c", "a"), ("c", "b"), ("a", "b"),
+    ]  # fmt: skip
+    assert [(one.base, one.level) for one in compare(found, orders={"placement": ["failed", "b", "c"]})] == [
+        ("b", "c"), ("b", "a"), ("c", "a"),
     ]  # fmt: skip
     more = [sample for name in "abcde" for sample in trials(name, noisy(9, 6))]
     assert [(one.base, one.level) for one in compare(more)] == [("a", level) for level in "bcde"]

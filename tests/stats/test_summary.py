@@ -31,7 +31,7 @@ def test_medians_and_paired_ratios():
 
 def test_ratios_are_to_the_base_that_the_comparisons_have_and_zero_delay_has_none():
     records = [*runs("disk", [10, 20]), *runs("memory", [5, 8], first=11), *runs(ZERO_DELAY, [4, 8], first=21)]
-    compared = compare(samples(records), bases={"placement": "memory"})
+    compared = compare(samples(records), orders={"placement": ("memory",)})
     ratios = {row.placement: row.ratio for row in summarise(records, compared)}
     assert ratios == {"disk": pytest.approx((2 * 2.5) ** 0.5), "memory": None, ZERO_DELAY: None}
 

@@ -78,7 +78,8 @@ def put_beside(runs: Mapping[str, Gathered]) -> Beside:
     by_key: dict[Key, list[Side]] = {}
     for (name, machine), records in apart.items():
         own = {_key(record.trial.factors): known[id(record)] for record in records}
-        rows = summarise(records, prior=runs[name].plan.prior)
+        plan = runs[name].plan
+        rows = summarise(records, prior=plan.prior, placements=plan.placements)
         for row, energy in zip(rows, row_energies(rows, records, taken[name]), strict=True):
             levels = {**{factor: str(level) for factor, level in dict(row.group).items()}, PLACEMENT: row.placement}
             key = _key({factor: level for factor, level in levels.items() if factor != MACHINE})
@@ -105,7 +106,7 @@ def _between(
         for one in samples(every, of_run)
     ]
     between = {}
-    for one in compare(found, [RUN], prior, {RUN: of_run[0] if of_run else ""}):
+    for one in compare(found, [RUN], prior, {RUN: of_run}):
         others = dict(one.others)
         setup = by_number[others.pop(SETUP)]
         between[one.level, setup, _key(others)] = one

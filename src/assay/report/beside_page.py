@@ -13,7 +13,7 @@ from assay.report.levels import Filter, filters_of, label_factors, label_of, lev
 from assay.report.markdown import elapsed_told, escaped, grid, ratio_told, spread
 from assay.report.page import MOST_CARRIED, MOST_DETAILS, levels_key, template, times_by_levels
 from assay.report.selection import MOST_BARS, by_kind
-from assay.report.text import ratio_text
+from assay.report.text import base_text, ratio_text
 from assay.stats.sample import MACHINE, RUN
 from assay.stats.summary import varying
 from assay.stats.wording import in_words
@@ -45,6 +45,7 @@ def beside_page(beside: Beside) -> str:
             machines=len({machine for own in beside.machines.values() for machine in own}),
             charts=elapsed_charts(_panels(beside, sides[:MOST_BARS], filters, names)),
             ratio_text=ratio_text,
+            base=base_text([side.row for side in beside.sides]),
             in_words=in_words,
             energy_head=ENERGY_HEAD,
             energy_cells=energy_cells,

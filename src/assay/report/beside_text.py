@@ -10,14 +10,14 @@ from assay.report.beside_page import ENERGY_NOTE
 from assay.report.columns import Column, fitted
 from assay.report.joules import ENERGY_HEAD, energy_cells
 from assay.report.selection import by_kind
-from assay.report.text import ratio_text, seconds_text
+from assay.report.text import base_text, ratio_text, seconds_text
 from assay.stats.comparison import Comparison
 from assay.stats.interval import Interval
 from assay.stats.sample import MACHINE
 from assay.stats.summary import varying
 
 NOTE = (
-    "elapsed: seconds of the jobs, added up; ratio: to the first placement of the same run; "
+    "elapsed: seconds of the jobs, added up; ratio: elapsed time over that on {base} in the same run; "
     "to first: to the first run with the same on the same machine."
 )
 
@@ -40,7 +40,7 @@ def print_beside(beside: Beside, console: Console) -> None:
     for lines in (_times(sides, names, console.width), _energies(sides, names, console.width)):
         for line in lines:
             console.print(line, highlight=False, markup=False, soft_wrap=True)
-    _say(console, NOTE)
+    _say(console, NOTE.format(base=base_text([side.row for side in beside.sides])))
     if any(side.energy["energy_basis"] for side in sides):
         _say(console, ENERGY_NOTE)
     for doubt, _, _ in by_kind(beside.doubts):

@@ -35,12 +35,11 @@ class Judged(NamedTuple):
 
 def judge(plan: Plan, records: Sequence[Record]) -> Judged:
     """From all records of a plan that could be read."""
-    bases = {PLACEMENT: plan.placements[0]} if plan.placements else {}
-    compared = compare(samples(records), prior=plan.prior, bases=bases)
+    compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     factor = decided[0].factor if decided else PLACEMENT
     return Judged(
-        rows=summarise(records, compared, plan.prior),
+        rows=summarise(records, compared, plan.prior, plan.placements),
         decisions=decided,
         answers=[answer_of(one, decided) for one in decided],
         breakdowns=breakdowns(records, decided),

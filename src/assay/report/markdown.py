@@ -84,7 +84,7 @@ def elapsed_told(row: Row) -> str:
 
 
 def ratio_told(row: Row) -> str:
-    """The ratio to the group's first placement with its interval."""
+    """The ratio to the group's base with its interval."""
     return ratio_text(row) + spread(row.comparison.interval if row.comparison else None, "{:.2f}".format)
 
 

@@ -8,7 +8,7 @@ from assay.model.record import Record
 from assay.model.trial import MediumSpec, Plan
 from assay.record.folder import Damaged
 from assay.report.text import bytes_text
-from assay.stats.sample import PLACEMENT, in_order, is_warm_up
+from assay.stats.sample import PLACEMENT, in_order, in_plan_order, is_warm_up
 
 MOST_NAMED = 5
 BASELINE = "zero storage delay: what no drive can beat, not a drive to buy"
@@ -38,7 +38,7 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     kinds = [kind.replace("-", " ") for kind in dict.fromkeys(doubt.kind for doubt in doubts)]
     doubted = f"doubts: {_listed(kinds)}" if kinds else "no doubt was raised"
     return Overview(
-        compared=_compared(counted),
+        compared=_compared(counted, plan.placements),
         checked=checked if counted else "no trial was read",
         missing="; ".join(lacking),
         doubted=doubted,
@@ -54,7 +54,7 @@ def _not_passed(records: Sequence[Record], passed: int) -> str:
     return f"{passed} of {len(records)} outputs are right, {', '.join(parts)}"
 
 
-def _compared(records: Sequence[Record]) -> tuple[tuple[str, str], ...]:
+def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Names and levels: the media by what they are, what was computed, what else varies, how often it ran.
 
     The zero-delay baseline is named by itself, as it is nothing to choose.
@@ -70,6 +70,7 @@ def _compared(records: Sequence[Record]) -> tuple[tuple[str, str], ...]:
             levels.setdefault(name, []).append(level)
     levels["dataset"] = [level for level in levels["dataset"] if level != "none"]
     different = {name: in_order(filter(None, own)) for name, own in levels.items()}
+    different[PLACEMENT] = in_plan_order(levels[PLACEMENT], planned)
     always = (PLACEMENT, "workload", "dataset")
     of_work = {record.trial.workload.name: record.trial.factors for record in records}
     others = [name for name in levels if name not in always and _varies(records, name, of_work)]

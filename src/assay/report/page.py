@@ -27,6 +27,7 @@ from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
 from assay.report.study import STUDY_CLASSES
 from assay.report.text import (
+    base_text,
     bytes_text,
     counted_text,
     duration_text,
@@ -154,6 +155,7 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "shared": _shared(rows),
         "any_ratio": any(row.comparison for row in shown),
         "ratio_text": ratio_text,
+        "base": base_text(rows),
         "charts": elapsed_charts(panels),
         "chart_rows": len(bars),
         "phase_charts": phase_charts(

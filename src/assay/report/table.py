@@ -10,7 +10,7 @@ from assay.model.record import Record, Status
 from assay.report.answer import Answer, interval_text, percent
 from assay.report.judged import Judged
 from assay.report.selection import rows_shown
-from assay.report.text import counted_text, ratio_text, seconds_text
+from assay.report.text import base_text, counted_text, ratio_text, seconds_text
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
 from assay.stats.summary import Row, varying
@@ -41,7 +41,7 @@ COLUMNS: Sequence[tuple[str, int, Cell]] = (
 )
 NOTE = (
     "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs; "
-    "ratio: elapsed time over that on the first placement."
+    "ratio: elapsed time over that on {base}."
 )
 
 
@@ -55,7 +55,7 @@ def print_report(title: str, records: Sequence[Record], judged: Judged, console:
     if len(shown) < len(rows):
         left = f"{len(shown)} of {len(rows)} combinations, those that failed or differ most; --format csv has them all."
         _say(console, left, "dim")
-    _say(console, NOTE, "dim")
+    _say(console, NOTE.format(base=base_text(rows)), "dim")
     wrong = list(_wrong(records))
     for words, colour in wrong[:MOST_FAILURES]:
         _say(console, words, colour)

@@ -1,5 +1,6 @@
 """Numbers as people read them, the same in every report."""
 
+from collections.abc import Sequence
 from math import floor, log10
 
 from assay.stats.summary import Row
@@ -13,8 +14,14 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def ratio_text(row: Row) -> str:
-    """Elapsed time relative to the group's first medium; a dash for what can't be compared."""
+    """Elapsed time relative to that on the group's base; a dash for what can't be compared."""
     return "-" if row.ratio is None else f"{row.ratio:.2f}"
+
+
+def base_text(rows: Sequence[Row]) -> str:
+    """The placement that all ratios of a table are to; where groups have several, how each has its own."""
+    bases = {row.comparison.base for row in rows if row.comparison}
+    return bases.pop() if len(bases) == 1 else "the group's first placement that has a time"
 
 
 def counted_text(row: Row) -> str:

@@ -16,7 +16,7 @@ from assay.model.trial import ZERO_DELAY
 from assay.stats.fit import Contrast, Fit, fits
 from assay.stats.interval import Interval
 from assay.stats.noise import ALPHA, Noise, repetitions_needed
-from assay.stats.sample import APART, MACHINE, PLACEMENT, WORK, Levels, Sample, varying_factors
+from assay.stats.sample import APART, MACHINE, PLACEMENT, WORK, Levels, Sample, in_plan_order, varying_factors
 
 MOST_PAIRED = 4
 """Of so many levels each is compared with each other, of more with the base only."""
@@ -80,14 +80,15 @@ def compare(
     found: Sequence[Sample],
     factors: Iterable[str] | None = None,
     prior: NoisePrior = SHIPPED_PRIOR,
-    bases: Mapping[str, str] = {},
+    orders: Mapping[str, Sequence[str]] = {},
 ) -> list[Comparison]:
     """All comparisons of these factors, in all that is equal otherwise: each corrected within its family.
 
-    Without `factors` all that vary but what is computed and the machine. A factor's base is the one of `bases`, or its
-    first level. Each level is compared with each other where there are at most 4, else with the base only; runs and
-    machines always. Which is compared never depends on the times. Zero storage delay is compared with nothing. The
-    headlines are, of each placement's comparisons with everything else equal, that of the fastest with the base.
+    Without `factors` all that vary but what is computed and the machine. A factor's levels come in the order of
+    `orders`, others after them (`in_plan_order`); its base is the first that has a time. Each level is compared with
+    each other where there are at most 4, else with the base only; runs and machines always. Which is compared never
+    depends on the times. Zero storage delay is compared with nothing. The headlines are, of each placement's
+    comparisons with everything else equal, that of the fastest with the base.
     Raises KeyError where a sample has no such factor.
     """
     if factors is None:
@@ -96,7 +97,7 @@ def compare(
         _Tested(factor, others, fit, base, level)
         for factor in factors
         for others, fit in fits(found, factor, prior).items()
-        for base, level in _asked(fit.levels, factor, bases.get(factor))
+        for base, level in _asked(fit.levels, factor, orders.get(factor, ()))
     ]
     _pick_headlines(every)
     head = [one for one in every if one.picked_from]
@@ -157,11 +158,9 @@ def _signs(count: int) -> Array:
     return signs
 
 
-def _asked(levels: Sequence[str], factor: str, base: str | None) -> Iterable[tuple[str, str]]:
+def _asked(levels: Sequence[str], factor: str, order: Sequence[str]) -> Iterable[tuple[str, str]]:
     """Pairs of a base and a level."""
-    names = [name for name in levels if factor != PLACEMENT or name != ZERO_DELAY]
-    if base in names:
-        names = [base, *(name for name in names if name != base)]
+    names = [name for name in in_plan_order(levels, order) if factor != PLACEMENT or name != ZERO_DELAY]
     if factor not in APART and len(names) <= MOST_PAIRED:
         return combinations(names, 2)
     return [(names[0], level) for level in names[1:]]

@@ -19,6 +19,7 @@ from assay.stats.sample import (
     Sample,
     combinations,
     counts,
+    in_plan_order,
     samples,
     varying_factors,
 )
@@ -190,9 +191,7 @@ class _Draft:
         self.trials = [one.trial for own in fit.own.values() for one in own]
         self._worth, self._noises = plan.worth, noises
         self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
-        named = [name for name in plan.placements if name in fit.levels]
-        rest = [name for name in fit.levels if name not in named and name != ZERO_DELAY]
-        self.placements = [*named, *rest]
+        self.placements = [name for name in in_plan_order(fit.levels, plan.placements) if name != ZERO_DELAY]
         self._baseline = ZERO_DELAY if ZERO_DELAY in fit.levels else None
         self.base = self.placements[0] if self.placements else ZERO_DELAY
         self.others_than_base = self.placements[1:]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Outcome
 from assay.model.record import Record, Status
-from assay.model.trial import Trial
+from assay.model.trial import ZERO_DELAY, Trial
 from assay.stats.machine_kind import machine_kinds
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
@@ -106,6 +106,16 @@ def varying_factors(found: Sequence[Sample]) -> list[str]:
 def in_order(levels: Iterable[str]) -> list[str]:
     """Each once, sorted as people do: `2` before `10`, `ssd25` before `ssd100`."""
     return sorted(set(levels), key=lambda one: [(int(part) if part.isdigit() else -1, part) for part in _split(one)])
+
+
+def in_plan_order(levels: Iterable[str], planned: Sequence[str]) -> list[str]:
+    """Each once: those of a plan in its order, then all others as `in_order` sorts them, zero storage delay last.
+
+    The first of those that have times is the base that all others are compared with.
+    """
+    places = {name: place for place, name in enumerate(dict.fromkeys(planned))}
+    own = in_order(levels)
+    return sorted(own, key=lambda one: (one == ZERO_DELAY, places.get(one, len(places))))
 
 
 def _split(level: str) -> list[str]:

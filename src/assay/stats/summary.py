@@ -21,7 +21,7 @@ from assay.stats.sample import (
     Levels,
     combinations,
     counts,
-    in_order,
+    in_plan_order,
     is_warm_up,
     is_wrong,
     samples,
@@ -75,7 +75,7 @@ class Row(Frozen):
 
     @property
     def words(self) -> str:
-        """What can be said of the placement against the first one, in one sentence; empty where nothing is compared."""
+        """What can be said of the placement against the base, in one sentence; empty where nothing is compared."""
         return "" if self.comparison is None else in_words(self.comparison)
 
 
@@ -83,16 +83,19 @@ Combination = tuple[Group, str]
 
 
 def summarise(
-    records: Sequence[Record], comparisons: Sequence[Comparison] | None = None, prior: NoisePrior = SHIPPED_PRIOR
+    records: Sequence[Record],
+    comparisons: Sequence[Comparison] | None = None,
+    prior: NoisePrior = SHIPPED_PRIOR,
+    placements: Sequence[str] = (),
 ) -> list[Row]:
-    """One row per combination, groups in the order of the records' trial ids, placements in that of their names.
+    """One row per combination, groups in the order of the records' trial ids, zero storage delay last in each.
 
     `comparisons` are all that were made of the records' trials, where they were made before; `prior` is the noise that
-    is assumed.
+    is assumed; `placements` are the plan's, in whose order rows are. Those that it does not name come by name.
     """
-    combined = _combined(records)
+    combined = _combined(records, placements)
     found = samples(records)
-    every = compare(found, prior=prior) if comparisons is None else comparisons
+    every = compare(found, prior=prior, orders={PLACEMENT: placements}) if comparisons is None else comparisons
     bases: dict[Group, str] = {}
     compared: dict[Combination, Comparison] = {}
     for one in every:
@@ -131,8 +134,8 @@ def _group(levels: Levels) -> Group:
     return Group.model_validate({name: level for name, level in levels if name != PLACEMENT})
 
 
-def _combined(records: Sequence[Record]) -> dict[Combination, list[Record]]:
-    """Records but warm-ups by combination: groups by workload, data set and trial id, placements by name."""
+def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Combination, list[Record]]:
+    """Records but warm-ups by combination: groups by workload, data set and trial id, placements as planned."""
     groups: dict[Group, dict[str, list[Record]]] = {}
     told = zip(records, machine_kinds(records), strict=True)
     for record, machine in sorted(told, key=lambda one: _in_turn(one[0])):
@@ -143,7 +146,7 @@ def _combined(records: Sequence[Record]) -> dict[Combination, list[Record]]:
     return {
         (group, placement): by_placement[placement]
         for group, by_placement in groups.items()
-        for placement in in_order(by_placement)
+        for placement in in_plan_order(by_placement, placements)
     }
 
 
