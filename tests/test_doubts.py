@@ -65,10 +65,10 @@ def test_programs_that_ran_beside_the_jobs_are_doubted(others_s, steal_s, said):
         for (probe, subject, series), value in values.items()
         for part in ("staging", "run")
     ]
-    found = crowded(amounts)
+    found = crowded("hdd", amounts)
     assert [doubt.kind for doubt in found] == ([] if said is None else ["machine-shared"])
     assert all(said in doubt.what for doubt in found)
-    assert crowded([]) == []
+    assert crowded("hdd", []) == []
 
 
 @pytest.mark.parametrize(("free", "kinds"), [(GOES_BACK, ["memory-goes-back"]), (HELD, []), (STAYS, []), (None, [])])

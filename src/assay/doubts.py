@@ -144,7 +144,7 @@ def out_of_memory(use: LimitUse | None) -> list[Doubt]:
     return [doubt]
 
 
-def crowded(amounts: Iterable[Amount]) -> list[Doubt]:
+def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
     """A doubt where other programs, or the host's other guests, kept processors busy while the jobs ran."""
     run = {(one.probe, one.subject, one.series): one.value for one in amounts if one.part == "run"}
     there_s = sum(value for (probe, subject, _), value in run.items() if (probe, subject) == ("cpu", "machine"))
@@ -154,7 +154,8 @@ def crowded(amounts: Iterable[Amount]) -> list[Doubt]:
     share = f"{100 * others_s / there_s:.0f} % of all"
     doubt = Doubt(
         kind="machine-shared",
-        what=f"others took {others_s:.0f} s of processor time while the jobs ran, {share}",
+        what=f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran, "
+        f"{share}",
         why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
         cure="close other programs (or the host's other guests), and run the trial again",
     )

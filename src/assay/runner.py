@@ -64,7 +64,7 @@ def run_trial(trial: Trial, parts: Parts, progress: Progress) -> TrialResult:
         amounts=tuple(findings.amounts),
         limits=findings.limits,
         verdicts=tuple(findings.verdicts),
-        doubts=(*findings.doubts, *crowded(findings.amounts)),
+        doubts=(*findings.doubts, *crowded(trial.placement.name, findings.amounts)),
     )
     return TrialResult(record, findings.attempts, Joined(findings.samples), findings.phases, findings.signature)
 

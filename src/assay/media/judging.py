@@ -89,8 +89,8 @@ def _late(medium: str, report: Mapping[str, Any]) -> Doubt:
 def _overshot(medium: str, report: Mapping[str, Any]) -> Doubt:
     return Doubt(
         kind="emulator-was-slow",
-        what=f"half of the replies of {medium} left {report['overshoot']['median_us']:.0f} us or more after their "
-        f"time, where the drive's mean response takes {report['mean_response_us']:.0f} us",
+        what=f"half of the replies of {medium} were sent at least {report['overshoot']['median_us']:.0f} us late, where "
+        f"a request takes {report['mean_response_us']:.0f} us on average: it seems slower here than it is",
         why="this machine wakes the emulator too late, or is too slow for such a drive",
         cure="close other programs, use a machine with more processors, or take a slower drive",
     )
@@ -99,7 +99,8 @@ def _overshot(medium: str, report: Mapping[str, Any]) -> Doubt:
 def _path_too_long(medium: str, path_us: float, response_us: float) -> Doubt:
     return Doubt(
         kind="drive-too-fast-for-this-machine",
-        what=f"a read of 4 KiB takes {path_us:.0f} us on its way to {medium} alone, and the drive {response_us:.0f} us",
+        what=f"the way to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
+        f"{response_us:.0f} us: it seems slower here than it is",
         why="short requests, one after the other, can't be as fast here as they are on such a drive",
         cure="use a faster machine, or compare only what reads and writes in long requests",
     )

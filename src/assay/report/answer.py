@@ -53,6 +53,7 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     notes = [
         *_left_out(decision), *_not_met(decision.conditions, names), *_bound(decision, names), *_open(decision),
     ]  # fmt: skip
+    notes.append(_scope(decision))
     return Answer(
         subject=subject_of(decision, shared),
         headline=_headline(decision, names),
@@ -133,7 +134,7 @@ def _storage(one: PlacementResult) -> str:
     if one.storage_share.low is not None and not _is_significant(one.storage_share):
         return f"storage: no significant part of it (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
     seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
-    return f"storage: {seconds} s of it ({percent(one.storage_share.value)}; {interval_text(one.storage_share)})"
+    return f"storage: {seconds} s of it, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
 
 
 def _is_significant(share: Estimate) -> bool:
@@ -169,7 +170,10 @@ def _won_back(one: PlacementResult) -> str:
 
 
 def _between(one: PlacementResult) -> str:
-    return "" if one.won_back is None or one.won_back.low is None else f" ({interval_text(one.won_back)})"
+    """Its interval; no drive wins back more than all, whatever the noise says."""
+    if one.won_back is None or one.won_back.low is None or one.won_back.high is None:
+        return ""
+    return f" ({interval_text(one.won_back.model_copy(update={'high': min(1.0, one.won_back.high)}))})"
 
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
@@ -209,6 +213,14 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
         most = min(1.0, decision.busy_bound_s / one.elapsed_s.value)
         return f"a faster drive could save at most {percent(most)} of the time on {names[one.placement]}"
     return f"only {names[one.placement]} ran: there is nothing to compare it with"
+
+
+def _scope(decision: Decision) -> str:
+    """What the answer holds for."""
+    nodes = {None: "", 1: " on one node"}.get(decision.nodes, f" on {decision.nodes} nodes")
+    memory = decision.levels.get("memory", "all")
+    within = "" if memory == "all" else f" within {memory} of memory, page cache included"
+    return f"This holds for this job and input{nodes}{within}."
 
 
 def _left_out(decision: Decision) -> list[str]:

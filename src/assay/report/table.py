@@ -130,9 +130,12 @@ def part_lines(breakdown: Breakdown, decision: Decision, width: int) -> Iterator
             yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:
-        yield from _wrapped(
-            f"Not tested (under half a second, run once, or not in all trials): {', '.join(short)}.", width, GAP
+        why = (
+            "Not tested (nothing ran twice)"
+            if decision.assumed
+            else "Not tested (under half a second, or not in all trials)"
         )
+        yield from _wrapped(f"{why}: {', '.join(short)}.", width, GAP)
 
 
 def _change(one: Change | None) -> str:

@@ -99,6 +99,7 @@ class Decision(Frozen):
     drive can save more (None where nobody measured). `without_time` are the placements of which no trial counts: they
     failed, or their outputs are wrong; `elsewhere` those whose trials ran on another machine or medium. `corrected` is
     how many verdicts were corrected together; `assumed` says that nothing ran twice, so that there are no intervals.
+    The jobs ran on so many `nodes` (None: not known).
     """
 
     levels: Mapping[str, str]
@@ -115,6 +116,7 @@ class Decision(Frozen):
     elsewhere: tuple[str, ...] = ()
     corrected: int = 1
     assumed: bool = False
+    nodes: int | None = None
 
 
 def decisions(
@@ -224,6 +226,7 @@ class _Draft:
             more=self._more(placements, together) if verdict is Verdict.NOT_KNOWN_YET else None,
             corrected=together,
             assumed=not self.fit.noise.own_freedom,
+            nodes=_nodes(self._records[self.base][0]),
             without_time=tuple(level for level, any_counts in known.items() if not any_counts),
             elsewhere=tuple(
                 level for level, any_counts in known.items() if any_counts and level not in self.fit.levels
@@ -330,6 +333,11 @@ class _Draft:
 def _scaled(share: Estimate, by: float) -> Estimate:
     low, high = (None if end is None else end * by for end in (share.low, share.high))
     return Estimate(value=share.value * by, low=low, high=high)
+
+
+def _nodes(record: Record) -> int | None:
+    told = record.facts.get("nodes", "")
+    return int(told) if told.isdigit() else None
 
 
 def _kind(record: Record) -> str:
