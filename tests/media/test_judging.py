@@ -59,6 +59,6 @@ def test_a_path_that_takes_longer_than_the_drive():
     (doubt,) = doubts_of("nvme", SSD, path(60), [])
     assert doubt.kind == "drive-too-fast-for-this-machine"
     assert "the way to nvme alone takes 62 us" in doubt.what
-    assert "the drive 49 us" in doubt.what
+    assert "answers within 49 us" in doubt.what
     assert doubts_of("hdd", HDD, path(60), []) == ()
     assert doubts_of("nvme", SSD, {}, []) == ()

@@ -89,8 +89,8 @@ def _late(medium: str, report: Mapping[str, Any]) -> Doubt:
 def _overshot(medium: str, report: Mapping[str, Any]) -> Doubt:
     return Doubt(
         kind="emulator-was-slow",
-        what=f"half of the replies of {medium} were sent at least {report['overshoot']['median_us']:.0f} us late, where "
-        f"a request takes {report['mean_response_us']:.0f} us on average: it seems slower here than it is",
+        what=f"half of the replies of {medium} were sent at least {report['overshoot']['median_us']:.0f} us late, a "
+        f"request taking {report['mean_response_us']:.0f} us on average: it seems slower here than it is",
         why="this machine wakes the emulator too late, or is too slow for such a drive",
         cure="close other programs, use a machine with more processors, or take a slower drive",
     )
