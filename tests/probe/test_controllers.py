@@ -1,6 +1,7 @@
 """Proves that controllers and credentials come from a private file or the environment, and are never shown."""
 
 import json
+import os
 
 import pytest
 
@@ -56,3 +57,9 @@ def test_a_file_that_cannot_be_used_is_refused_without_its_secrets(tmp_path, con
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(CannotMeasureError, match="can't be read"):
         read_controllers({"ASSAY_REDFISH": str(tmp_path / "absent")})
+
+
+def test_a_pipe_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    with pytest.raises(CannotMeasureError, match=r"which can't be read: it is a pipe"):
+        read_controllers({"ASSAY_REDFISH": str(tmp_path / "pipe")})

@@ -2,7 +2,9 @@
 
 import gzip
 import sys
+import tracemalloc
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -165,6 +167,25 @@ def test_a_mistake_is_one_sentence(options, changed, message):
 def test_a_jar_without_any_main_class_is_refused(options, tmp_path):
     with pytest.raises(BadInputError, match="names no main class in its manifest; name one in the option class"):
         a_command(options, jar=str(make_jar(tmp_path / "bare.jar", classes=("Other",))))
+
+
+@pytest.mark.parametrize("at", [0, 60, -5, -60])
+def test_a_damaged_jar_is_refused_or_read_whole(options, tmp_path, at):
+    content = bytearray(Path(options["jar"]).read_bytes())
+    content[at] ^= 0xFF
+    (tmp_path / "damaged.jar").write_bytes(content)
+    with suppress(BadInputError):  # anything else fails the test
+        a_command(options, jar=str(tmp_path / "damaged.jar"))
+
+
+def test_of_a_manifest_without_end_the_beginning_is_read(options, tmp_path):
+    jar = tmp_path / "endless.jar"
+    with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("META-INF/MANIFEST.MF", b"Main-Class: Other\n" + bytes(64 << 20))
+    tracemalloc.start()
+    a_command(options, jar=str(jar))
+    assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    tracemalloc.stop()
 
 
 def test_properties_need_their_place(options):

@@ -1,5 +1,7 @@
 """Proves that users' files of numbers are read whole, and refused with file and line where they are wrong."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,16 @@ def test_a_file_that_is_not_there_is_refused(file):
 def test_nothing_gives_nothing(file):
     file.write_text("\n \n")
     assert list(tables(file, POINT)) == []
+
+
+def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInputError, match=r"pipe can't be read: it is a pipe \(FIFO\)"):
+        read(tmp_path / "pipe", POINT)
+
+
+@pytest.mark.parametrize("form", [POINT, EDGE])
+def test_a_number_of_thousands_of_digits_is_told_with_its_line(file, form):
+    file.write_text("1 2\n" + "9" * 5000 + " 3\n")
+    with pytest.raises(BadInputError, match="given.txt line 2: '9+' is not"):
+        read(file, form)

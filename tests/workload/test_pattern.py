@@ -37,7 +37,7 @@ def test_what_is_left_means_the_same(pattern, text, found):
         ("(?i)a", "a group of a kind"), ("(?=a)b", "a group of a kind"), (r"\bun", r"has \\b, which is not among"),
         (r"(a)\1", r"has \\1"), ("a++", "possessive"), ("[a&&[b]]", "within a class"), ("[a-\\d]", "a range with a class"),
         ("a}", "alone"), ("x${y}", "Hadoop's settings"), ("a\nb", "control characters"), ("", "must not match"),
-        ("[z-a]", "does not compile"), ("\\", "ends too early"), (r"\p{L}", r"has \\p"),
+        ("[z-a]", "does not compile"), ("\\", "ends too early"), ("(" * 51 + "a" + ")" * 51, "more than 50 deep"), (r"\p{L}", r"has \\p"),
     ],
 )  # fmt: skip
 def test_what_could_differ_or_be_wrong_is_refused(pattern, why):

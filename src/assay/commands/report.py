@@ -1,6 +1,7 @@
 """`assay report`: a run's table on the terminal, its page, and the same as Markdown, CSV, JSON and PDF."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -10,6 +11,7 @@ from rich.console import Console
 from assay.commands.collecting import uncollected
 from assay.commands.printing import find_browser, print_page
 from assay.model.doubt import Outcome
+from assay.model.naming import printable
 from assay.model.record import Record
 from assay.record.folder import Damaged, RunFolder
 from assay.report.figures import combination_values, csv_lines, part_values, placement_values, trial_values
@@ -100,8 +102,9 @@ def csv_of(run: Gathered, rows: Rows) -> Iterator[str]:
 def emit(lines: Iterator[str], out: Path | None) -> None:
     """To a file, or to standard output."""
     if out is None:
+        shown = printable if sys.stdout.isatty() else str
         for line in lines:
-            print(line)  # noqa: T201 - the output of the command
+            print(shown(line))  # noqa: T201 - the output of the command
         return
     with out.open("w") as file:
         file.writelines(f"{line}\n" for line in lines)

@@ -10,13 +10,14 @@ The environment's ASSAY_REDFISH names a JSON file that only its owner may read:
 ASSAY_REDFISH_PASSWORD.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_core import from_json
 
+from assay.files import UnreadableFileError, read_text
 from assay.model.base import Frozen
 from assay.probe.ticking import CannotMeasureError
 
@@ -59,7 +60,9 @@ def read_controllers(environment: Mapping[str, str]) -> tuple[Controller, ...]:
     try:
         if file.stat().st_mode & 0o077:
             raise _unusable(f"{file} holds passwords and others may read it", f"chmod 600 {file}")
-        found = _File.model_validate(json.loads(file.read_text())).controllers
+        found = _File.model_validate(from_json(read_text(file))).controllers
+    except UnreadableFileError as error:
+        raise _unusable(f"{VARIABLE} names {file}, which can't be read: {error.reason}", "name another file") from None
     except OSError as error:
         raise _unusable(
             f"{VARIABLE} names {file}, which can't be read: {error.strerror}", "name a file that is there"

@@ -12,6 +12,9 @@ _PUNCTUATION = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ")
 _COUNT = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}")
 
 
+MOST_DEPTH = 50
+
+
 class PatternError(ValueError):
     """A pattern that can't be used; the message says why."""
 
@@ -47,6 +50,8 @@ class _Translation:
             depth += {"(": 1, ")": -1}.get(kind, 0)
             if depth < 0:
                 raise PatternError("closes a group that is not open")
+            if depth > MOST_DEPTH:
+                raise PatternError(f"has groups more than {MOST_DEPTH} deep in one another")
             if kind == "quantifier":
                 self._check_quantified(last, text)
             self.may_skip_groups |= kind == "|"
