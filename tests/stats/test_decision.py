@@ -100,6 +100,7 @@ def test_single_trials_decide_nothing_since_the_noise_is_only_assumed():
     found = decision_of(terasort_run(1))
     assert found.verdict is Verdict.NOT_KNOWN_YET
     assert result(found, "ssd").won_back is None
+    assert [one.elapsed_s.low for one in found.placements] == [None, None]
 
 
 def test_a_wrong_or_failed_trial_is_left_out_and_the_rest_decides():

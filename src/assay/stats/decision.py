@@ -287,6 +287,8 @@ class _Draft:
 
         own = [log(one.elapsed_s) for one in self.fit.own[level]]
         noise = self._noises[self.fit.own[level][0].factors]
+        if not noise.own_freedom:
+            return Estimate(value=exp(fmean(own)))
         mean = Contrast(fmean(own), noise.deviation / len(own) ** 0.5, noise.freedom)
         interval = mean.interval()
         return Estimate(value=exp(mean.log), low=interval.low, high=interval.high)
