@@ -256,6 +256,15 @@ def test_centres_are_drawn_without_replacement():
     assert len(np.unique(drawn(MadePoints(7, 10, 1), 7, 2), axis=0)) == 7
 
 
+def test_what_is_drawn_of_made_points_is_computed_once_and_is_the_callers_own(monkeypatch):
+    points = MadePoints(5000, 3, seed=9)
+    first = drawn(points, 4, seed=9)
+    kept = first.copy()
+    first[:] = 0
+    monkeypatch.setattr(MadePoints, "chunks", None)
+    assert np.array_equal(drawn(MadePoints(5000, 3, seed=9), 4, seed=9), kept)
+
+
 def test_inertia_never_rises():
     points = MadePoints(20_000, 5, seed=1)
     inertias = iterate(points, drawn(points, 8, 1), 12).inertias

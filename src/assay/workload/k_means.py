@@ -1,7 +1,7 @@
 """K-means: points gathered around k centres by Lloyd's iteration, one job per iteration."""
 
 from collections.abc import Collection, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -141,7 +141,7 @@ class KMeans(MadeWorkload):
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)
         centres, counts = read_centres(store, f"{self.output}/centres", self._start.shape)
-        course = iterate(self._points, self._start, done)
+        course = self._course(done)
         return (
             self._agree(centres, course),
             verdict(
@@ -155,6 +155,13 @@ class KMeans(MadeWorkload):
             # Centres that are no numbers have failed above, and nothing is near them.
             *(self._clusters(store, centres, report) if self._assign and np.isfinite(centres).all() else ()),
         )
+
+    def _course(self, iterations: int) -> Course:
+        """The judge's own iterations; those of made points are remembered for the plan's other trials."""
+        if isinstance(self._points, MadePoints) and self._centres_file is None:
+            points = self._points
+            return _course_of_made(points.count, points.attributes, self._k, self._seed, iterations)
+        return iterate(self._points, self._start, iterations)
 
     @property
     def _points_path(self) -> str:
@@ -224,6 +231,12 @@ class KMeans(MadeWorkload):
             store.lines(f"{self.output}/clusters"), store.lines(self._points_path), centres,
             report.result.get("assigned"),
         )  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def _course_of_made(count: int, attributes: int, k: int, seed: int, iterations: int) -> Course:
+    points = MadePoints(count, attributes, seed)
+    return iterate(points, drawn(points, k, seed), iterations)
 
 
 def _never_rises(course: Course) -> Verdict:

@@ -70,7 +70,7 @@ class MadePoints:
     """
 
     def __init__(self, count: int, attributes: int, seed: int) -> None:
-        self.count, self.attributes, self._seed = count, attributes, seed
+        self.count, self.attributes, self.seed = count, attributes, seed
         self._kinds = np.arange(attributes) % len(_TEXTS)
 
     @property
@@ -108,7 +108,7 @@ class MadePoints:
     def _codes(self) -> Iterator[NDArray[np.uint8]]:
         """What the values are made of; a generator of its own for each chunk."""
         for number, start in enumerate(range(0, self.count, _CHUNK)):
-            random = np.random.default_rng((self._seed, 0, number))
+            random = np.random.default_rng((self.seed, 0, number))
             yield random.integers(0, _CODES, (min(_CHUNK, self.count - start), self.attributes), dtype=np.uint8)
 
 
@@ -172,7 +172,21 @@ def _shape_of(path: Path, _size_bytes: int, _modified_ns: int) -> tuple[int, int
 
 
 def drawn(points: Points, k: int, seed: int) -> Floats:
-    """`k` of the points, drawn without replacement, in the order in which they were drawn (shape (k, attributes))."""
+    """`k` of the points, drawn without replacement, in the order in which they were drawn (shape (k, attributes)).
+
+    Those of made points are remembered: a plan's trials all draw the same.
+    """
+    if isinstance(points, MadePoints):
+        return _drawn_of_made(points.count, points.attributes, points.seed, k, seed).copy()
+    return _drawn(points, k, seed)
+
+
+@lru_cache(maxsize=4)
+def _drawn_of_made(count: int, attributes: int, points_seed: int, k: int, seed: int) -> Floats:
+    return _drawn(MadePoints(count, attributes, points_seed), k, seed)
+
+
+def _drawn(points: Points, k: int, seed: int) -> Floats:
     places = np.random.default_rng((seed, 1)).choice(points.count, k, replace=False)
     found = np.empty((k, points.attributes))
     start = 0
