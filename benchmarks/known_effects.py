@@ -7,11 +7,16 @@ times drift with each trial. The gates, of which none may fail (exit code 1):
 
 - where there is no effect at all, at most 5 % of plans claim any, beyond two standard errors of so many plans;
 - a true effect of 5 % is found with the planned repetitions in at least 90 % of plans, at a noise of 5 %;
-- 95 % intervals of ratios cover the truth in 93 to 97 % of comparisons;
+- 95 % intervals of ratios cover the truth in 93 to 97 % of comparisons, and so do those of savings and storage shares;
+- where the saving is exactly the threshold, at most 5 % of decisions say *worth it* or *not worth it*;
+- of runs in whose jobs and phases nothing has an effect, at a noise of 10 to 30 %, at most 5 % call any of them
+  significant;
 - the statistics of 10,000 trials take at most 5 s of processor time and 500 MiB.
 
-Shown, too, and not judged: what happens on machines of each noise by themselves, where few repetitions and much noise
-make for more false claims than 5 %; and after a history of this machine. A few minutes, no Hadoop.
+Shown, too, and not judged: how often intervals of what a placement wins back cover the truth; what happens on machines
+of each noise by themselves, where few repetitions and much noise make for more false claims than 5 %; and after a
+history of this machine. A few minutes, no Hadoop. By itself:
+`PYTHONPATH=$PWD/src:$PWD .assay/venv/bin/python benchmarks/known_effects.py`.
 """
 
 import argparse
@@ -23,16 +28,21 @@ from math import exp
 from typing import NamedTuple
 
 import numpy as np
+from tests.builders import a_job, a_plan, a_record, a_trial
 
 from assay.model.noise import SHIPPED_PRIOR, NoisePrior
-from assay.model.trial import ZERO_DELAY
+from assay.model.record import Phases, Record
+from assay.model.signature import Array
+from assay.model.trial import ZERO_DELAY, Plan
 from assay.rounds import STOP_ALPHA
+from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import Comparison, compare
+from assay.stats.decision import Decision, Estimate, Verdict, decisions
 from assay.stats.effect import effects
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior, moderated, repetitions_needed
 from assay.stats.outlier import outliers
-from assay.stats.sample import PLACEMENT, Sample
+from assay.stats.sample import PLACEMENT, Sample, samples
 from assay.testing.fake_times import FakeTimes
 
 LEAST_FOUND, MOST_CLAIMED, COVERED = 0.90, 0.05, (0.93, 0.97)
@@ -41,6 +51,10 @@ EFFECT = 1.05
 LEAST_NOISE, USUAL_NOISE, MOST_NOISE, SPREAD = 0.04, 0.10, 0.28, 0.5
 """Of pairs' log ratios: bounds, median, and the standard deviation of its logarithm from plan to plan."""
 STATES, DRIFT = 0.3, 0.003
+SSD, ZERO = 0.75, 0.6
+"""True times of decisions whose intervals are judged; the base takes 1."""
+PARTS, PART_S, PART_NOISES = 7, 2.0, (0.1, 0.3)
+"""Four phases and three jobs, their seconds, and the least and most standard deviation of their log times."""
 
 Factors = Mapping[str, Mapping[str, float]]
 TWO: Factors = {"workload": {"sort": 1.0}, "placement": {"hdd": 1.0, "ssd": 1.0}}
@@ -107,6 +121,12 @@ def main() -> int:
         for noise in (0.04, 0.07, 0.10, 0.14, 0.20, 0.28):
             found = rates(one, [noise] * (plans // 4))
             print(f"    {noise:.0%}: claimed {found.claimed:.1%}, covered {found.covered:.1%}")  # noqa: T201
+    print("decisions where the saving is exactly the threshold:")  # noqa: T201
+    held += [_at_the_threshold(one, plans // 2) for one in (*SCENARIOS[:5], SCENARIOS[6])]
+    print(f"decisions with a storage share of {1 - ZERO:.0%} and a saving of {1 - SSD:.0%}:")  # noqa: T201
+    held += [_covered(one, plans // 2) for one in (SCENARIOS[0], SCENARIOS[2])]
+    print("jobs and phases without any effect:")  # noqa: T201
+    held += [_parts_judged(one, plans // 2) for one in SCENARIOS[:3]]
     print(f"a true effect of {EFFECT - 1:.0%} at a noise of 5% of each trial:")  # noqa: T201
     held += [_found(TWO, 1, plans), _found(FOUR, 6, plans // 8)]
     return 0 if all(held) else 1
@@ -192,6 +212,112 @@ def _found(factors: Factors, comparisons: int, plans: int) -> bool:
         f"covered {intervals:.1%}"
     )
     return share >= LEAST_FOUND
+
+
+def run_of(found: Sequence[Sample]) -> tuple[Plan, list[Record]]:
+    """The plan and records of some trials, with the first placement as base."""
+    records = []
+    for number, one in enumerate(found, 1):
+        levels = dict(one.factors)
+        trial = a_trial(number, levels[PLACEMENT], one.repetition, workload=levels["workload"])
+        record = a_record(trial.model_copy(update={"zero_delay": levels[PLACEMENT] == ZERO_DELAY}))
+        records.append(_with_totals(record, elapsed_s=one.elapsed_s))
+    return a_plan(*(one.trial for one in records)).model_copy(update={"placements": ("hdd",)}), records
+
+
+def decided(scenario: Scenario, times: Mapping[str, float], pair_noises: Sequence[float]) -> Iterator[list[Decision]]:
+    """Each plan's decisions as a report makes them; `times` are placements' true times, the first one's is 1."""
+    with_effect = {**scenario.factors, "placement": {**scenario.factors["placement"], **times}}
+    for own in made(scenario._replace(factors=with_effect), pair_noises):
+        plan, records = run_of(own)
+        compared = compare(samples(records), orders={PLACEMENT: plan.placements})
+        yield decisions(plan, records, compared)
+
+
+def _at_the_threshold(scenario: Scenario, plans: int) -> bool:
+    """How often a verdict is claimed of any decision: neither is right nor wrong, so either is chance."""
+    threshold = 1 - a_plan().worth
+    times = {name: threshold for name in scenario.factors["placement"] if name not in ("hdd", ZERO_DELAY)}
+    claims: dict[Verdict, int] = dict.fromkeys(Verdict, 0)
+    claimed = 0
+    for own in decided(scenario, times, noises(plans, 5)):
+        verdicts = {placement.verdict for one in own for placement in one.placements[1:]}
+        for verdict in verdicts - {None}:
+            claims[Verdict(verdict)] += 1
+        claimed += bool(verdicts - {None, Verdict.NOT_KNOWN_YET})
+    share, error = claimed / plans, (MOST_CLAIMED * (1 - MOST_CLAIMED) / plans) ** 0.5
+    print(  # noqa: T201
+        f"  {scenario.name}: worth it {claims[Verdict.WORTH_IT] / plans:.1%}, "
+        f"not worth it {claims[Verdict.NOT_WORTH_IT] / plans:.1%}, either {share:.1%} (standard error {error:.1%})"
+    )
+    return share <= MOST_CLAIMED + 2 * error
+
+
+def _covered(scenario: Scenario, plans: int) -> bool:
+    """How often the intervals of a decision's figures hold the truth."""
+    covered: dict[str, list[bool]] = {"saving": [], "storage share": [], "won back": []}
+    for (one,) in decided(scenario, {"ssd": SSD, ZERO_DELAY: ZERO}, noises(plans, 6)):
+        hdd, ssd = one.placements
+        covered["saving"].append(_holds(ssd.saving, 1 - SSD))
+        covered["storage share"] += [_holds(hdd.storage_share, 1 - ZERO), _holds(ssd.storage_share, 1 - ZERO / SSD)]
+        if ssd.won_back:
+            covered["won back"].append(_holds(ssd.won_back, (1 - SSD) / (1 - ZERO)))
+    shares = {name: sum(own) / len(own) for name, own in covered.items()}
+    shown = len(covered["won back"]) / plans
+    words = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    print(f"  {scenario.name}: covered: {words} (shown in {shown:.0%})")  # noqa: T201
+    return all(COVERED[0] <= shares[name] <= COVERED[1] for name in ("saving", "storage share"))
+
+
+def _holds(one: Estimate | None, truth: float) -> bool:
+    return one is not None and one.low is not None and one.high is not None and one.low <= truth <= one.high
+
+
+def _parts_judged(scenario: Scenario, plans: int) -> bool:
+    """How often any job or phase seems to have an effect, at part noises drawn from the range, and at its ends."""
+    source = np.random.default_rng(7)
+    drawn = source.uniform(*PART_NOISES, (plans, PARTS))
+    mixed = _claimed_parts(scenario, drawn)
+    least, most = (_claimed_parts(scenario, np.full((plans // 4, PARTS), noise)) for noise in PART_NOISES)
+    error = (MOST_CLAIMED * (1 - MOST_CLAIMED) / plans) ** 0.5
+    print(  # noqa: T201
+        f"  {scenario.name}: claimed {mixed:.1%} (standard error {error:.1%}), with {PART_NOISES[0]:.0%} in all parts "
+        f"{least:.1%}, with {PART_NOISES[1]:.0%} {most:.1%}"
+    )
+    return mixed <= MOST_CLAIMED + 2 * error
+
+
+def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
+    """Of runs with so much noise in each part, (runs, parts): the first ones are phases, the others jobs."""
+    claims = 0
+    for seed, own in enumerate(part_noises):
+        source = np.random.default_rng(seed)
+        fake = FakeTimes(factors=scenario.factors, mirrored=scenario.mirrored, noise=0.05, disturbed=0.0)
+        plan, records = run_of(fake.samples(scenario.repetitions, seed))
+        seconds = PART_S * np.exp(own * source.standard_t(4, (len(records), PARTS)) / 2**0.5)
+        parted = [
+            _with_parts(one, [float(part) for part in times]) for one, times in zip(records, seconds, strict=True)
+        ]
+        changes = [
+            change
+            for one in breakdowns(parted, decisions(plan, parted))
+            for part in one.parts
+            for time_of in part.times
+            for change in (time_of.storage_share, time_of.saving)
+        ]
+        claims += any(one.significant for one in changes if one)
+    return claims / len(part_noises)
+
+
+def _with_parts(record: Record, seconds: Sequence[float]) -> Record:
+    phases = Phases.model_validate(dict(zip(Phases.model_fields, seconds, strict=False)))
+    jobs = tuple(a_job("step", own) for own in seconds[len(Phases.model_fields) :])
+    return _with_totals(record.model_copy(update={"jobs": jobs}), phases=phases)
+
+
+def _with_totals(record: Record, **values: object) -> Record:
+    totals = record.totals and record.totals.model_copy(update=values)
+    return record.model_copy(update={"totals": totals})
 
 
 def _speed() -> bool:

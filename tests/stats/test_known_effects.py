@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.model.trial import ZERO_DELAY
 from assay.stats.comparison import compare
+from assay.stats.decision import Verdict, decisions
 from assay.stats.noise import moderated, repetitions_needed
 from assay.testing.fake_times import FakeTimes
+from tests.stats.terasort import mirrored_run
 
 PLANS = 300
+MIRRORED = ("hdd", "ssd", ZERO_DELAY, "ssd", "hdd")
 KNOWN = NoisePrior(deviation=0.05, freedom=20, source="history")
 
 
@@ -32,6 +36,17 @@ def error(share):
 def test_without_an_effect_few_plans_claim_one(repetitions):
     claims = [one.significant for one in judged(1.0, repetitions, 0.07, spread=0.5, states=0.3)]
     assert sum(claims) / PLANS <= 0.05 + 2 * error(0.05)
+
+
+def test_verdicts_about_a_saving_of_just_the_threshold_are_seldom_claimed():
+    source = np.random.default_rng(1)
+    claimed = 0
+    for _ in range(PLANS):
+        order = {"hdd": 40.0, "ssd": 36.0, ZERO_DELAY: 30.0}
+        times = [(name, order[name] * np.exp(0.07 * source.standard_normal())) for name in MIRRORED]
+        (found,) = decisions(*mirrored_run(times))
+        claimed += found.verdict is not Verdict.NOT_KNOWN_YET
+    assert claimed / PLANS <= 0.05 + 2 * error(0.05)
 
 
 def test_the_planned_repetitions_find_five_percent():

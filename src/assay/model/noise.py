@@ -26,6 +26,6 @@ on average over such machines (benchmarks/known_effects.py)."""
 
 PART_PRIOR = NoisePrior(deviation=0.2, freedom=4, source="assumption")
 """Of one job or one phase, which differ more than whole runs: 10 to 30 % between equal trials, where they take seconds.
-Chosen by simulation: of runs without any effect whose parts have such noise about 2 % call any part significant, and at
-30 % in all parts 6 % (benchmarks/known_effects.py), while a part that takes twice as long is still seen in one mirrored
+Chosen by simulation: of runs without any effect whose parts have such noise about 1 % call any part significant, and at
+30 % in all parts 5 % (benchmarks/known_effects.py), while a part that takes twice as long is still seen in one mirrored
 repetition."""
