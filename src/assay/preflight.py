@@ -12,6 +12,7 @@ from assay.model.parts import Parts
 from assay.model.placement import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE
 from assay.model.progress import Progress, Silent
 from assay.model.trial import Estimate, Plan, Trial
+from assay.model.workload import Preparing
 from assay.stats.expected import Expectation, Expected
 
 MIB = 1 << 20
@@ -71,6 +72,9 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected:
                 seen[key] = _estimate(trial, parts, progress)
                 if full := _full_together(trial, seen[key], spaces):
                     raise BadInputError(f"{full}; {_ROOM}")
+                workload = parts.workload()
+                if isinstance(workload, Preparing):
+                    workload.prepare()
         estimates[trial.id] = _told_by(expected.of(trial), seen[key])
         for name, wanted in _disk(trial, seen[key]).items():
             disk[name] = max(disk.get(name, 0), wanted)

@@ -14,6 +14,7 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
+from assay.model.workload import Preparing
 from assay.testing.fake_hadoop import FakeEngine, FakeStore
 from assay.testing.script import Script
 from assay.workload import k_means
@@ -374,3 +375,12 @@ def test_estimates_grow_with_what_is_moved():
     assert large.disk_bytes == pytest.approx(10 * small.disk_bytes, rel=0.01)
     assert large.disk_bytes > 32_600_000 + 3 * 1_000_000 * 80
     assert large.seconds > small.seconds
+
+
+def test_the_one_iteration_of_a_plan_is_judged_before_its_trials(monkeypatch):
+    one = KMeans(WorkloadSpec(name="k-means", options={"points": "77", "k": "3", "iterations": "1"}), "/base")
+    assert isinstance(one, Preparing)
+    one.prepare()
+    monkeypatch.setattr(k_means, "iterate", lambda *_: pytest.fail("it was worked out again"))
+    assert len(one._course(1).moves) == 1
+    KMeans(WorkloadSpec(name="k-means", options={"points": "78", "k": "3", "iterations": "9"}), "/base").prepare()

@@ -1,6 +1,6 @@
 """Workloads: named computations."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.dataset import Dataset
@@ -58,4 +58,13 @@ class Workload(Protocol):
     @property
     def output(self) -> str:
         """The output's path in the store."""
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """What a workload can do besides when its judge works out the same for all trials of a plan."""
+
+    def prepare(self) -> None:
+        """Work that out before the first trial begins, so that no trial waits for it."""
         ...

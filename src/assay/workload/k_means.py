@@ -105,6 +105,11 @@ class KMeans(MadeWorkload):
             seconds=self._most * (JOB_S + seconds),
         )
 
+    def prepare(self) -> None:
+        """The judge's iterations, where it is known before that there will be one."""
+        if self._most == 1 and isinstance(self._points, MadePoints):
+            self._course(1)
+
     def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The points in one file, and the starting centres."""
         path = f"{self._points_path}/points.txt"
