@@ -39,12 +39,12 @@ COUNTED = """\
       verify: "sh -c 'test -s $0/part-r-00001 && echo there are two parts && exit 1' {{output}}"
     hadoop: {{mapreduce.job.reduces: 2}}
 """
+DATASETS = "datasets: [{make: brightkite, scale: 0.005}]\n"
 EXPERIMENT = """\
 experiment: own
 workloads:
 {entries}
-datasets: [{{make: brightkite, scale: 0.005}}]
-media:
+{datasets}media:
   disk: {{kind: directory, path: {disk}}}
 hadoop: {{mapreduce.map.maxattempts: 1}}
 cache: warm
@@ -73,7 +73,9 @@ def own_job(place):
 
 def the_records(place, own_job, *entries):
     """Of an experiment of these workloads, at least one of which fails or is refused."""
-    (own_job / "my-job.yaml").write_text(EXPERIMENT.format(entries="".join(entries), disk=place.disk))
+    datasets = DATASETS if any("input: dataset" in one for one in entries) else ""
+    text = EXPERIMENT.format(entries="".join(entries), datasets=datasets, disk=place.disk)
+    (own_job / "my-job.yaml").write_text(text)
     place.assay("run", "my-job/my-job.yaml", "--out", "run", code=1)
     assert place.left_over() == []
     return place.records("run")
