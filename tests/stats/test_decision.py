@@ -167,6 +167,11 @@ def test_a_bound_that_a_placement_exceeds_is_no_bound():
     assert found.verdict is Verdict.WORTH_IT
 
 
+def test_a_saving_within_the_noise_leaves_the_bound():
+    found = decision_of(busy_run({"disk": (16.1, 14.3), "memory": (15.5, 13.9)}, 0.4))
+    assert found.busy_bound_s == 0.4
+
+
 def test_drives_can_not_be_busy_for_longer_than_the_jobs_took():
     assert decision_of(busy_run({"disk": (73.0, 74.0)}, 150.0)).busy_bound_s == 74.0
 

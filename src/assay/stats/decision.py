@@ -240,7 +240,8 @@ class _Draft:
         if self._baseline or not busy or self.factor != PLACEMENT or placements[0].kind == "memory":
             return None
         bound = min(max(busy), max(one.elapsed_s for one in self.fit.own[self.base]))
-        saved = [one.saving.value * placements[0].elapsed_s.value for one in placements[1:] if one.saving]
+        sure = [one.saving.low for one in placements[1:] if one.saving and one.saving.low is not None]
+        saved = [share * placements[0].elapsed_s.value for share in sure]
         return None if max(saved, default=0.0) > bound else bound
 
     def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
