@@ -18,6 +18,18 @@ def decision_of(run):
     return found
 
 
+def twenty_of(records):
+    """The same times for each of twenty workloads."""
+    return [
+        timed(
+            a_trial(100 * at + number, one.trial.placement.name, one.trial.repetition, workload=f"sort-{at}"),
+            one.totals.elapsed_s,
+        )
+        for at in range(20)
+        for number, one in enumerate(records)
+    ]
+
+
 def result(decision, placement):
     return next(one for one in decision.placements if one.placement == placement)
 
@@ -118,14 +130,7 @@ def test_several_decisions_are_corrected_together():
     times = {"hdd": (40.0, 42.0, 41.0), "ssd": (29.0, 30.5, 28.5)}
     plan, alone = terasort_run(3, times)
     assert decision_of((plan, alone)).verdict is Verdict.WORTH_IT
-    many = [
-        timed(
-            a_trial(100 * at + number, one.trial.placement.name, one.trial.repetition, workload=f"sort-{at}"),
-            one.totals.elapsed_s,
-        )
-        for at in range(20)
-        for number, one in enumerate(alone)
-    ]
+    many = twenty_of(alone)
     assert {one.verdict for one in decisions(plan, many)} == {Verdict.NOT_KNOWN_YET}
 
 
@@ -198,27 +203,13 @@ def test_from_single_trials_nothing_is_said_of_how_sure_it_is():
 def test_more_repetitions_decide_among_all_verdicts_together():
     times = {"hdd": (40.0, 42.0, 41.0), "ssd": (29.0, 30.5, 28.5)}
     plan, alone = terasort_run(3, times)
-    many = [
-        timed(
-            a_trial(100 * at + number, one.trial.placement.name, one.trial.repetition, workload=f"sort-{at}"),
-            one.totals.elapsed_s,
-        )
-        for at in range(20)
-        for number, one in enumerate(alone)
-    ]
+    many = twenty_of(alone)
     found = decisions(plan, many)
     assert {one.corrected for one in found} == {20}
     assert all(one.more is not None and one.more.repetitions >= 1 for one in found)
     more = found[0].more.repetitions
     plan, longer = terasort_run(3 + more, {name: own * 4 for name, own in times.items()})
-    longer = [
-        timed(
-            a_trial(100 * at + number, one.trial.placement.name, one.trial.repetition, workload=f"sort-{at}"),
-            one.totals.elapsed_s,
-        )
-        for at in range(20)
-        for number, one in enumerate(longer)
-    ]
+    longer = twenty_of(longer)
     assert {one.verdict for one in decisions(plan, longer)} == {Verdict.WORTH_IT}
 
 

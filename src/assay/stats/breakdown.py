@@ -13,7 +13,7 @@ from assay.model.noise import PART_PRIOR
 from assay.model.record import Phases, Record
 from assay.model.trial import ZERO_DELAY
 from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
-from assay.stats.decision import Decision, Estimate, question_of
+from assay.stats.decision import Decision, Estimate, question_of, saved_share
 from assay.stats.fit import Contrast, Fit, by_other_factors, fits
 from assay.stats.noise import ALPHA
 from assay.stats.sample import Levels, Sample, samples
@@ -88,7 +88,7 @@ def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[B
                 for level, against in _pairs(fitted[levels], base):
                     tests[name, levels, level, against] = fitted[levels].contrast(level, against)
     adjusted = dict(zip(tests, benjamini_hochberg([one.p() for one in tests.values()]), strict=True))
-    changes = {key: _change(contrast, adjusted[key]) for key, contrast in tests.items()}
+    changes = {key: Change(share=saved_share(one), p_adjusted=adjusted[key]) for key, one in tests.items()}
     return [
         Breakdown(
             levels=decision.levels,
@@ -156,12 +156,6 @@ def _pairs(fit: Fit, base: str) -> list[tuple[str, str]]:
     real = [level for level in fit.levels if level != ZERO_DELAY]
     stored = [(ZERO_DELAY, level) for level in real if ZERO_DELAY in fit.levels]
     return [*stored, *((level, base) for level in real if level != base and base in real)]
-
-
-def _change(contrast: Contrast, p_adjusted: float) -> Change:
-    interval = contrast.interval()
-    share = Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
-    return Change(share=share, p_adjusted=p_adjusted)
 
 
 def _times(

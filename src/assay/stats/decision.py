@@ -297,10 +297,7 @@ class _Draft:
     def _saving(self, level: str, base: str) -> Estimate:
         """The share of the base's time that a level saves."""
         contrast = self.fit.contrast(level, base)
-        if not self.fit.noise.own_freedom:
-            return Estimate(value=1 - contrast.ratio)
-        interval = contrast.interval()
-        return Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
+        return saved_share(contrast) if self.fit.noise.own_freedom else Estimate(value=1 - contrast.ratio)
 
     def _won_back(self, level: str) -> Estimate | None:
         """The share of what storage costs the base; None where that cost is not significant."""
@@ -331,6 +328,12 @@ class _Draft:
         more = max(1, max(count for count in needed if count is not None) - have)
         spent = sum(step.seconds for own in self._records.values() for record in own for step in record.steps)
         return More(repetitions=more, seconds=more * spent / have)
+
+
+def saved_share(contrast: Contrast) -> Estimate:
+    """The share of the second time that the first one of a contrast is below it, with its confidence interval."""
+    interval = contrast.interval()
+    return Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
 
 
 def _scaled(share: Estimate, by: float) -> Estimate:

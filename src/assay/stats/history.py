@@ -9,7 +9,7 @@ from assay.stats.noise import fit_prior
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, Sample, is_warm_up
 
 SAME_MACHINE = ("host", "cpu", "cores")
-"""Software may have changed: how restless a machine is hangs little on it."""
+"""Software may differ: it changes little in how much equal trials differ."""
 
 
 def prior_of(took: Iterable[Took], facts: Mapping[str, str], clusters: Collection[str]) -> NoisePrior:
