@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXPECTED = HERE / "expected"
 RUNS = {file.name.removesuffix(".tar.xz"): file for file in sorted((HERE / "runs").glob("*.tar.xz"))}
-COMPARED = ("comparison", "failed-trial", "existing-cluster")
+COMPARED = ("failed-trial", "existing-cluster")
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.yaml"))
 ROWS = ("combinations", "trials", "placements", "parts")
 WIDTHS = (80, 120)
@@ -89,7 +89,11 @@ def page_files(at: str, page: str) -> dict[str, str]:
     """A page's text, and all its charts."""
     charts = re.findall(r"<svg\b.*?</svg>", page, re.DOTALL)
     lines = [f"chart {number}\n{chart.replace('><', '>' + chr(10) + '<')}\n" for number, chart in enumerate(charts, 1)]
-    return {f"{at}/page.txt": normalised(text_of(page)), f"{at}/charts.txt": normalised("\n".join(lines))}
+    data = json.loads(
+        (re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL) or ["{}"])[0]
+    )
+    text = "\n".join([text_of(page), *(f"data of the page: {name}\n{value}" for name, value in data.items())])
+    return {f"{at}/page.txt": normalised(text), f"{at}/charts.txt": normalised("\n".join(lines))}
 
 
 def assay(*words: str, columns: int = 120) -> str:
