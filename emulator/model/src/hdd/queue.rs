@@ -171,7 +171,7 @@ impl Hdd {
         }
         let others = self.destaging && !self.dirty.is_empty() || self.reads.iter().any(|read| !self.in_stream(read));
         let stays = self.visit < self.visit_ends || !others;
-        if stays && let Some(next) = self.choose_in_stream(others) {
+        if let Some(next) = stays.then(|| self.choose_in_stream(others)).flatten() {
             return next;
         }
         if !self.reads.is_empty() || self.destaging {
