@@ -9,13 +9,13 @@ from tests.golden.making import EXPECTED, kinds
 
 def main() -> None:
     """Replace all golden files; `git diff` then shows what changed."""
-    shutil.rmtree(EXPECTED, ignore_errors=True)
     with tempfile.TemporaryDirectory() as place:
-        for make in kinds(Path(place)).values():
-            for name, text in make().items():
-                file = EXPECTED / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text)
+        made = {name: text for make in kinds(Path(place)).values() for name, text in make().items()}
+    shutil.rmtree(EXPECTED, ignore_errors=True)
+    for name, text in made.items():
+        file = EXPECTED / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
 
 if __name__ == "__main__":

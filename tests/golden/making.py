@@ -56,7 +56,7 @@ def plan_files(place: Path) -> dict[str, str]:
     """The plan of every shipped experiment; those that name the jobs' jar find a stand-in, as it may not be built."""
     (place / "jobs" / "target").mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(place / "jobs" / "target" / "assay-jobs.jar", "w") as jar:
-        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: Stand\n")
     experiments = shutil.copytree(ROOT / "experiments", place / "experiments", dirs_exist_ok=True)
     plans = {file.stem: plan_text(file) for file in sorted(experiments.glob("*.yaml"))}
     return {f"plans/{name}.txt": text.replace(str(place.resolve()), "/checkout") for name, text in plans.items()}
