@@ -160,6 +160,22 @@ def test_the_emulator_is_built_of_the_pinned_crates_with_the_address_that_cargo_
     assert not [call for call in checkout.calls() if "generate-lockfile" in call]
 
 
+@pytest.mark.skipif(not shutil.which("rustc"), reason="no Rust here")
+def test_equal_sources_in_two_folders_give_the_same_program(tmp_path):
+    programs = []
+    for folder in (tmp_path / "one", tmp_path / "the" / "other"):
+        crate = folder / "crates" / "example-1.0.0"
+        crate.mkdir(parents=True)
+        (crate / "main.rs").write_text('fn main() {\n    std::env::args().nth(9).expect("panics name this file");\n}\n')
+        subprocess.run(
+            [ROOT / "setup" / "rustc", "rustc", crate / "main.rs", "--out-dir", folder], check=True,
+            env={**os.environ, "CARGO_MANIFEST_DIR": str(crate), "CARGO_TARGET_DIR": str(folder)},
+        )  # fmt: skip
+        programs.append((folder / "main").read_bytes())
+    assert b"crates/example-1.0.0/main.rs" in programs[0]
+    assert programs[0] == programs[1]
+
+
 def test_what_cargo_changed_can_be_pinned(checkout):
     checkout.stub("cargo", LOCKED)
     folder = checkout.root / "checkout" / "emulator"
