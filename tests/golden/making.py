@@ -14,6 +14,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -138,13 +139,20 @@ def commands() -> Iterator[tuple[str, ...]]:
     return below(cli, ())
 
 
-def plan_text(experiment: Path) -> str:
-    """A plan's trials, of each what differs from the one before; no command prints it, so this follows the modules."""
+@cache
+def known_words() -> Any:
+    """The names that an experiment may use: reading Hadoop's properties for each of them takes as long as the plans."""
     from assay.cli.context import find_installation
-    from assay.plan.make import make_plan
     from assay.vocabulary import vocabulary
 
-    plan = json.loads(make_plan(experiment, vocabulary(find_installation())).model_dump_json())
+    return vocabulary(find_installation())
+
+
+def plan_text(experiment: Path) -> str:
+    """A plan's trials, of each what differs from the one before; no command prints it, so this follows the modules."""
+    from assay.plan.make import make_plan
+
+    plan = json.loads(make_plan(experiment, known_words()).model_dump_json())
     lines, before = [json.dumps({**plan, "trials": len(plan["trials"])}, indent=1, ensure_ascii=False)], {}
     for trial in plan["trials"]:
         values = dict(leaves(trial))
