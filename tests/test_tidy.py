@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/*.py")])
+PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.glob("benchmarks/*.py")])
 JAVA = sorted(ROOT.glob("jobs/src/main/**/*.java"))
 
 FUNCTION_LINES, FILE_LINES = 70, 600

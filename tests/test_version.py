@@ -11,17 +11,24 @@ from assay.machine import machine_facts
 ROOT = version.PACKAGE
 
 
+def write(file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(file.name)
+
+
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
-    """A small package; digests are those of it, and read anew whenever they are asked for."""
+    """A small package with plug-ins; digests are those of them, and read anew whenever they are asked for."""
+    package = tmp_path / "src" / "assay"
+    plugins = ("redfish/power.py", "studies/claims.py")
     for name in ("runner.py", "report/page.py", "report/page.html.j2", "profiles/drive.yaml"):
-        file = tmp_path / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(name)
-    monkeypatch.setattr(version, "PACKAGE", tmp_path)
+        write(package / name)
+    for name in plugins:
+        write(tmp_path / "extras" / "assay_extras" / name)
+    monkeypatch.setattr(version, "PACKAGE", package)
     monkeypatch.setattr(version, "version", version.version.__wrapped__)
     monkeypatch.setattr(version, "measuring_code_sha256", version.measuring_code_sha256.__wrapped__)
-    return tmp_path
+    return package
 
 
 def both():
@@ -41,6 +48,15 @@ def test_code_that_measures_changes_both_digests_and_a_report_the_version_alone(
     judged = both()
     assert (judged[0] != before[0], judged[1] != before[1]) == (True, False)
     (copy / "runner.py").write_text("other")
+    assert [now != then for now, then in zip(both(), judged, strict=True)] == [True, True]
+
+
+def test_a_plug_in_that_measures_changes_both_digests_and_one_that_reads_records_the_version_alone(copy):
+    plugins, before = copy.parents[1] / "extras" / "assay_extras", both()
+    (plugins / "studies" / "claims.py").write_text("other")
+    judged = both()
+    assert (judged[0] != before[0], judged[1] != before[1]) == (True, False)
+    (plugins / "redfish" / "power.py").write_text("other")
     assert [now != then for now, then in zip(both(), judged, strict=True)] == [True, True]
 
 
@@ -66,6 +82,12 @@ def test_what_is_compiled_left_by_an_editor_or_a_profile_changes_nothing(copy):
 
 
 def test_what_only_judges_is_there_under_its_names():
-    assert all((ROOT / name).is_dir() for name in version.ONLY_JUDGING)
-    suffixes = {file.suffix for file in ROOT.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
+    folders = {file.name for place in (ROOT, *version.plugins()) for file in place.iterdir() if file.is_dir()}
+    assert folders >= version.ONLY_JUDGING
+    suffixes = {
+        file.suffix
+        for place in (ROOT, *version.plugins())
+        for file in place.rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
     assert suffixes == version.SUFFIXES

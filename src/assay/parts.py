@@ -25,22 +25,21 @@ from assay.media.directory import DirectoryMedium
 from assay.media.emulated import EmulatedMedium
 from assay.media.existing import ExistingMedium
 from assay.media.memory import MemoryMedium
-from assay.memory.keeping import memory_facts
 from assay.model.cluster import Cluster, Layout, RunningCluster
 from assay.model.dataset import Dataset
 from assay.model.engine import Engine
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.instrument import Instrument, ProbeContext
 from assay.model.medium import Medium
 from assay.model.placement import Landed
 from assay.model.probe import Probe, Scene
+from assay.model.registry import FACTS, PROBE_SETS, PROBES
 from assay.model.store import Placer, Store
-from assay.model.trial import MediumSpec, Trial
+from assay.model.trial import DEFAULT_PROBES, NO_PROBES, MediumSpec, Trial
 from assay.model.workload import Workload
 from assay.probe.block_trace import BlockTraceProbe
-from assay.probe.capture import capturing
 from assay.probe.children import Children
-from assay.probe.controllers import VARIABLE, read_controllers
 from assay.probe.cpu import CpuProbe
 from assay.probe.disk import DiskInstrument
 from assay.probe.disk_processes import DiskProcessesInstrument
@@ -52,9 +51,8 @@ from assay.probe.pressure import PressureProbe
 from assay.probe.process_stat import OpenProcess
 from assay.probe.processes import ProcessProbe
 from assay.probe.rapl import Rapl, has_zones
-from assay.probe.redfish import Redfish
 from assay.probe.samples import Samples
-from assay.probe.ticking import Instrument, Ticking
+from assay.probe.ticking import Ticking
 from assay.scene import build_scene
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
@@ -76,10 +74,9 @@ class TrialParts:
         """The machine's facts, and the software's: digests of the measuring code and of the jobs' jar, Java."""
         java = find_distribution(self._installation, self._environment).java
         jar = hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest()
-        elsewhere = self._trial.cluster.kind == "existing"
-        memory = {} if elsewhere else memory_facts(self._installation.state)
+        here = [] if self._trial.cluster.kind == "existing" else [facts(self._installation) for facts in FACTS.values()]
         software = {"code_sha256": measuring_code_sha256(), "jobs_jar_sha256": jar, "java": java.version}
-        return {**machine_facts(), **memory, **software}
+        return {**machine_facts(), **{name: value for facts in here for name, value in facts.items()}, **software}
 
     def media(self) -> tuple[Medium, ...]:
         """The media of the trial's placement."""
@@ -162,7 +159,7 @@ class TrialParts:
     @property
     def _measures(self) -> bool:
         """On an existing cluster this machine's use tells nothing of the nodes'."""
-        return self._trial.cluster.kind != "existing" and self._trial.probes != "none"
+        return self._trial.cluster.kind != "existing" and self._trial.probes != NO_PROBES
 
     def scene(self, running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
         """The cluster's daemons, disks and ports on this machine."""
@@ -175,24 +172,24 @@ class TrialParts:
         if not self._measures:
             return ()
         samples, environment = Samples(), self._lease.environment(self._environment)
-        capture = self._trial.probes == "capture"
-        return (Ticking(instruments(samples, environment, capture=capture), samples=samples), BlockTraceProbe())
+        ticking = instruments(samples, environment, self._trial.probes)
+        return (Ticking(ticking, samples=samples), BlockTraceProbe())
 
 
-def instruments(samples: Samples, environment: Mapping[str, str], *, capture: bool = False) -> tuple[Instrument, ...]:
+def instruments(
+    samples: Samples, environment: Mapping[str, str], level: str = DEFAULT_PROBES
+) -> tuple[Instrument, ...]:
     """What is read twice a second, in this order; the first tells what all of them cost.
 
-    With `capture` the network's bytes by pair and purpose come from a capture of packets, else from the packet filter.
-
-    Power is measured where the machine can: most virtual ones have no counters of it, and management controllers are
-    asked only where the environment names some.
+    `level` is the trial's of `probes`: the default, or a set whose instruments replace those of the same name.
+    Power is measured where the machine can: most virtual ones have no counters of it.
     """
     rapl = (Rapl(),) if has_zones() else ()
-    redfish = (Redfish(lambda: read_controllers(environment)),) if environment.get(VARIABLE) else ()
     children = Children()
     nft = partial(run_nft, children=children)
-    table = partial(CountingTable, run=nft)
-    return (
+    context = ProbeContext(environment, children.watch)
+    plugged = [one for probe in PROBES.values() if (one := probe(context)) is not None]
+    own: list[Instrument] = [
         OwnCost(lambda: samples.bytes, OpenProcess(os.getpid()), children_s=lambda: children.busy_s),
         CpuProbe(),
         ProcessProbe(os.cpu_count() or 1),
@@ -200,10 +197,12 @@ def instruments(samples: Samples, environment: Mapping[str, str], *, capture: bo
         PressureProbe(),
         DiskInstrument(),
         DiskProcessesInstrument(),
-        Network(capturing(children, environment) if capture else table),
+        Network(partial(CountingTable, run=nft)),
         *rapl,
-        *redfish,
-    )
+        *plugged,
+    ]
+    instead = {} if level == DEFAULT_PROBES else {one.name: one for one in PROBE_SETS.find(level)(context)}
+    return (*(instead.pop(one.name, one) for one in own), *instead.values())
 
 
 @contextmanager

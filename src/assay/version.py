@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 
 RELEASE = "0.1.0"
+NAMESPACE = "assay_extras"
 PACKAGE = Path(__file__).parent
 SUFFIXES = frozenset({".py", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
-ONLY_JUDGING = frozenset({"report", "stats", "study"})
-"""Folders of what reads records afterwards: no measured value changes with them."""
+ONLY_JUDGING = frozenset({"report", "stats", "studies"})
+"""Folders, of the package or of plug-ins, that only read records afterwards: no measured value changes with them."""
 PROFILES = "profiles"
 """The folder of drive profiles in a wheel: no code, and each has a digest of its own."""
 
@@ -27,11 +28,18 @@ def measuring_code_sha256() -> str:
 
 
 def _digest(left_out: frozenset[str]) -> str:
-    """Of names and contents, in the names' order; folders directly below the package can be left out."""
+    """Of names and contents, in the names' order; top folders of the package and of the plug-ins may be left out."""
     whole = hashlib.sha256()
-    for name, file in sorted((file.relative_to(PACKAGE).as_posix(), file) for file in _sources(PACKAGE, left_out)):
+    sources = [(file, folder) for folder in (PACKAGE, *plugins()) for file in _sources(folder, left_out)]
+    for name, file in sorted((file.relative_to(folder.parent).as_posix(), file) for file, folder in sources):
         whole.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return whole.hexdigest()
+
+
+def plugins() -> list[Path]:
+    """The folder of the plug-ins that come along: beside the package in a wheel, in `extras/` in a checkout."""
+    folders = (PACKAGE.parent / NAMESPACE, PACKAGE.parents[1] / "extras" / NAMESPACE)
+    return [folder for folder in folders if folder.is_dir()][:1]
 
 
 def _sources(folder: Path, left_out: frozenset[str]) -> Iterator[Path]:

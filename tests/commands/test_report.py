@@ -16,8 +16,8 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.stats.summary import summarise
 from tests.builders import a_record
+from tests.extras.studies.test_view import the_run
 from tests.report.made_runs import made_run, made_trials, write_run
-from tests.report.test_study import the_run
 
 
 @pytest.fixture

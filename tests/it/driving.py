@@ -84,7 +84,7 @@ class Place:
         (self.installation.parts / "emulator").symlink_to(ROOT / ".assay" / "emulator")
         (root / "emulator").symlink_to(ROOT / "emulator")
         own = {
-            "PYTHONPATH": str(ROOT / "src"),
+            "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'extras'}",
             "ASSAY_ROOT": str(root),
             "XDG_STATE_HOME": str(home / "state"),
             "XDG_CACHE_HOME": str(home / "cache"),

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from assay.model.cluster import Layout
+from assay.model.instrument import Moment
 from assay.model.probe import Scene, WatchedProcess
-from assay.probe.instrument import Moment
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe"
 # As the kernel writes it for a container's JVM; its numbers are put in.

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from assay.model.cluster import DataDirectory, Layout, LocalDirectory
+from assay.model.instrument import CannotMeasureError
 from assay.model.probe import Closing, Scene, WatchedDisk
 from assay.model.signature import ACCESS_ROLES, READ_KIND, Traced
 from assay.probe.block_trace import BlockTraceProbe
 from assay.probe.extents import Placed
 from assay.probe.file_map import FileMap
-from assay.probe.instrument import CannotMeasureError
 from assay.probe.samples import Samples
 from assay.probe.trace import devices, records, sources, watched
 from assay.probe.trace.devices import place_of, roots_of, single_role, unmapped

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.cluster import Layout
+from assay.model.instrument import Moment, Quantity
 from assay.model.probe import Scene, WatchedDisk
 from assay.probe.disk import Counters, DiskInstrument, figures, gained, parse_counters
-from assay.probe.instrument import Moment, Quantity
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "disk"
 BEFORE = "100 0 2000 50 10 0 800 20 0 300 70 0 0 0 0 1 4"

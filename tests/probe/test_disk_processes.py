@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.cluster import Layout
+from assay.model.instrument import CannotMeasureError, Moment, Quantity
 from assay.model.probe import Scene, WatchedProcess
 from assay.probe.disk_processes import CONTAINERS, DiskProcessesInstrument, ProcessBytes, descendants, parse_io
-from assay.probe.instrument import CannotMeasureError, Moment, Quantity
 
 NOW = Moment(0, 0.0)
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "probe" / "disk" / "self.io"

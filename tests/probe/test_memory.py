@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.probe.instrument import CannotMeasureError
+from assay.model.instrument import CannotMeasureError
 from assay.probe.memory import MemoryProbe, group_bytes, machine_bytes
 from assay.probe.pressure import PressureProbe, stalls_us
 from tests.probe.faking import FIXTURES, FakeProc, a_scene, at, named

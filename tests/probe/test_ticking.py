@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from assay.model.instrument import CannotMeasureError, Moment, Quantity
 from assay.probe import member, ticking
-from assay.probe.instrument import CannotMeasureError, Moment, Quantity
 from assay.probe.samples import Samples
 from assay.probe.ticking import Ticking
 from tests.probe.faking import a_scene

@@ -17,10 +17,10 @@ from assay.report.gathered import Gathered
 from assay.report.page import page
 from assay.report.selection import MOST_TRIALS_TOLD
 from assay.stats.summary import summarise
+from tests.extras.studies.test_view import the_run
 from tests.report.chromium import Chromium
 from tests.report.closeups import a_closeup, ms, the_series
 from tests.report.made_runs import decided_run, made_run, made_trials
-from tests.report.test_study import the_run
 
 pytestmark = pytest.mark.it  # a browser takes seconds of both cores to start
 

@@ -15,15 +15,15 @@ from assay.cli.cluster import cluster
 from assay.cli.context import find_installation, is_checkout, open_console
 from assay.cli.data import data
 from assay.cli.media import media
-from assay.cli.memory import memory
 from assay.cli.values import Duration, UserPath
 from assay.cli.workloads import workloads
+from assay.model.registry import COMMANDS
 
 if TYPE_CHECKING:
     from assay.commands.report import Form, Rows
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-NEEDS_CHECKOUT = {"quickstart", "run", "doctor", "cluster", "media", "memory"}
+NEEDS_CHECKOUT = {"quickstart", "run", "doctor", "cluster", "media"}
 FORMS = ["html", "md", "csv", "json", "pdf"]
 OUT_HELP = "Folder for the records; a new one under runs/ by default."
 
@@ -71,7 +71,18 @@ def _say(words: str) -> None:
     click.echo(f"assay: {sentence(words)}", err=True)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _Commands(click.Group):
+    """The core's commands and those of plug-ins."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *COMMANDS])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        return own or (COMMANDS[cmd_name].command if cmd_name in COMMANDS else None)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
     help="Show the version, with a digest of the source, and exit.",
@@ -82,8 +93,9 @@ def cli(context: click.Context) -> None:
 
     Start with `assay quickstart`; then write an experiment of your own and `assay run` it.
     """
-    command = context.invoked_subcommand
-    if command in NEEDS_CHECKOUT and not is_checkout() and not {"-h", "--help"} & set(sys.argv):
+    command = context.invoked_subcommand or ""
+    measures = command in NEEDS_CHECKOUT or (command in COMMANDS and COMMANDS[command].needs_checkout)
+    if measures and not is_checkout() and not {"-h", "--help"} & set(sys.argv):
         from assay.model.errors import BadInputError
 
         raise BadInputError(
@@ -208,5 +220,5 @@ def doctor(*, as_json: bool) -> int:
     return FAILED if any(finding.state == "broken" for finding in found) else 0
 
 
-for group in (data, workloads, cluster, media, memory):
+for group in (data, workloads, cluster, media):
     cli.add_command(group)

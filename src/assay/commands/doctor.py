@@ -3,8 +3,8 @@
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from assay.cluster.distribution import find_distribution
 from assay.cluster.keeping import status
@@ -14,22 +14,12 @@ from assay.media.keeping import drives
 from assay.media.memory import MemoryMedium
 from assay.media.profile import profile_names
 from assay.media.requirements import missing
-from assay.memory.keeping import held_bytes
-from assay.memory.reporting import goes_back
-from assay.model.base import Frozen
 from assay.model.errors import AssayError
-from assay.model.installation import Installation
+from assay.model.installation import Finding, Installation
+from assay.model.registry import FINDINGS
 from assay.model.trial import MediumSpec
 from assay.preflight import CLUSTER_MEMORY_BYTES
 from assay.report.text import bytes_text
-
-
-class Finding(Frozen):
-    """One thing that was looked at. `lacking` takes something away, `broken` makes Assay unusable."""
-
-    what: str
-    state: Literal["good", "lacking", "broken"]
-    detail: str
 
 
 def findings(installation: Installation) -> list[Finding]:
@@ -42,7 +32,7 @@ def findings(installation: Installation) -> list[Finding]:
         _tried("java and hadoop", lambda: _hadoop(installation)),
         _jobs(installation),
         _memory(),
-        _free_memory(installation),
+        *(_tried(name, partial(look, installation)) for name, look in FINDINGS.items()),
         _tried("tmpfs", lambda: _tmpfs(installation)),
         _root(),
         _emulation(installation),
@@ -80,15 +70,6 @@ def _memory() -> Finding:
     enough = available > CLUSTER_MEMORY_BYTES
     detail = f"{bytes_text(available)} available; a cluster needs about {bytes_text(CLUSTER_MEMORY_BYTES)}"
     return Finding(what="memory", state="good" if enough else "broken", detail=detail)
-
-
-def _free_memory(installation: Installation) -> Finding:
-    if held := held_bytes(installation.state):
-        return Finding(what="free memory", state="good", detail=f"{bytes_text(held)} are held; `assay memory release`")
-    if goes_back():
-        detail = "goes back to this machine's host, which makes times vary; `assay memory hold` while you measure"
-        return Finding(what="free memory", state="lacking", detail=detail)
-    return Finding(what="free memory", state="good", detail="stays with this machine, as far as it shows")
 
 
 def _tmpfs(installation: Installation) -> Finding:

@@ -21,10 +21,7 @@ from assay.report.judged import judge
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import page_of
-from assay.report.study_words import study_text
 from assay.report.table import print_report
-from assay.study.comparison import compare
-from assay.study.experiment import study_experiment
 
 FAILED = 1
 MOST_DAMAGED = 20
@@ -43,8 +40,8 @@ def report_run(folder: Path, console: Console) -> int:
         console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
     if len(run.damaged) > MOST_DAMAGED:
         console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
-    if judged.study:
-        console.print(study_text(judged.study), highlight=False, markup=False, soft_wrap=True)
+    for section in judged.sections.values():
+        console.print(section.text(), highlight=False, markup=False, soft_wrap=True)
     target = folder / "report.html"
     target.write_text(page_of(run, judged))
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
@@ -134,10 +131,9 @@ def json_lines(run: RunFolder) -> Iterator[str]:
     worked_out = "".join(
         f',\n"{name}": [{",".join(one.model_dump_json() for one in own)}]' for name, own in parts.items()
     )
-    study = compare(plan, readable.records) if study_experiment(plan.experiment) is not None else None
-    beside = f',\n"study": {study.model_dump_json()}' if study else ""
+    sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in judged.sections.items())
     energy = ",\n".join(energies)
-    yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{worked_out}{beside}}}'
+    yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{worked_out}{sections}}}'
 
 
 def exit_code(folder: Path) -> int:

@@ -1,6 +1,7 @@
 """Where this copy of Assay keeps its parts: parsed once at the start and passed down."""
 
 from pathlib import Path
+from typing import Literal
 
 from assay.model.base import Frozen
 
@@ -25,3 +26,11 @@ class Installation(Frozen):
         """The folder of the shipped drive profiles; an installed package has its own."""
         of_checkout = self.root / "emulator" / "profiles"
         return of_checkout if of_checkout.is_dir() else Path(__file__).parents[1] / "profiles"
+
+
+class Finding(Frozen):
+    """A line of `assay doctor`. `lacking` takes something away, `broken` makes Assay unusable."""
+
+    what: str
+    state: Literal["good", "lacking", "broken"]
+    detail: str

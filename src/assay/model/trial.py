@@ -58,6 +58,10 @@ class SettingsSpec(Frozen):
     properties: Mapping[str, str] = {}
 
 
+DEFAULT_PROBES, NO_PROBES = "default", "none"
+"""The levels of `probes` that need no plug-in."""
+
+
 class Trial(Frozen):
     """One run of one combination of factors. `id` is unique in its plan and names the trial's folder.
 
@@ -77,7 +81,7 @@ class Trial(Frozen):
     settings: SettingsSpec
     cluster: ClusterSpec
     cache: Literal["cold", "warm"]
-    probes: Literal["default", "capture", "none"] = "default"
+    probes: str = DEFAULT_PROBES
     repetition: int
     levels: Mapping[str, str] = {}
     warm_up: bool = False

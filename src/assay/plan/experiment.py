@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticKnownError
 
 from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import MOST_SEED
 from assay.model.placement import ROLES
-from assay.model.trial import DEFAULT_WORTH, ZERO_DELAY
+from assay.model.registry import PROBE_SETS
+from assay.model.trial import DEFAULT_PROBES, DEFAULT_WORTH, NO_PROBES, ZERO_DELAY
 from assay.plan.entries import DatasetEntry, MediumEntry, PlacementEntry, WorkloadEntry
 from assay.plan.settings import Profile, Prose, Text
 from assay.plan.short_forms import (
@@ -31,7 +33,6 @@ from assay.plan.short_forms import (
 
 COPIES = "dfs.replication"
 CacheState = Literal["cold", "warm"]
-Measuring = Literal["default", "capture", "none"]
 
 OneWorkload = Annotated[WorkloadEntry, BeforeValidator(name_alone, json_schema_input_type=str | WorkloadEntry)]
 OneDataset = Annotated[DatasetEntry, BeforeValidator(file_alone, json_schema_input_type=str | DatasetEntry)]
@@ -52,6 +53,23 @@ Several = Annotated[
 
 Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_input_type=Factors | list[Factors])]
 Combined = Annotated[Mapping[str, Several], Field(min_length=1)]
+
+
+def _probe_levels() -> list[str]:
+    return [DEFAULT_PROBES, *PROBE_SETS, NO_PROBES]
+
+
+def _known_probes(level: object) -> object:
+    levels = _probe_levels()
+    if level not in levels:
+        expected = " or ".join([", ".join(map(repr, levels[:-1])), repr(levels[-1])])
+        raise PydanticKnownError("literal_error", {"expected": expected})
+    return level
+
+
+Measuring = Annotated[
+    str, BeforeValidator(_known_probes), Field(json_schema_extra=lambda schema: schema.update(enum=_probe_levels()))
+]
 
 
 class ExperimentFile(Frozen):
@@ -211,8 +229,8 @@ class ExperimentFile(Frozen):
                     "placement_check belongs to a cluster of Assay's own: on an existing one nobody looks where bytes "
                     "land; leave placement_check out"
                 )
-            if "capture" in self.probes:
-                raise ValueError("probes: there are none on an existing cluster, and so no capture; leave probes out")
+            if named := next((one for one in self.probes if one in PROBE_SETS), None):
+                raise ValueError(f"probes: there are none on an existing cluster, and so no {named}; leave probes out")
             own = sorted({"starts", "memory_mb", "vcores"} & self.cluster.model_fields_set)
             if own:
                 raise ValueError(

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
+from assay.model.instrument import CannotMeasureError
 from assay.model.probe import Scene
-from assay.probe.instrument import CannotMeasureError
 from assay.probe.trace import doubts as say
 from assay.probe.trace.clock import Clock
 from assay.probe.trace.devices import Place, place_of

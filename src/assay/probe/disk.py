@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
+from assay.model.instrument import Interval, Moment, Quantity
 from assay.model.probe import Scene, WatchedDisk
-from assay.probe.instrument import Interval, Moment, Quantity
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
+from assay.model.instrument import CannotMeasureError, Moment, Quantity, now
 from assay.model.probe import Scene
-from assay.probe.instrument import CannotMeasureError, Moment, Quantity, now
 
 PROC = Path("/proc")
 MOST_BYTES = 1024

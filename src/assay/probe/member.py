@@ -4,9 +4,9 @@ import time
 from collections.abc import Mapping
 
 from assay.model.doubt import Doubt
+from assay.model.instrument import CannotMeasureError, Instrument, Moment, Quantity
 from assay.model.probe import Scene
 from assay.model.record import Amount, Part
-from assay.probe.instrument import CannotMeasureError, Instrument, Moment, Quantity
 from assay.probe.samples import Samples
 
 

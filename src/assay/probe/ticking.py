@@ -15,9 +15,9 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
+from assay.model.instrument import CannotMeasureError, Instrument, Interval, Moment, Quantity, now
 from assay.model.probe import Scene
 from assay.model.record import Amount, Part, Sample
-from assay.probe.instrument import CannotMeasureError, Instrument, Interval, Moment, Quantity, now
 from assay.probe.member import Member
 from assay.probe.samples import Samples
 

@@ -1,13 +1,14 @@
 """What a run's trials come to, worked out once for all forms of its report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.record import Record
+from assay.model.registry import SECTIONS
+from assay.model.section import SectionView
 from assay.model.trial import Plan
 from assay.report.answer import Answer, answer_of
-from assay.report.study import StudyView, study_view
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions
@@ -20,8 +21,7 @@ class Judged(NamedTuple):
     """All that is said of a run, as data; `answers` are the decisions in words.
 
     `rows` are those of the table, `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors
-    beside the decisions', `doubts` the plan's own before the trials'. `study` is what the run says of the study whose
-    experiment it is; None for any other experiment.
+    beside the decisions', `doubts` the plan's own before the trials'. `sections` are the plug-ins', by name.
     """
 
     rows: Sequence[Row]
@@ -30,7 +30,7 @@ class Judged(NamedTuple):
     breakdowns: Sequence[Breakdown]
     others: Sequence[Comparison]
     doubts: Sequence[Doubt]
-    study: StudyView | None
+    sections: Mapping[str, SectionView]
 
 
 def judge(plan: Plan, records: Sequence[Record]) -> Judged:
@@ -45,5 +45,5 @@ def judge(plan: Plan, records: Sequence[Record]) -> Judged:
         breakdowns=breakdowns(records, decided),
         others=[one for one in compared if one.factor != factor],
         doubts=[*plan.doubts, *doubts_of(records)],
-        study=study_view(plan, records),
+        sections={name: view for name, section in SECTIONS.items() if (view := section(plan, records)) is not None},
     )

@@ -12,7 +12,6 @@ from assay.report.judged import Judged
 from assay.report.next_steps import next_steps
 from assay.report.overview import overview
 from assay.report.selection import by_kind, rows_shown
-from assay.report.study_words import study_markdown
 from assay.report.text import counted_text, number_text, ratio_text, seconds_text
 from assay.stats.interval import Interval
 from assay.stats.summary import Row, varying
@@ -24,7 +23,7 @@ PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
 def markdown(run: Gathered, judged: Judged) -> str:
     """All of it."""
-    rows, doubts, study = judged.rows, judged.doubts, judged.study
+    rows, doubts = judged.rows, judged.doubts
     told = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
@@ -36,7 +35,7 @@ def markdown(run: Gathered, judged: Judged) -> str:
         for step in next_steps(run, judged.decisions)
     ]
     parts.append(rows_table(rows))
-    parts.append(study_markdown(study) if study else "")
+    parts += [section.markdown() for section in judged.sections.values()]
     parts.append(_costs(run.closeups))
     parts.append("\n".join(_doubt(*one) for one in by_kind(doubts)))
     parts.append("\n".join(f"- left out: {one.folder.name}: {escaped(one.reason)}" for one in run.damaged))

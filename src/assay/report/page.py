@@ -25,7 +25,6 @@ from assay.report.overview import overview
 from assay.report.parts import other_lines, part_tables
 from assay.report.phases import PhaseLine, phase_charts
 from assay.report.selection import MOST_BARS, by_kind, rows_shown
-from assay.report.study import STUDY_CLASSES
 from assay.report.text import (
     base_text,
     bytes_text,
@@ -65,7 +64,7 @@ def page(
 
 def page_of(run: Gathered, judged: Judged) -> str:
     """The page's HTML of a run that was read."""
-    rows, doubts, study = judged.rows, judged.doubts, judged.study
+    rows, doubts = judged.rows, judged.doubts
     names = varying(rows)
     table = _table(rows, run.records)
     facts = _common_facts(run.records)
@@ -82,8 +81,7 @@ def page_of(run: Gathered, judged: Judged) -> str:
         other_lines=other_lines(judged.others, names, table["filters"]),
         alone=[] if judged.decisions else rows[:MOST_ANSWERS],
         effects=effect_tables(run.records, run.plan.prior),
-        study=study,
-        study_classes=STUDY_CLASSES,
+        sections=list(judged.sections.values()),
         most_jobs=MOST_JOBS,
         data=_data(rows, run.records),
         overview=seen,
@@ -100,11 +98,11 @@ def page_of(run: Gathered, judged: Judged) -> str:
     return with_contents(str(html))
 
 
-def template(name: str) -> Any:
-    """One of the package's, with what all of them use."""
+def template(name: str, package: str = "assay.report") -> Any:
+    """One that lies in a package, with what all of them use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(loader=PackageLoader("assay.report", "."), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(loader=PackageLoader(package, "."), autoescape=True, undefined=StrictUndefined)
     environment.filters |= {
         "seconds": seconds_text,
         "size": bytes_text,

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.model.instrument import CannotMeasureError
 from assay.mounts import Mount
-from assay.probe.instrument import CannotMeasureError
 from assay.probe.trace import kernel
 from assay.probe.trace.kernel import KernelTrace, tracing
 from assay.probe.trace.matching import Matcher

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from assay.model.instrument import CannotMeasureError
 from assay.mounts import mounts
-from assay.probe.instrument import CannotMeasureError
 from assay.probe.ownership import PROC, is_left_over, own_name
 from assay.probe.trace.pages import Layout, parse_format
 

@@ -1,0 +1,75 @@
+"""`assay memory`: the machine's free memory, held while you measure; a fact of trials and a line of `assay doctor`."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.context import find_installation, open_console
+from assay.model.registry import COMMANDS, FACTS, FINDINGS, Command
+
+if TYPE_CHECKING:
+    from assay.model.installation import Finding, Installation
+
+
+@click.group()
+def memory() -> None:
+    """Free memory, held while you measure on a virtual machine that would give it back to its host."""
+
+
+COMMANDS.add("memory")(Command(memory, needs_checkout=True))
+
+
+@memory.command("hold")
+def _hold() -> None:
+    """Hold the free memory, until you release it. Programs get of it what they need, and the page cache too.
+
+    \b
+    Example:  assay memory hold
+    """
+    from assay.execution import interruptible
+    from assay.report.text import bytes_text
+    from assay_extras.held_memory.holding import goes_back, hold
+
+    console = open_console()
+    if not goes_back():
+        console.print("free memory stays with this machine, as far as it shows: there is no need to hold it")
+        return
+    with console.status("holding the free memory"), interruptible():
+        held = hold(find_installation())
+    console.print(
+        f"{bytes_text(held)} of free memory are held; `assay memory release` lets go of them", highlight=False
+    )
+
+
+@memory.command("release")
+def _release() -> None:
+    """Release what is held.
+
+    \b
+    Example:  assay memory release
+    """
+    from assay_extras.held_memory.holding import let_go
+
+    open_console().print("released" if let_go(find_installation().state) else "no memory is held")
+
+
+@FACTS.add("held_memory")
+def _facts(installation: "Installation") -> Mapping[str, str]:
+    from assay_extras.held_memory.holding import memory_facts
+
+    return memory_facts(installation.state)
+
+
+@FINDINGS.add("free memory")
+def _finding(installation: "Installation") -> "Finding":
+    from assay.model.installation import Finding
+    from assay.report.text import bytes_text
+    from assay_extras.held_memory.holding import goes_back, held_bytes
+
+    if held := held_bytes(installation.state):
+        return Finding(what="free memory", state="good", detail=f"{bytes_text(held)} are held; `assay memory release`")
+    if goes_back():
+        detail = "goes back to this machine's host, which makes times vary; `assay memory hold` while you measure"
+        return Finding(what="free memory", state="lacking", detail=detail)
+    return Finding(what="free memory", state="good", detail="stays with this machine, as far as it shows")

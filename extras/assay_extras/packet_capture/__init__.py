@@ -1,0 +1,17 @@
+"""`probes: capture`: the network's bytes by pair of nodes and purpose, counted from a capture of packets."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assay.model.registry import PROBE_SETS
+
+if TYPE_CHECKING:
+    from assay.model.instrument import Instrument, ProbeContext
+
+
+@PROBE_SETS.add("capture")
+def _capture(context: "ProbeContext") -> "Sequence[Instrument]":
+    from assay.probe.network import Network
+    from assay_extras.packet_capture.capture import capturing
+
+    return (Network(capturing(context)),)

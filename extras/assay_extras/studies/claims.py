@@ -1,0 +1,500 @@
+"""What statements are made of: small claims over a table of values, each with what speaks for and against it.
+
+A claim looks at every place of the table that it can be seen at. It never guesses: where a value is missing, or the
+difference is within noise, it says so. A statement is some claims together, each with how many of its places must hold.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, pairwise
+from statistics import median
+from typing import Any, Literal, NamedTuple, Protocol
+
+from assay.model.base import Frozen
+from assay_extras.studies.values import (
+    LEAST_PAIRS,
+    LEAST_S,
+    SAME_SHARE,
+    Difference,
+    Field,
+    Level,
+    Measured,
+    Point,
+    Repeated,
+    Truth,
+    difference,
+    interval,
+    level_text,
+)
+
+Conditions = Mapping[Field, Level | tuple[Level, ...]]
+Quantifier = Literal["every", "mostly", "some"]
+Relation = Literal["less", "much less", "at most", "same", "about", "most of"]
+HALF = 0.5
+"""`much less` is less than half, `most of` more than half."""
+LEAST_LEVELS = 3
+"""Fewer are no steps and no curve."""
+SAME: Mapping[Relation, float] = {"same": SAME_SHARE, "about": 0.2}
+"""By how much of a share two values may differ that are said to be so."""
+ASKED: Mapping[Relation, str] = {
+    "much less": ", below 0.5?", "at most": f", {1 + SAME_SHARE:g} at most?", "most of": ", above 0.5?",
+    **{relation: f", within {100 * share:g} %?" for relation, share in SAME.items()},
+}  # fmt: skip
+"""What of a ratio is asked, where it is more than whether it is below 1."""
+LEAST_OF = {"throughput": 0.0, "busy": 1.0, "iowait": 1.0}
+"""What changes of a metric count, in its own unit, where that is not seconds."""
+LARGEST, SMALLEST = "largest", "smallest"
+"""Instead of a level: the largest or smallest that was measured at that place."""
+
+
+class Finding(Frozen):
+    """One place of the table: what was seen there, and whether it speaks for the claim."""
+
+    text: str
+    truth: Truth
+
+
+class Claim(Protocol):
+    """A part of a statement."""
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each place at which the claim can be seen; none where the run does not speak of it."""
+
+
+def where(**conditions: Any) -> Conditions:
+    """The places that a claim is of: a level, or some levels, for each field that matters."""
+    return conditions  # type: ignore[return-value]
+
+
+def judged(relation: Relation, found: Difference) -> Truth:
+    """Whether the second of two values stands to the first as the relation says."""
+    if relation in SAME:
+        return found.within(SAME[relation])
+    if relation == "much less":
+        return _much_less(found)
+    if relation == "most of":
+        return "yes" if found.bounds[0] > HALF else "no" if found.bounds[1] < HALF else "unclear"
+    if relation == "at most" and found.ratio is not None:
+        low, high = found.bounds
+        more = low > 1 + SAME_SHARE and found.direction > 0
+        return "yes" if high <= 1 + SAME_SHARE or found.direction < 0 else "no" if more else "unclear"
+    return "yes" if found.direction < 0 else "no" if found.direction > 0 else "unclear"
+
+
+def _much_less(found: Difference) -> Truth:
+    """Of a first value that is so small that no fall of it would count, nothing can be told."""
+    low, high = found.bounds
+    if found.direction < 0 and (found.second == 0 if found.ratio is None else high < HALF):
+        return "yes"
+    return "no" if low > HALF and found.first * (1 - HALF) >= found.least else "unclear"
+
+
+@dataclass(frozen=True)
+class Compare:
+    """The value at `level` stands in a relation to that at `base`, all else equal: `less` is faster for times."""
+
+    field: Field
+    level: Level
+    relation: Relation
+    base: Level
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each pair of points."""
+        for group in by_level(measured, self.field, self.where):
+            level, base = (resolved(one, group) for one in (self.level, self.base))
+            found = beside(measured, group, base, level)
+            if found is not None and level != base:
+                yield _finding(self.relation, found, group[base].told(self.field), self.field, (level, base))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """From each of at least 3 levels of a field to the next higher one the value falls."""
+
+    field: Field
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each step."""
+        for group in by_level(measured, self.field, self.where):
+            levels = sorted(group, key=float)
+            for base, level in pairwise(levels) if len(levels) >= LEAST_LEVELS else ():
+                found = beside(measured, group, base, level)
+                if found is not None:
+                    yield _finding("less", found, group[base].told(self.field), self.field, (level, base))
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Over all levels of a field the value stays the same: its largest and smallest are within the same share.
+
+    Those two are picked from all pairs of levels, so that their interval is that of so many comparisons.
+    """
+
+    field: Field
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each group of points that differ in the field alone."""
+        for group in by_level(measured, self.field, self.where):
+            middles = {level: median(measured.of(point).values()) for level, point in group.items()}
+            if len(middles) < 2:
+                continue
+            least, *_, most = sorted(middles, key=middles.__getitem__)
+            picked_from = len(middles) * (len(middles) - 1) // 2
+            found = beside(measured, group, least, most, picked_from)
+            if found is not None:
+                yield _finding("same", found, group[least].told(self.field), self.field, (most, least))
+
+
+def by_level(measured: Measured, field: Field, conditions: Conditions) -> list[dict[Level, Point]]:
+    """Points that differ in one field alone, by its levels."""
+    found: dict[Point, dict[Level, Point]] = {}
+    for point in measured.where(conditions):
+        level: Level = getattr(point, field)
+        found.setdefault(point.at(field, "" if isinstance(level, str) else 0), {})[level] = point
+    return list(found.values())
+
+
+def resolved(level: Level, group: Mapping[Level, Point]) -> Level:
+    """The level itself, or the largest or smallest that was measured."""
+    if level not in (LARGEST, SMALLEST):
+        return level
+    return (max if level == LARGEST else min)(group, key=float)
+
+
+def beside(
+    measured: Measured, group: Mapping[Level, Point], base: Level, level: Level, tests: int = 1
+) -> Difference | None:
+    """The second of two levels of a group relative to the first; None where one is missing."""
+    if base not in group or level not in group:
+        return None
+    least = LEAST_OF.get(group[base].metric, LEAST_S)
+    return difference(measured.of(group[base]), measured.of(group[level]), least, tests)
+
+
+def _finding(relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]) -> Finding:
+    level, base = (level_text(field, one) for one in levels)
+    text = f"{place}: {level} / {base} = {found.words}{ASKED.get(relation, '')}"
+    return Finding(text=text, truth=judged(relation, found))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change of `field` from `base` to `level` does at `across = more` beside what it does at `across = less`.
+
+    `more gain`: the ratio of the two values is smaller at `more`; `same gain`: the ratios are the same; `more saved`:
+    more is taken off the value, in its own unit, which also tells of values that come down to almost nothing; `more
+    apart`: the ratio is further from 1, either way. Where neither change can be told from noise, nothing is.
+    """
+
+    field: Field
+    base: Level
+    level: Level
+    across: Field
+    more: Level
+    less: Level
+    where: Conditions
+    relation: Literal["more gain", "same gain", "more saved", "more apart"] = "more gain"
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each place at which all four values are there."""
+        for group in by_level(measured, self.across, {**self.where, self.field: self.base}):
+            more, less = (resolved(one, group) for one in (self.more, self.less))
+            if more == less or more not in group or less not in group:
+                continue
+            at_less, at_more = (self._changes(measured, group[one]) for one in (less, more))
+            found = difference(at_less, at_more, LEAST_S if self.relation == "more saved" else 0.0)
+            if found is not None:
+                level, base = (level_text(self.field, one) for one in (self.level, self.base))
+                change = f"{level} over {base}" + (" or the other way" if self.relation == "more apart" else "")
+                shown = ", ".join(
+                    f"{level_text(self.across, level)} {self._shown(value)}"
+                    for level, value in ((more, found.second), (less, found.first))
+                )
+                text = f"{group[more].told(self.across, self.field)}: {change}: {shown}"
+                if any(self._tells(measured, group[one]) for one in (less, more)):
+                    truth = judged("same" if self.relation == "same gain" else "less", found)
+                    yield Finding(text=text, truth=truth)
+                else:
+                    yield Finding(text=f"{text}, {_no_more(found)}", truth="unclear")
+
+    def _tells(self, measured: Measured, base: Point) -> bool:
+        """Whether the change does anything there; of two places either would do, so that intervals are wider."""
+        group = {self.base: base, self.level: base.at(self.field, self.level)}
+        found = beside(measured, group, self.base, self.level, tests=2)
+        return found is not None and found.direction != 0
+
+    def _changes(self, measured: Measured, base: Point) -> Repeated:
+        first, second = measured.of(base), measured.of(base.at(self.field, self.level))
+        shared = first.keys() & second.keys()
+        if self.relation == "more saved":
+            return {one: second[one] - first[one] for one in shared}
+        ratios = {one: second[one] / first[one] for one in shared if first[one] > 0}
+        if self.relation == "more apart":
+            return {one: min(ratio, 1 / ratio) for one, ratio in ratios.items() if ratio > 0}
+        return ratios
+
+    def _shown(self, value: float) -> str:
+        return f"{round(value, 1) or 0.0:+.1f} s" if self.relation == "more saved" else f"{value:.2f}"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Over `field` the value varies much less at `across = less` than at `more`, if levels can be told apart at all."""
+
+    field: Field
+    across: Field
+    less: Level
+    more: Level
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each place with both."""
+        for small in by_level(measured, self.field, {**self.where, self.across: self.less}):
+            large = {level: point.at(self.across, self.more) for level, point in small.items()}
+            at_more, at_less = (_spread(measured, group) for group in (large, small))
+            found = difference(at_more, at_less) if len(small) > 1 else None
+            if found is not None:
+                place = next(iter(small.values())).told(self.across, self.field)
+                text = (
+                    f"{place}: slowest over fastest: {level_text(self.across, self.less)} {100 * found.second:+.0f} %, "
+                    f"{level_text(self.across, self.more)} {100 * found.first:+.0f} %"
+                )
+                if any(_told_apart(measured, group) for group in (large, small)):
+                    yield Finding(text=text, truth=judged("much less", found))
+                else:
+                    yield Finding(text=f"{text}, {_no_more(found)}", truth="unclear")
+
+
+def _no_more(found: Difference) -> str:
+    """Why nothing is told."""
+    return "no more than noise" if found.pairs >= LEAST_PAIRS else "too few repetitions to tell"
+
+
+def _told_apart(measured: Measured, group: Mapping[Level, Point]) -> bool:
+    """Whether any two levels differ by more than noise; each pair's interval is the wider for their number."""
+    pairs = list(combinations(group, 2))
+    return any(one.direction for pair in pairs if (one := beside(measured, group, *pair, len(pairs))))
+
+
+def _spread(measured: Measured, group: Mapping[Level, Point]) -> Repeated:
+    """Of each repetition that has all levels: by how much its largest value exceeds its smallest, as a share."""
+    every = [measured.of(point) for point in group.values()]
+    shared = set.intersection(*(set(one) for one in every))
+    values = {one: [repeated[one] for repeated in every] for one in shared}
+    return {one: max(own) / min(own) - 1 for one, own in values.items() if min(own) > 0}
+
+
+ON_LINE_SHARE, OFF_LINE_SHARE = 0.15, 0.3
+STEEPER = 1.25
+NEAR = 0.1
+LIKE_SHARE = 0.25
+
+
+class Curve(NamedTuple):
+    """Values by a number, in its order; those of the repetitions that have all of them."""
+
+    places: list[float]
+    values: list[Repeated]
+
+    @property
+    def ends(self) -> Difference | None:
+        """The last beside the first."""
+        return difference(self.values[0], self.values[-1], LEAST_S)
+
+    def slope(self, begin: int) -> Repeated:
+        """From one value to the next, in each repetition."""
+        run = self.places[begin + 1] - self.places[begin]
+        first, second = self.values[begin], self.values[begin + 1]
+        return {one: (second[one] - first[one]) / run for one in first}
+
+    def off(self, place: int) -> list[float]:
+        """How far a value is off the line between the ends, in each repetition; in that value's unit."""
+        share = (self.places[place] - self.places[0]) / (self.places[-1] - self.places[0])
+        first, last = self.values[0], self.values[-1]
+        return [value - first[one] - share * (last[one] - first[one]) for one, value in self.values[place].items()]
+
+
+@dataclass(frozen=True)
+class Line:
+    """The values fall on the straight line between the first level's and the last's, nearly.
+
+    A value that is clearly off by more than 15 % of the difference between these two is not on the line; if all are
+    clearly off by less than 30 %, they are. Where no difference of the two can be told there is no line to be on.
+    """
+
+    field: Field
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each curve of at least 3 levels."""
+        for place, curve in _curves(measured, self.field, self.where):
+            ends = curve.ends
+            if ends is None:
+                continue
+            text = f"{place}: from {ends.first:.3g} to {ends.second:.3g}"
+            if not ends.direction:
+                yield Finding(text=f"{text}, no more than noise", truth="unclear")
+                continue
+            inner = range(1, len(curve.places) - 1)
+            most = max(abs(median(curve.off(one)) / ends.change) for one in inner)
+            known = [tuple(off / abs(ends.change) for off in interval(curve.off(one), len(inner))) for one in inner]
+            yield Finding(text=f"{text}, at most {100 * most:.0f} % off the line", truth=_on_line(known))
+
+
+def _on_line(offs: list[tuple[float, ...]]) -> Truth:
+    """By the intervals of how far values are off, as shares of the line's height."""
+    if any(low > ON_LINE_SHARE or high < -ON_LINE_SHARE for low, high in offs):
+        return "no"
+    return "yes" if all(low >= -OFF_LINE_SHARE and high <= OFF_LINE_SHARE for low, high in offs) else "unclear"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The last part of a curve is as steep as the first (`linear`), or steeper by a quarter (`faster`)."""
+
+    field: Field
+    shape: Literal["linear", "faster"]
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each curve of at least 3 levels."""
+        for place, curve in _curves(measured, self.field, self.where):
+            found = difference(curve.slope(0), curve.slope(len(curve.places) - 2))
+            if found is None or found.ratio is None:
+                yield Finding(text=f"{place}: its parts do not all rise", truth="unclear")
+                continue
+            text = f"{place}: the last part is {found.words} times as steep as the first"
+            yield Finding(text=text, truth=self._truth(found, found.ratio))
+
+    def _truth(self, found: Difference, steeper: float) -> Truth:
+        if self.shape == "linear":
+            return found.within(STEEPER - 1)
+        low, high = found.bounds
+        return "yes" if low > 1 and steeper > STEEPER else "no" if high < STEEPER else "unclear"
+
+
+@dataclass(frozen=True)
+class Near:
+    """The value at `level` over that at `base` is a ratio, give or take a tenth."""
+
+    field: Field
+    level: Level
+    base: Level
+    ratio: float
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each pair of points with a ratio."""
+        for group in by_level(measured, self.field, self.where):
+            if self.level not in group or self.base not in group:
+                continue
+            found = difference(measured.of(group[self.base]), measured.of(group[self.level]), LEAST_S)
+            if found is None or found.ratio is None:
+                continue
+            low, high = found.bounds
+            least, most = self.ratio - NEAR, self.ratio + NEAR
+            truth: Truth = "yes" if least <= low and high <= most else "no" if low > most or high < least else "unclear"
+            text = f"{level_text(self.field, self.level)} / {level_text(self.field, self.base)} = {found.words}"
+            yield Finding(text=f"{group[self.base].told(self.field)}: {text}", truth=truth)
+
+
+@dataclass(frozen=True)
+class Like:
+    """At `level` the value is like that at `near`: off it by less than a quarter of the way to that at `far`.
+
+    Where no difference of these two can be told, nothing is.
+    """
+
+    field: Field
+    level: Level
+    near: Level
+    far: Level
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each place with all three."""
+        for group in by_level(measured, self.field, self.where):
+            if not {self.level, self.near, self.far} <= group.keys():
+                continue
+            own, near, far = (measured.of(group[one]) for one in (self.level, self.near, self.far))
+            way = difference(near, far, LEAST_S)
+            shared = own.keys() & near.keys()
+            if way is None or not shared:
+                continue
+            level, base, other = (level_text(self.field, one) for one in (self.level, self.near, self.far))
+            text = f"{group[self.level].told(self.field)}: {level} is "
+            if not way.direction:
+                yield Finding(text=f"{text}as both: no difference of {base} and {other} can be told", truth="unclear")
+                continue
+            offs = [own[one] - near[one] for one in shared]
+            low, high = sorted(off / way.change for off in interval(offs))
+            off = low > LIKE_SHARE or high < -LIKE_SHARE
+            truth: Truth = "yes" if max(-low, high) <= LIKE_SHARE else "no" if off else "unclear"
+            yield Finding(
+                text=f"{text}{100 * median(offs) / way.change:.0f} % of the way from {base} to {other}", truth=truth
+            )
+
+
+def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterator[tuple[str, Curve]]:
+    """Each with at least 3 levels that have a repetition in common, and where it is."""
+    for group in by_level(measured, field, conditions):
+        if len(group) < LEAST_LEVELS:
+            continue
+        curve = _curve(measured, group)
+        if curve.values[0]:
+            yield next(iter(group.values())).told(field), curve
+
+
+def _curve(measured: Measured, group: Mapping[Level, Point]) -> Curve:
+    levels = sorted(group, key=float)
+    every = [measured.of(group[level]) for level in levels]
+    shared = set.intersection(*(set(one) for one in every))
+    return Curve([float(level) for level in levels], [{key: one[key] for key in sorted(shared)} for one in every])
+
+
+@dataclass(frozen=True)
+class Over:
+    """A claim that is not seen unless it can be seen at `least` levels of a field."""
+
+    field: Field
+    claim: Compare | Flat | Steps | Like
+    least: int = 2
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """The claim's, at each level."""
+        levels = dict.fromkeys(getattr(point, self.field) for point in measured.where(self.claim.where))
+        every = [
+            list(replace(self.claim, where={**self.claim.where, self.field: level}).findings(measured))
+            for level in levels
+        ]
+        if sum(map(bool, every)) >= self.least:
+            yield from chain(*every)
+
+
+class Part(NamedTuple):
+    """Claims of which `every` place must hold, `mostly` more than half of them, or `some`."""
+
+    quantifier: Quantifier
+    claims: tuple[Claim, ...]
+
+
+Check = tuple[Part, ...]
+"""All parts must hold."""
+
+
+def every(*claims: Claim) -> Part:
+    """All places."""
+    return Part("every", claims)
+
+
+def mostly(*claims: Claim) -> Part:
+    """More than half of the places."""
+    return Part("mostly", claims)
+
+
+def some(*claims: Claim) -> Part:
+    """At least one place."""
+    return Part("some", claims)

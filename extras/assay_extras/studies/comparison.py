@@ -1,0 +1,320 @@
+"""A run beside its study: published tables, and whether directions, ranks and statements agree with what was measured.
+
+A verdict is strict on purpose: what is said of all cases falls with those that clearly speak against it, and stands
+only if more than half clearly speak for it and none against. What is said of some case, and what falls, needs more of
+them than chance alone would give: of many places one or two point somewhere by luck. What is said of some case is
+never refuted: it may be one that the run does not have.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import comb
+from statistics import median
+from typing import Literal
+
+from assay.model.base import Frozen
+from assay.model.record import Record
+from assay.model.trial import Plan
+from assay_extras.studies import hybrid, thesis
+from assay_extras.studies.claims import Check, Finding, Quantifier
+from assay_extras.studies.figures import Figure, figures
+from assay_extras.studies.measured import read
+from assay_extras.studies.published import (
+    Statement,
+    StudyExperiment,
+    StudyName,
+    cells,
+    contrasts,
+    statements,
+    study_experiment,
+)
+from assay_extras.studies.values import (
+    LEAST_PAIRS,
+    LEAST_S,
+    LEVEL,
+    Difference,
+    Direction,
+    Field,
+    Measured,
+    Point,
+    Truth,
+    difference,
+)
+
+Agreement = Literal["agrees", "differs", "undecided", "missing"]
+LEAST_RANKED = 3
+
+
+class CellBeside(Frozen):
+    """One published time in seconds, the measured median beside it (None where nothing was measured)."""
+
+    point: Point
+    published_s: float
+    derived: bool
+    measured_s: float | None
+    repetitions: int
+
+
+class ContrastBeside(Frozen):
+    """Two levels of one field: the second over the first, as published and as measured.
+
+    `agrees` and `differs` are of directions that both sides tell; `undecided` where one of them tells none.
+    """
+
+    field: Field
+    first: Point
+    second: Point
+    published_ratio: float | None
+    published_direction: Direction
+    measured: Difference | None
+
+    @property
+    def agreement(self) -> Agreement:
+        """Of the directions."""
+        if self.measured is None:
+            return "missing"
+        if 0 in (self.measured.direction, self.published_direction):
+            return "undecided"
+        return "agrees" if self.measured.direction == self.published_direction else "differs"
+
+
+class Ranks(Frozen):
+    """Rank correlation of published with measured `of` (times, or ratios where no times are published), -1 to 1."""
+
+    of: Literal["times", "ratios"]
+    values: int
+    spearman: float
+    kendall: float
+
+
+class TableBeside(Frozen):
+    """One published table or figure. `ranks` is None for fewer than 3 values, or where all of one side are the same."""
+
+    name: str
+    cells: tuple[CellBeside, ...]
+    contrasts: tuple[ContrastBeside, ...]
+    ranks: Ranks | None
+
+    def count(self, agreement: Agreement) -> int:
+        """How many contrasts came out so."""
+        return sum(one.agreement == agreement for one in self.contrasts)
+
+    @property
+    def decided(self) -> int:
+        """Contrasts whose direction both sides tell."""
+        return self.count("agrees") + self.count("differs")
+
+
+def tables(study: StudyName, measured: Measured) -> tuple[TableBeside, ...]:
+    """The published tables and figures of which the run has something, in the study's order."""
+    names = dict.fromkeys([*(cell.table for cell in cells(study)), *(one.table for one in contrasts(study))])
+    found = (_table(study, name, measured) for name in names)
+    return tuple(
+        one
+        for one in found
+        if any(cell.measured_s is not None for cell in one.cells) or any(pair.measured for pair in one.contrasts)
+    )
+
+
+def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
+    beside = []
+    for cell in cells(study):
+        if cell.table == name:
+            values = measured.of(cell.point).values()
+            beside.append(
+                CellBeside(
+                    point=cell.point, published_s=cell.seconds, derived=cell.derived,
+                    measured_s=median(values) if values else None, repetitions=len(values),
+                )
+            )  # fmt: skip
+    pairs = [
+        ContrastBeside(
+            field=one.field, first=one.first, second=one.second, published_ratio=one.ratio,
+            published_direction=one.direction,
+            measured=difference(measured.of(one.first), measured.of(one.second), least=LEAST_S),
+        )
+        for one in contrasts(study)
+        if one.table == name
+    ]  # fmt: skip
+    return TableBeside(name=name, cells=tuple(beside), contrasts=tuple(pairs), ranks=_ranks(beside, pairs))
+
+
+def _ranks(beside: Sequence[CellBeside], pairs: Sequence[ContrastBeside]) -> Ranks | None:
+    of: Literal["times", "ratios"] = "times" if beside else "ratios"
+    times = [(one.published_s, one.measured_s) for one in beside if one.measured_s is not None]
+    ratios = [
+        (one.published_ratio, one.measured.ratio)
+        for one in pairs
+        if one.published_ratio is not None and one.measured is not None and one.measured.ratio is not None
+    ]
+    both = times if beside else ratios
+    published, own = [one for one, _ in both], [other for _, other in both]
+    if len(both) < LEAST_RANKED or len(set(published)) == 1 or len(set(own)) == 1:
+        return None
+    from scipy import stats
+
+    spearman, kendall = (_statistic(test, published, own) for test in (stats.spearmanr, stats.kendalltau))
+    return Ranks(of=of, values=len(both), spearman=spearman, kendall=kendall)
+
+
+def _statistic(test: Callable[..., object], published: list[float], own: list[float]) -> float:
+    return round(float(test(published, own).statistic), 3)  # type: ignore[attr-defined]
+
+
+Verdict = Literal["confirmed", "refuted", "undecided", "not addressed"]
+
+TRUTHS: tuple[Truth, ...] = ("yes", "no", "unclear")
+
+
+class Judged(Frozen):
+    """A statement, what became of it, and the evidence; `reason` says why it is not addressed.
+
+    `places` counts, by truth, all places that were looked at; where one place is enough, `findings` are only those
+    that are.
+    """
+
+    statement: Statement
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    places: Mapping[Truth, int] = {}
+    reason: str = ""
+
+
+def judge(
+    statements: Sequence[Statement], checks: Mapping[str, Check], never: Mapping[str, str], measured: Measured
+) -> tuple[Judged, ...]:
+    """Every statement, in order; `never` says of which no run can speak, and why."""
+    return tuple(_judged(one, checks.get(one.id, ()), never.get(one.id, ""), measured) for one in statements)
+
+
+def _judged(statement: Statement, check: Check, reason: str, measured: Measured) -> Judged:
+    check = () if reason else check
+    found = [[finding for claim in part.claims for finding in claim.findings(measured)] for part in check]
+    findings = tuple(one for part, own in zip(check, found, strict=True) for one in _evidence(part.quantifier, own))
+    if not findings:
+        why = reason or "this experiment measures nothing that it speaks of"
+        return Judged(statement=statement, verdict="not addressed", reason=why)
+    verdicts = {_held(part.quantifier, own) for part, own in zip(check, found, strict=True)}
+    verdict: Verdict = "refuted" if "refuted" in verdicts else "confirmed" if verdicts == {"confirmed"} else "undecided"
+    every_place = [one for own in found for one in own]
+    places = {truth: _count(every_place, truth) for truth in TRUTHS}
+    return Judged(statement=statement, verdict=verdict, findings=findings, places=places)
+
+
+def _evidence(quantifier: Quantifier, findings: Sequence[Finding]) -> Sequence[Finding]:
+    """Where one place is enough, only the places that are."""
+    enough = [one for one in findings if one.truth == "yes"]
+    return enough if quantifier == "some" and enough else findings
+
+
+def _held(quantifier: Quantifier, findings: Sequence[Finding]) -> Verdict:
+    speaks_for, against = (_count(findings, truth) for truth in ("yes", "no"))
+    enough = beyond_chance(len(findings))
+    if quantifier == "some":
+        return "confirmed" if speaks_for >= enough else "undecided"
+    if quantifier == "every" and against:
+        return "refuted" if against >= enough else "undecided"
+    if 2 * speaks_for > len(findings):
+        return "confirmed"
+    return "refuted" if 2 * against > len(findings) else "undecided"
+
+
+def _count(findings: Sequence[Finding], truth: Truth) -> int:
+    return sum(one.truth == truth for one in findings)
+
+
+@cache
+def beyond_chance(places: int) -> int:
+    """The least number of places that chance seldom makes point one way, where in truth none does.
+
+    Each place does so in half of the cases that its interval misses; that so many do together is to be as rare as an
+    interval's miss.
+    """
+    by_luck = (1 - LEVEL) / 2
+    fewer = 0.0
+    for count in range(places + 1):
+        if 1 - fewer <= 1 - LEVEL:
+            return count
+        fewer += comb(places, count) * by_luck**count * (1 - by_luck) ** (places - count)
+    return places + 1
+
+
+CHECKS: Mapping[StudyName, Mapping[str, Check]] = {
+    "thesis": thesis.CHECKS,
+    "hybrid": hybrid.CHECKS,
+}
+NEVER: Mapping[StudyName, Mapping[str, str]] = {"thesis": thesis.NEVER, "hybrid": hybrid.NEVER}
+NEVER_SCALED: Mapping[StudyName, Mapping[str, str]] = {"thesis": thesis.SCALED, "hybrid": hybrid.SCALED}
+SOURCES: Mapping[StudyName, str] = {
+    "thesis": "M. Bakratsas, Hadoop-MapReduce performance on SSD for Complex Network analysis, master's thesis, "
+    "University of Thessaly, 2015",
+    "hybrid": "D. Wu, W. Xie, X. Ji, W. Luo, J. He, D. Wu, Understanding the Impacts of Solid-State Storage on the "
+    "Hadoop Performance, International Conference on Advanced Cloud and Big Data, 2013",
+}
+
+
+class StudyComparison(Frozen):
+    """Everything that a run says of its study. `passed_over` has, by trial, why it says nothing."""
+
+    experiment: StudyExperiment
+    source: str
+    values: int
+    figures: tuple[Figure, ...]
+    tables: tuple[TableBeside, ...]
+    statements: tuple[Judged, ...]
+    passed_over: Mapping[str, str]
+
+    @property
+    def agreed(self) -> int:
+        """Comparisons whose direction is the published one."""
+        return sum(table.count("agrees") for table in self.tables)
+
+    @property
+    def decided(self) -> int:
+        """Comparisons whose direction both sides tell."""
+        return sum(table.decided for table in self.tables)
+
+    @property
+    def undecided(self) -> int:
+        """Comparisons in which one side tells no direction."""
+        return sum(table.count("undecided") for table in self.tables)
+
+    @property
+    def even(self) -> int:
+        """Those of the undecided in which the study shows no difference: repetitions tell nothing more of them."""
+        every = (one for table in self.tables for one in table.contrasts)
+        return sum(one.agreement == "undecided" and not one.published_direction for one in every)
+
+    @property
+    def tested(self) -> int:
+        """Comparisons in which the study has a direction, with enough pairs for one, whether it was told or not."""
+        every = (one for table in self.tables for one in table.contrasts if one.published_direction)
+        return sum(one.measured is not None and one.measured.pairs >= LEAST_PAIRS for one in every)
+
+    @property
+    def confirmed_everywhere(self) -> int:
+        """Confirmed statements for which every place speaks clearly."""
+        return sum(one.places["yes"] == sum(one.places.values()) for one in self.of("confirmed"))
+
+    def of(self, verdict: Verdict) -> tuple[Judged, ...]:
+        """The statements that came out so."""
+        return tuple(one for one in self.statements if one.verdict == verdict)
+
+
+def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:
+    """What a run says of the study whose experiment it is; None when it is no study's."""
+    experiment = study_experiment(plan.experiment)
+    if experiment is None:
+        return None
+    study = experiment.study
+    reading = read(records, experiment)
+    never = {**NEVER[study], **(NEVER_SCALED[study] if experiment.scaled else {})}
+    return StudyComparison(
+        experiment=experiment,
+        source=SOURCES[study],
+        values=len(reading.measured),
+        figures=figures(experiment, reading.measured),
+        tables=tables(study, reading.measured),
+        statements=judge(statements(study), CHECKS[study], never, reading.measured),
+        passed_over=reading.passed_over,
+    )

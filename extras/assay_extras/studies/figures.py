@@ -1,0 +1,342 @@
+"""The studies' figures: what was measured over what a figure varies, published ratios beside it, drawn as SVG."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from statistics import median
+from typing import NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.report.axis import LETTER_ROOM_PX
+from assay.report.colours import FAINT, INK
+from assay.report.drawing import figure, round_up, text, ticks
+from assay.report.elapsed import CAP_PX, PALETTE
+from assay.report.text import number_text
+from assay.stats.interval import Median, median_of
+from assay.stats.noise import Noise, moderated, spread
+from assay_extras.studies.claims import Conditions, where
+from assay_extras.studies.hybrid import SHARES, SIZES, TASKS, curve
+from assay_extras.studies.published import StudyExperiment, contrasts
+from assay_extras.studies.values import Field, Level, Measured, Point, level_text
+
+NOTHING_ASSUMED = NoisePrior(deviation=0, freedom=0, source="assumption")
+"""Of times; a figure may show rates and shares."""
+
+
+class Shape(NamedTuple):
+    """One figure: its name and what it shows, the field along its axis, the field that tells its lines apart."""
+
+    name: str
+    about: str
+    across: Field
+    lines: Field
+    where: Conditions
+
+
+def _rates(name: str, about: str, workload: str) -> Shape:
+    return Shape(name, about, "size", "medium", where(workload=workload, metric="throughput"))
+
+
+def _by(name: str, about: str, across: Field) -> Shape:
+    return Shape(name, about, across, "medium", SIZES if across == "size" else curve(across))
+
+
+SHAPES: Mapping[str, tuple[Shape, ...]] = {
+    "thesis-figures-2-3": (
+        _rates("Figure 2", "writing files", "testdfsio-write"),
+        _rates("Figure 3", "reading files", "testdfsio-read"),
+    ),
+    "hybrid-figure-3a": (_by("Figure 3(a)", "time by the size of the data set", "size"),),
+    "hybrid-figure-3b": (_by("Figure 3(b)", "time by block size", "block"),),
+    "hybrid-figure-3c": (_by("Figure 3(c)", "time by sort buffer", "buffer"),),
+    "hybrid-figure-3d": (_by("Figure 3(d)", "time by streams merged at once", "streams"),),
+    "hybrid-figure-4": (
+        Shape("Figure 4(a)", "time by share of SSD", "medium", "metric", SHARES),
+        Shape("Figure 4(b)", "average time of a task by share of SSD", "medium", "metric", TASKS),
+    ),
+    "hybrid-figure-5a": (_by("Figure 5(a)", "time by block size and share of SSD", "block"),),
+    "hybrid-figure-5b": (_by("Figure 5(b)", "time by sort buffer and share of SSD", "buffer"),),
+    "hybrid-figure-5c": (_by("Figure 5(c)", "time by streams and share of SSD", "streams"),),
+}  # fmt: skip
+"""By the experiment's name without `-scaled`; the thesis' figures 4 to 11 are the report's timelines."""
+
+
+class Dot(Frozen):
+    """One place of a line: `at` in the unit of what is varied, what was measured there in the metric's unit.
+
+    `published` is the study's ratio to another medium times what that medium measured here; None where it has none.
+    """
+
+    at: float
+    values: tuple[float, ...]
+    middle: Median
+    published: float | None
+
+
+class Line(Frozen):
+    """All places of one level, from left to right."""
+
+    level: Level
+    dots: tuple[Dot, ...]
+
+
+class Figure(Frozen):
+    """One figure with its lines; `metric` is the first line's, which tells the unit."""
+
+    name: str
+    about: str
+    across: Field
+    lines_are: Field
+    metric: str
+    lines: tuple[Line, ...]
+
+
+def figures(experiment: StudyExperiment, measured: Measured) -> tuple[Figure, ...]:
+    """The figures of this experiment of which something was measured; none for one that has tables only."""
+    shapes = next((own for name, own in SHAPES.items() if experiment.is_or_copies(name)), ())
+    found = (_figure(experiment, shape, measured) for shape in shapes)
+    return tuple(one for one in found if one is not None)
+
+
+def _figure(experiment: StudyExperiment, shape: Shape, measured: Measured) -> Figure | None:
+    by_level: dict[Level, list[Point]] = {}
+    for point in measured.where(shape.where):
+        by_level.setdefault(getattr(point, shape.lines), []).append(point)
+    if not by_level:
+        return None
+    lines = [
+        Line(level=level, dots=_dots(experiment, shape.across, by_level[level], measured))
+        for level in sorted(by_level, key=_order)
+    ]
+    return Figure(
+        name=shape.name, about=shape.about, across=shape.across, lines_are=shape.lines,
+        metric=next(iter(by_level.values()))[0].metric, lines=tuple(lines),
+    )  # fmt: skip
+
+
+def _dots(experiment: StudyExperiment, across: Field, points: Sequence[Point], measured: Measured) -> tuple[Dot, ...]:
+    """In the order of the axis; the noise of their intervals is that of all places of the line together."""
+    placed = sorted((float(getattr(point, across)), point) for point in points)
+    every = [tuple(measured.of(point).values()) for _, point in placed]
+    pooled = spread([values for values in every if min(values) > 0])
+    noise = moderated(pooled.squares, pooled.freedom, NOTHING_ASSUMED if pooled.freedom else SHIPPED_PRIOR)
+    return tuple(
+        Dot(at=at, values=values, middle=_middle(values, noise), published=_published(experiment, point, measured))
+        for (at, point), values in zip(placed, every, strict=True)
+    )
+
+
+def _middle(values: Sequence[float], noise: Noise) -> Median:
+    """Without an interval where a value is 0, of which there is no logarithm."""
+    if min(values) > 0:
+        return median_of(values, noise)
+    return Median(value=median(values), values=len(values), interval=None)
+
+
+def _published(experiment: StudyExperiment, point: Point, measured: Measured) -> float | None:
+    """By the first published ratio of this point to one that was measured."""
+    for one in contrasts(experiment.study):
+        base = measured.of(one.first)
+        if one.second == point and one.ratio is not None and base:
+            return one.ratio * median(base.values())
+    return None
+
+
+def _order(level: Level) -> tuple[float, str]:
+    """Shares by their number, names by themselves."""
+    text = str(level)
+    return (float(text) if text.isdigit() else 0.0, text)
+
+
+WIDTH_PX, LEFT_PX, RIGHT_PX, INSET_PX = 360, 50, 8, 20
+"""As wide as a phone shows without moving it; lines begin and end a little off the axis' ends."""
+TOP_PX, PLOT_PX, AXIS_PX, LEGEND_PX = 72, 220, 46, 21
+ASIDE_PX = 5
+"""Lines lie beside one another by so much, so that intervals at one place don't hide each other."""
+LOG_FROM = 8
+"""The axis is logarithmic where its last place is so many times the first."""
+MARKS = ("M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "M-4,-4h8v8h-8z", "M0,-5l5,9h-10z", "M0,-6l5,6l-5,6l-5,-6z",
+          "M0,5l5,-9h-10z")  # fmt: skip
+DASHES = ("none", "7 3", "2 3", "8 3 2 3", "4 2")
+"""Marks and dashes tell lines apart where colours don't."""
+CROSS = "M-5,-5l10,10M-5,5l10,-10"
+PUBLISHED = "the study's ratio"
+NAMES: dict[Field, str] = {
+    "size": "data set, GB", "block": "block, MB", "buffer": "sort buffer, MB", "streams": "streams merged at once",
+    "medium": "share of SSD, %",
+}  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """One value of a figure's table: the median, its interval, where the published ratio lies; empty without."""
+
+    value: str
+    interval: str
+    published: str
+
+
+class FigureView(NamedTuple):
+    """One figure: its title, its drawing as SVG, and its values by what is varied."""
+
+    title: str
+    svg: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, list[Cell]]]
+
+
+class _Panel(NamedTuple):
+    """Where values lie: along the axis by a scale, upwards from 0 to `greatest`."""
+
+    scale: Callable[[float], float]
+    first: float
+    last: float
+    greatest: float
+
+    def x(self, at: float) -> float:
+        begin, end = self.scale(self.first), self.scale(self.last)
+        share = 0.5 if begin == end else (self.scale(at) - begin) / (end - begin)
+        return LEFT_PX + INSET_PX + share * (WIDTH_PX - LEFT_PX - RIGHT_PX - 2 * INSET_PX)
+
+    def y(self, value: float) -> float:
+        return TOP_PX + PLOT_PX * (1 - value / self.greatest)
+
+
+def figure_view(one: Figure) -> FigureView:
+    """Drawn and as a table."""
+    places = _places(one)
+    by_place = [{dot.at: dot for dot in line.dots} for line in one.lines]
+    names = [_name(one, line) for line in one.lines]
+    return FigureView(
+        title=f"{one.name}: {one.about}",
+        svg=_svg(one, names, places),
+        header=(_axis(one), *(f"{name} ({_unit(one)})" for name in names)),
+        rows=[(f"{at:g}", [_cell(dots.get(at)) for dots in by_place]) for at in places],
+    )
+
+
+def _svg(one: Figure, names: Sequence[str], places: Sequence[float]) -> str:
+    logarithmic = places[0] > 0 and places[-1] >= LOG_FROM * places[0]
+    axis = _axis(one) + (", logarithmic" if logarithmic else "")
+    panel = _Panel(math.log if logarithmic else float, places[0], places[-1], round_up(max(map(_greatest, one.lines))))
+    parts = [text(0, 16, one.name, 'font-weight="600" font-size="14"'), text(0, 36, one.about)]
+    parts += [_frame(panel, places, axis, _unit(one))]
+    parts += [
+        _line(panel, one, line, place, name) for place, (line, name) in enumerate(zip(one.lines, names, strict=True))
+    ]
+    published = any(dot.published is not None for line in one.lines for dot in line.dots)
+    legend, height = _legend([*names, *([PUBLISHED] if published else [])])
+    words = f"{one.name}, {one.about}: {_unit(one)} over {_axis(one)}, with intervals"
+    return figure(height, [*parts, legend], words, "chart", WIDTH_PX)
+
+
+def _frame(panel: _Panel, places: Sequence[float], axis: str, unit: str) -> str:
+    """Lines across with their values, and the axis with each place that was measured."""
+    bottom, right = TOP_PX + PLOT_PX, WIDTH_PX - RIGHT_PX
+    parts = [text(0, TOP_PX - 12, unit)]
+    for value in ticks(panel.greatest):
+        parts += [
+            f'<path d="M{LEFT_PX},{panel.y(value):.1f}H{right}" stroke="{FAINT}"/>',
+            text(LEFT_PX - 6, panel.y(value) + 4, f"{value:,.6g}", 'text-anchor="end"'),
+        ]
+    parts.append(f'<path d="M{LEFT_PX},{bottom}H{right}" stroke="{INK}"/>')
+    for at in places:
+        parts += [
+            f'<path d="M{panel.x(at):.1f},{bottom}v5" stroke="{INK}"/>',
+            text(panel.x(at), bottom + 18, f"{at:g}", 'text-anchor="middle"'),
+        ]
+    return "".join([*parts, text(right, bottom + 36, axis, 'text-anchor="end"')])
+
+
+def _line(panel: _Panel, one: Figure, line: Line, place: int, name: str) -> str:
+    """The medians joined, then each with its interval; the published beside."""
+    colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, MARKS, DASHES))
+    aside = (place - (len(one.lines) - 1) / 2) * ASIDE_PX
+    along = " ".join(f"{panel.x(dot.at) + aside:.1f},{panel.y(dot.middle.value):.1f}" for dot in line.dots)
+    joined = f'<polyline points="{along}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}"/>'
+    dots = []
+    for dot in line.dots:
+        x, y = panel.x(dot.at) + aside, panel.y(dot.middle.value)
+        words = f"{name}, {dot.at:g} ({_axis(one)}): {_told(dot, _unit(one))}"
+        parts = [f'<rect x="{x - 7:.1f}" y="{y - 9:.1f}" width="14" height="18" fill="#fff" fill-opacity="0"/>']
+        parts += [_bar(panel, dot, x, colour), _mark(x, y, shape, f'fill="{colour}"')]
+        if dot.published is not None:
+            parts.append(_mark(x, panel.y(dot.published), CROSS, f'fill="none" stroke="{colour}" stroke-width="2.2"'))
+        dots.append(f'<g data-levels=""><title>{escape(words)}</title>{"".join(parts)}</g>')
+    return joined + "".join(dots)
+
+
+def _bar(panel: _Panel, dot: Dot, x: float, colour: str) -> str:
+    """The interval with ends; nothing where there is none."""
+    interval = dot.middle.interval
+    if interval is None:
+        return ""
+    low, high = panel.y(interval.low), panel.y(interval.high)
+    caps = "".join(f"M{x - CAP_PX:.1f},{end:.1f}h{2 * CAP_PX}" for end in (low, high))
+    return f'<path d="M{x:.1f},{low:.1f}V{high:.1f}{caps}" stroke="{colour}" stroke-width="1.5"/>'
+
+
+def _mark(x: float, y: float, shape: str, paint: str) -> str:
+    return f'<path d="{shape}" transform="translate({x:.1f},{y:.1f})" {paint}/>'
+
+
+def _legend(names: Sequence[str]) -> tuple[str, float]:
+    """Below the axis, as many in a row as fit; and how far down it goes."""
+    parts: list[str] = []
+    x, y = 6.0, float(TOP_PX + PLOT_PX + AXIS_PX + LEGEND_PX)
+    for place, name in enumerate(names):
+        wide = 34 + len(name) * LETTER_ROOM_PX + 10
+        if x + wide > WIDTH_PX and parts:
+            x, y = 6.0, y + LEGEND_PX
+        colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, MARKS, DASHES))
+        if name == PUBLISHED:
+            parts.append(_mark(x + 14, y - 4.5, CROSS, f'fill="none" stroke="{INK}" stroke-width="2.2"'))
+        else:
+            parts.append(
+                f'<path d="M{x:.1f},{y - 4.5}h28" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}"/>'
+            )
+            parts.append(_mark(x + 14, y - 4.5, shape, f'fill="{colour}"'))
+        parts.append(text(x + 34, y, name))
+        x += wide
+    return "".join(parts), y + 10
+
+
+def _cell(dot: Dot | None) -> Cell:
+    if dot is None:
+        return Cell("-", "", "")
+    interval = dot.middle.interval
+    return Cell(
+        value=number_text(dot.middle.value),
+        interval=f"{number_text(interval.low)} to {number_text(interval.high)}" if interval else "",
+        published="" if dot.published is None else f"{PUBLISHED}: {number_text(dot.published)}",
+    )
+
+
+def _told(dot: Dot, unit: str) -> str:
+    cell, count = _cell(dot), len(dot.values)
+    rest = [part for part in (cell.interval, f"{count} run{'s' if count > 1 else ''}", cell.published) if part]
+    return f"{cell.value} {unit} ({'; '.join(rest)})"
+
+
+def _places(one: Figure) -> list[float]:
+    return sorted({dot.at for line in one.lines for dot in line.dots})
+
+
+def _greatest(line: Line) -> float:
+    return max(
+        max(dot.middle.value, dot.published or 0.0, dot.middle.interval.high if dot.middle.interval else 0.0)
+        for dot in line.dots
+    )
+
+
+def _name(one: Figure, line: Line) -> str:
+    words = level_text(one.lines_are, line.level)
+    return "job" if words == "elapsed" else words
+
+
+def _unit(one: Figure) -> str:
+    return "MiB/s" if one.metric == "throughput" else "seconds"
+
+
+def _axis(one: Figure) -> str:
+    return "file size, GB" if one.metric == "throughput" else NAMES[one.across]

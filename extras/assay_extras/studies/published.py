@@ -1,0 +1,172 @@
+"""The published figures and statements, and which experiments repeat them; `data/README.md` describes the columns."""
+
+import csv
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from assay.model.base import Frozen
+from assay_extras.studies.values import PUBLISHED_SHARE, Direction, Field, Level, Point, published_direction
+
+StudyName = Literal["thesis", "hybrid"]
+BASES = (
+    ("defaults", "containers"), ("defaults", "customs"), ("containers", "customs"),
+    ("containers", "single-sort-factor"), ("containers", "single-file-buffer"),
+)  # fmt: skip
+"""Which settings are set against which."""
+
+
+class Cell(Frozen):
+    """One published time, in seconds. `derived`: computed from printed ones."""
+
+    table: str
+    point: Point
+    seconds: float
+    derived: bool = False
+
+
+class Contrast(Frozen):
+    """Two published values, or how they relate: `second` over `first` at two levels of one field."""
+
+    table: str
+    field: Field
+    first: Point
+    second: Point
+    ratio: float | None
+    direction: Direction
+
+
+class Statement(Frozen):
+    """What a study says, in our words; `support` is what its own numbers say of it (see the data's README)."""
+
+    id: str
+    study: StudyName
+    section: str
+    claim: str
+    support: str
+
+
+@cache
+def cells(study: StudyName) -> tuple[Cell, ...]:
+    """All published times; the hybrid study gives none."""
+    if study == "hybrid":
+        return ()
+    return tuple(
+        Cell(
+            table=f"Table {row['table']}",
+            point=Point(row["workload"], row["job"], row["settings"], row["dataset"], row["medium"], row["metric"]),
+            seconds=float(row["seconds"]),
+            derived=row["kind"] == "derived",
+        )
+        for row in _rows("thesis_times.csv")
+    )
+
+
+@cache
+def contrasts(study: StudyName) -> tuple[Contrast, ...]:
+    """Every comparison of two media or two settings that differ in nothing else, in the order of the tables."""
+    if study == "hybrid":
+        return tuple(_hybrid_change(row) for row in _rows("hybrid_changes.csv"))
+    by_point = {cell.point: cell for cell in cells(study)}
+    found = []
+    for second in cells(study):
+        found += [_contrast(by_point, second, "medium", name) for name in _media_before(second.point.medium)]
+        found += [_contrast(by_point, second, "settings", a) for a, b in BASES if b == second.point.settings]
+    return (*(one for one in found if one is not None), *map(_thesis_change, _rows("thesis_changes.csv")))
+
+
+@cache
+def statements(study: StudyName) -> tuple[Statement, ...]:
+    """In the study's order."""
+    return tuple(Statement.model_validate(row) for row in _rows("statements.csv") if row["study"] == study)
+
+
+@cache
+def dataset_names() -> Mapping[str, str]:
+    """The thesis' names of its graphs, by the names that experiments use."""
+    return {row["name"]: row["dataset"] for row in _rows("thesis_datasets.csv")}
+
+
+def _media_before(medium: str) -> tuple[str, ...]:
+    media = ("hdd", "ssd1", "ssd2")
+    return media[: media.index(medium)]
+
+
+def _contrast(by_point: Mapping[Point, Cell], second: Cell, field: Field, level: Level) -> Contrast | None:
+    first = by_point.get(second.point.at(field, level))
+    if first is None:
+        return None
+    a, b = first.seconds, second.seconds
+    return Contrast(
+        table=second.table, field=field, first=first.point, second=second.point,
+        ratio=b / a if a and b else None, direction=published_direction(a, b),
+    )  # fmt: skip
+
+
+def _thesis_change(row: Mapping[str, str]) -> Contrast:
+    point = Point(row["workload"], row["job"], row["to_settings"], row["dataset"], row["medium"], row["metric"])
+    first = point.at("settings", row["from_settings"])
+    return _change(f"Table {row['table']}", "settings", first, point, float(row["percent"]))
+
+
+def _hybrid_change(row: Mapping[str, str]) -> Contrast:
+    size, block, buffer, streams = (float(row[name]) for name in ("data_gb", "block_mb", "buffer_mb", "streams"))
+    point = Point(
+        "sort", "sort", medium=row["to_share_percent"], size=size, block=block, buffer=buffer, streams=streams
+    )
+    first = point.at("medium", row["from_share_percent"])
+    return _change(f"Figure {row['figure']}", "medium", first, point, float(row["percent"]))
+
+
+def _change(table: str, field: Field, first: Point, second: Point, percent: float) -> Contrast:
+    ratio = 1 + percent / 100
+    direction: Direction = 0 if abs(ratio - 1) <= PUBLISHED_SHARE else -1 if ratio < 1 else 1
+    return Contrast(table=table, field=field, first=first, second=second, ratio=ratio, direction=direction)
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(files("assay_extras.studies").joinpath("data", name).read_text().splitlines()))
+
+
+SCALED = "-scaled"
+_NAME = re.compile(r"(thesis|hybrid)-(?:tables?|figures?)-[0-9a-z]+(?:-[0-9a-z]+)*")
+DATA_GB = 50.0
+"""The hybrid study's data set in all figures but the one that varies it."""
+DATA_FIGURE = "hybrid-figure-3a"
+DATA_SCALE = 1000 / 13.3
+"""In the scaled form 13.3 MB stand for 1 GB of data."""
+BLOCK_FIGURES, BLOCK_SCALE = ("hybrid-figure-3b", "hybrid-figure-5a"), 4.0
+"""Where blocks are varied, 1 MB of a block or of the sort buffer stands for 4 MB in the scaled form."""
+
+
+class StudyExperiment(Frozen):
+    """A study's experiment: its study, its name without `-scaled`, and whether it is the scaled form."""
+
+    study: StudyName
+    name: str
+    scaled: bool
+
+    def is_or_copies(self, name: str) -> bool:
+        """Whether this is the experiment of that name, or one called after it: `hybrid-figure-3a-mine`."""
+        return f"{self.name}-".startswith(f"{name}-")
+
+    def data_gb(self, size_bytes: int) -> float:
+        """How many GB of the hybrid study's data a size stands for."""
+        if not self.scaled:
+            return size_bytes / 1e9
+        return round(size_bytes / 1e9 * DATA_SCALE, 3) if self.is_or_copies(DATA_FIGURE) else DATA_GB
+
+    def block_mb(self, mib: float) -> float:
+        """How many MB of the hybrid study's blocks or buffers a size stands for."""
+        return mib * BLOCK_SCALE if self.scaled and any(map(self.is_or_copies, BLOCK_FIGURES)) else mib
+
+
+def study_experiment(name: str) -> StudyExperiment | None:
+    """The study's experiment of this name; None for any other."""
+    plain = f"{name}-".replace(f"{SCALED}-", "-").removesuffix("-")
+    found = _NAME.fullmatch(plain)
+    if found is None:
+        return None
+    return StudyExperiment.model_validate({"study": found[1], "name": plain, "scaled": plain != name})

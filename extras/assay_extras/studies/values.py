@@ -1,0 +1,206 @@
+"""What a value is of, whether published or measured, and how two sets of values differ.
+
+Source of the interval: Student, The probable error of a mean, Biometrika 6 (1908), on the logarithms of the ratios
+within repetitions. It takes these to be about normal, in exchange for which three pairs can tell something: by ranks
+alone three tell nothing at this level.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import exp, inf, log, sqrt
+from statistics import mean, median, stdev
+from typing import Literal, NamedTuple
+
+from assay.model.base import Frozen
+
+Level = str | float
+Field = Literal["workload", "job", "settings", "dataset", "medium", "metric", "size", "block", "buffer", "streams"]
+PHASES = ("map", "shuffle", "merge", "reduce")
+Repeated = Mapping[int, float]
+"""A value of each repetition, by its number."""
+
+
+class Point(NamedTuple):
+    """The place of one value. A field that does not apply is empty or 0.
+
+    `medium` is `hdd`, `ssd1` or `ssd2` in the thesis, the SSD's share in percent (`0` to `100`) in the hybrid study.
+    `metric` is a phase or task time, `elapsed` or `total` (the four phases added) in seconds, `throughput` in MiB/s,
+    `busy` or `iowait` in percent of the processor's time.
+    `size` is in GB: of a file in the thesis, of the data set in the hybrid study; `block` and `buffer` are in MB.
+    """
+
+    workload: str
+    job: str = ""
+    settings: str = ""
+    dataset: str = ""
+    medium: str = ""
+    metric: str = "elapsed"
+    size: float = 0
+    block: float = 0
+    buffer: float = 0
+    streams: float = 0
+
+    def at(self, field: Field, level: Level) -> "Point":
+        """The same place but for one field."""
+        return Point(**{**self._asdict(), field: level})
+
+    def told(self, *but: Field) -> str:
+        """In words, without some fields: `closing, customs, YouTube, merge`."""
+        return ", ".join(_word(field, level) for field, level in self._asdict().items() if level and field not in but)
+
+
+def level_text(field: Field, level: Level) -> str:
+    """A level as tables show it: `customs`, `25 % SSD`, `64 MB`."""
+    if field == "medium" and str(level).isdigit():
+        return {"0": "hard disk", "100": "SSD"}.get(str(level), f"{level} % SSD")
+    return _word(field, level)
+
+
+def _word(field: str, level: Level) -> str:
+    if isinstance(level, str):
+        return f"{level} % SSD" if field == "medium" and level.isdigit() else level
+    unit = {"size": "GB", "block": "MB blocks", "buffer": "MB buffer", "streams": "streams"}[field]
+    return f"{level:g} {unit}"
+
+
+class Measured:
+    """Values by point and repetition. Of a point that comes twice in one repetition the first value stays."""
+
+    def __init__(self, values: Mapping[Point, Repeated]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def of(self, point: Point) -> Repeated:
+        """The values of a point; none where nothing was measured."""
+        return self._values.get(point, {})
+
+    def where(self, conditions: "Mapping[Field, Level | tuple[Level, ...]]") -> Iterator[Point]:
+        """The points that meet all conditions: a level, or one of several; in the order of measuring."""
+        for point in self._values:
+            if all(_is_one(getattr(point, field), wanted) for field, wanted in conditions.items()):
+                yield point
+
+
+def _is_one(level: Level, wanted: Level | tuple[Level, ...]) -> bool:
+    return level in wanted if isinstance(wanted, tuple) else level == wanted
+
+
+LEVEL = 0.95
+LEAST_PAIRS = 3
+"""Fewer say nothing: no direction, and no verdict."""
+SAME_SHARE = 0.1
+"""What is called the same may differ by so much."""
+LEAST_S = 0.5
+"""Seconds that differ by less say nothing: a task's start alone varies by as much."""
+PUBLISHED_S, PUBLISHED_SHARE = 1.0, 0.05
+"""Published seconds are whole, and nobody knows how often they were measured: a smaller difference can be none."""
+
+Direction = Literal[-1, 0, 1]
+Truth = Literal["yes", "no", "unclear"]
+
+
+class Difference(Frozen):
+    """The second of two sets of values relative to the first.
+
+    `ratio` is the geometric mean of the ratios within repetitions (None where a value is not above 0); `low`, `high`
+    its interval, None for fewer than 3 pairs. `direction` is -1 where the second is less, 1 where it is more, 0 where
+    no difference can be told. `least` is the smallest change of the medians that counts, in the values' unit.
+    """
+
+    first: float
+    second: float
+    ratio: float | None
+    low: float | None = None
+    high: float | None = None
+    pairs: int
+    direction: Direction = 0
+    least: float = 0.0
+
+    @property
+    def change(self) -> float:
+        """Of the medians."""
+        return self.second - self.first
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The ratio's interval; everything where there is none."""
+        return (0.0, inf) if self.low is None or self.high is None else (self.low, self.high)
+
+    def within(self, share: float) -> Truth:
+        """Whether the two are the same but for a share."""
+        if self.pairs < LEAST_PAIRS:
+            return "unclear"
+        if self.ratio is None:
+            return "yes" if self.first == self.second == 0 else "no" if self.direction else "unclear"
+        low, high = self.bounds
+        if 1 - share <= low and high <= 1 + share:
+            return "yes"
+        return "no" if (high < 1 - share or low > 1 + share) and abs(self.change) >= self.least else "unclear"
+
+    @property
+    def words(self) -> str:
+        """`0.52 (0.48 to 0.55, 3 pairs)`, or the values where they have no ratio."""
+        count = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
+        if self.pairs < LEAST_PAIRS:
+            count += ", too few to tell"
+        if self.ratio is None:
+            return f"{self.second:.4g} against {self.first:.4g} ({count})"
+        if self.low is None or self.high is None:
+            return f"{self.ratio:.2f} ({count})"
+        return f"{self.ratio:.2f} ({self.low:.2f} to {self.high:.2f}, {count})"
+
+
+def difference(first: Repeated, second: Repeated, least: float = 0.0, tests: int = 1) -> Difference | None:
+    """By the repetitions that both have; None where there is none.
+
+    `tests`: how many such differences this one was picked from; its interval is the wider for it (Bonferroni).
+    """
+    shared = sorted(first.keys() & second.keys())
+    if not shared:
+        return None
+    pairs = [(first[one], second[one]) for one in shared]
+    found = Difference(
+        first=median(one for one, _ in pairs), second=median(other for _, other in pairs), ratio=None,
+        pairs=len(pairs), least=least,
+    )  # fmt: skip
+    if any(one <= 0 or other <= 0 for one, other in pairs):
+        low, high = interval([other - one for one, other in pairs], tests)
+        return found.model_copy(update={"direction": _direction(found, low, high)})
+    logs = [log(other / one) for one, other in pairs]
+    low, high = interval(logs, tests)
+    known = {"low": exp(low), "high": exp(high)} if len(pairs) >= LEAST_PAIRS else {}
+    return found.model_copy(
+        update={"ratio": exp(mean(logs)), "direction": _direction(found, low, high), **known},
+    )
+
+
+def interval(values: Sequence[float], tests: int = 1) -> tuple[float, float]:
+    """What the mean of such values lies between, in 95 % of cases; everything for fewer than 3 values."""
+    if len(values) < LEAST_PAIRS:
+        return -inf, inf
+    middle, off = mean(values), _student(len(values) - 1, tests) * stdev(values) / sqrt(len(values))
+    return middle - off, middle + off
+
+
+def published_direction(first: float, second: float) -> Direction:
+    """Of two published values of whole seconds."""
+    change = second - first
+    if abs(change) <= max(PUBLISHED_S, PUBLISHED_SHARE * abs(first)):
+        return 0
+    return -1 if change < 0 else 1
+
+
+@lru_cache
+def _student(freedom: int, tests: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1 - (1 - LEVEL) / (2 * tests)))
+
+
+def _direction(found: Difference, low: float, high: float) -> Direction:
+    """By an interval of differences, or of logarithms of ratios."""
+    if abs(found.change) < found.least:
+        return 0
+    return -1 if high < 0 else 1 if low > 0 else 0

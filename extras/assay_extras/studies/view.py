@@ -1,0 +1,308 @@
+"""A run beside the study whose experiment it is, in words: for the page, the terminal and Markdown."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import escape
+
+from assay.report.page import template
+from assay.report.text import number_text
+from assay_extras.studies.comparison import (
+    TRUTHS,
+    Agreement,
+    CellBeside,
+    ContrastBeside,
+    Judged,
+    StudyComparison,
+    TableBeside,
+    Verdict,
+)
+from assay_extras.studies.figures import Cell, FigureView, figure_view
+from assay_extras.studies.values import LEVEL, Point, level_text
+
+STUDY_CLASSES: dict[Verdict | Agreement, str] = {
+    "confirmed": "pass", "refuted": "fail", "undecided": "note", "agrees": "pass", "differs": "unknown",
+    "missing": "note", "not addressed": "note",
+}  # fmt: skip
+JUDGED: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
+FINDINGS_SHOWN = 4
+SCALED = (
+    "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
+    "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines. "
+    "Data, blocks and buffers of the hybrid study are named by the sizes that they stand for."
+)
+
+
+TWO_TESTS = (
+    "Each comparison with the study is judged by itself, by Student's t of pairs; the answers above share the noise of "
+    "a workload and are corrected for their number. An answer that is not known yet does not contradict a direction "
+    "here."
+)
+
+
+class ContrastLine(NamedTuple):
+    """One comparison as a row: the place, what is over what, both ratios, and whether directions agree."""
+
+    place: str
+    ratio: str
+    published: str
+    measured: str
+    agreement: Agreement
+
+
+class CellLine(NamedTuple):
+    """One published value as a row, the measured one beside it."""
+
+    place: str
+    published: str
+    measured: str
+    repetitions: int
+
+
+class TableView(NamedTuple):
+    """One published table; `missing` counts the comparisons of which nothing was measured."""
+
+    name: str
+    about: str
+    agreement: str
+    undecided: int
+    missing: int
+    spearman: str
+    kendall: str
+    ranked: str
+    contrasts: list[ContrastLine]
+    cells: list[CellLine]
+
+
+class StatementView(NamedTuple):
+    """One statement; its findings counted, then those that speak most clearly."""
+
+    id: str
+    section: str
+    claim: str
+    support: str
+    verdict: Verdict
+    shown: list[str]
+    rest: list[str]
+    reason: str
+
+
+class StudyView(NamedTuple):
+    """All that the part shows, as text."""
+
+    summary: str
+    tests: str
+    source: str
+    scaled: str
+    figures: list[FigureView]
+    tables: list[TableView]
+    statements: list[StatementView]
+    not_addressed: list[StatementView]
+    passed_over: dict[str, str]
+
+
+class StudySection:
+    """A `SectionView` of a run beside its study."""
+
+    def __init__(self, compared: StudyComparison) -> None:
+        self._compared = compared
+        self._view = study_view(compared)
+
+    def summary_html(self) -> str:
+        """See `SectionView.summary_html`."""
+        link = '<a href="#study">Beside the study</a>'
+        return f'{link}: {escape(self._view.summary)} <span class="note">{escape(self._view.tests)}</span>'
+
+    def html(self) -> str:
+        """See `SectionView.html`."""
+        of_study = template("study.html.j2", "assay_extras.studies")
+        return str(of_study.render(study=self._view, study_classes=STUDY_CLASSES))
+
+    def text(self) -> str:
+        """See `SectionView.text`."""
+        return study_text(self._view)
+
+    def markdown(self) -> str:
+        """See `SectionView.markdown`."""
+        return study_markdown(self._view)
+
+    def json(self) -> str:
+        """See `SectionView.json`."""
+        return self._compared.model_dump_json()
+
+
+def study_view(found: StudyComparison) -> StudyView:
+    """A run beside its study, in words."""
+    statements = [_statement_view(one) for one in found.statements]
+    return StudyView(
+        summary=_summary(found),
+        tests=TWO_TESTS,
+        source=found.source,
+        scaled=SCALED if found.experiment.scaled else "",
+        figures=[figure_view(one) for one in found.figures],
+        tables=[_table_view(table) for table in found.tables],
+        statements=[one for verdict in JUDGED for one in statements if one.verdict == verdict],
+        not_addressed=[one for one in statements if one.verdict == "not addressed"],
+        passed_over=dict(found.passed_over),
+    )
+
+
+def _summary(found: StudyComparison) -> str:
+    judged = f"Of its {len(found.statements)} statements {', '.join(_counted(found, one) for one in JUDGED)}."
+    if found.passed_over:
+        count = len(found.passed_over)
+        judged += f" {count} {'trial is' if count == 1 else 'trials are'} left out."
+    if not found.tables:
+        return f"The study gives no numbers for what was measured. {judged}"
+    more = f"; in {found.undecided} more one side shows no difference beyond noise" if found.undecided else ""
+    more += f", in {found.even} of them the study" if found.even else ""
+    told = f"{found.agreed} of {found.decided} comparisons have the direction that the study has{more}."
+    return f"{told}{_by_chance(found.tested)} {judged}"
+
+
+def _counted(found: StudyComparison, verdict: Verdict) -> str:
+    """`5 confirmed (2 of them clearly at every place)`."""
+    count = len(found.of(verdict))
+    if verdict != "confirmed" or not count:
+        return f"{count} {verdict}"
+    return f"{count} {verdict} ({found.confirmed_everywhere or 'none'} clearly at every place)"
+
+
+def _by_chance(tested: int) -> str:
+    """How many directions there would be if nothing made any difference; nothing for hardly any."""
+    expected = round((1 - LEVEL) * tested)
+    if not expected:
+        return ""
+    told = f"about {expected} of the {tested} that the study tells would have a direction here, half of them against it"
+    return f" By chance alone {told}."
+
+
+def _table_view(table: TableBeside) -> TableView:
+    ranks = table.ranks
+    return TableView(
+        name=table.name,
+        about=_about([*(one.point for one in table.cells), *(one.second for one in table.contrasts)]),
+        agreement=f"{table.count('agrees')} of {table.decided}",
+        undecided=table.count("undecided"),
+        missing=table.count("missing"),
+        spearman=f"{ranks.spearman:.2f}" if ranks else "-",
+        kendall=f"{ranks.kendall:.2f}" if ranks else "-",
+        ranked=f"{ranks.values} {ranks.of}" if ranks else "",
+        contrasts=[_contrast_line(one) for one in table.contrasts if one.measured is not None],
+        cells=[_cell_line(one) for one in table.cells if one.measured_s is not None],
+    )
+
+
+def _about(points: Sequence[Point]) -> str:
+    """What all points of a table have in common, its metric apart."""
+    first = points[0]
+    shared = first
+    for name, level in first._asdict().items():
+        if name == "metric" or any(getattr(point, name) != level for point in points):
+            shared = Point(**{**shared._asdict(), name: "" if isinstance(level, str) else 0})
+    return shared.told()
+
+
+def _contrast_line(one: ContrastBeside) -> ContrastLine:
+    second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
+    return ContrastLine(
+        place=one.second.told("workload", "job", one.field),
+        ratio=f"{second} / {first}",
+        published="-" if one.published_ratio is None else f"{one.published_ratio:.2f}",
+        measured="-" if one.measured is None else one.measured.words,
+        agreement=one.agreement,
+    )
+
+
+def _cell_line(one: CellBeside) -> CellLine:
+    mark = " (derived)" if one.derived else ""
+    return CellLine(
+        place=one.point.told("workload", "job"),
+        published=f"{one.published_s:g}{mark}",
+        measured=number_text(one.measured_s),
+        repetitions=one.repetitions,
+    )
+
+
+def _statement_view(one: Judged) -> StatementView:
+    clear_first = sorted(one.findings, key=lambda finding: ("no", "yes", "unclear").index(finding.truth))
+    told = [f"{finding.text} - {_spoken(finding.truth)}" for finding in clear_first]
+    statement = one.statement
+    return StatementView(
+        id=statement.id, section=statement.section, claim=statement.claim,
+        support=statement.support.replace("_", " "), verdict=one.verdict, shown=[*_places(one), *told[:FINDINGS_SHOWN]],
+        rest=told[FINDINGS_SHOWN:], reason=one.reason,
+    )  # fmt: skip
+
+
+def _places(one: Judged) -> list[str]:
+    """Of how many places what speaks; nothing where there is one."""
+    counts = [f"{one.places[truth]} {_spoken(truth)}" for truth in TRUTHS if one.places.get(truth)]
+    return [f"{sum(one.places.values())} places: {', '.join(counts)}"] if len(one.findings) > 1 else []
+
+
+def _spoken(truth: str) -> str:
+    return {"yes": "for it", "no": "against it"}.get(truth, "can't be told")
+
+
+CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
+
+
+def study_text(view: StudyView) -> str:
+    """For a terminal: the summary, a line for each table, and the statements that were judged."""
+    lines = [view.summary, view.tests, *([view.scaled] if view.scaled else []), f"Source: {view.source}.", ""]
+    width = max((len(table.name) for table in view.tables), default=0)
+    lines += [
+        f"{table.name:<{width}}  directions {table.agreement}, {table.undecided} undecided"
+        + (f"; ranks of {table.ranked}: Spearman {table.spearman}, Kendall {table.kendall}" if table.ranked else "")
+        for table in view.tables
+    ]
+    for one in view.statements:
+        lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {finding}" for finding in one.shown)]
+    lines += ["", f"{len(view.not_addressed)} statements are not addressed."]
+    return "\n".join(lines)
+
+
+def study_markdown(view: StudyView) -> str:
+    """The whole part as markdown."""
+    parts = [
+        "## Beside the study",
+        view.summary,
+        view.tests,
+        *([view.scaled] if view.scaled else []),
+        f"Source: {view.source}.",
+    ]
+    for one in view.figures:
+        parts += [f"### {one.title}", _rows(one.header, [(at, *map(_figure_cell, cells)) for at, cells in one.rows])]
+    if view.tables:
+        header = ("table", "directions agree", "undecided", "not measured", "Spearman", "Kendall")
+        summary = [
+            (table.name, table.agreement, table.undecided, table.missing, table.spearman, table.kendall)
+            for table in view.tables
+        ]
+        parts.append(_rows(header, summary))
+    parts += ["### What it says", *(_statement(one) for one in view.statements)]
+    for table in view.tables:
+        parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
+        if table.cells:
+            parts.append(_rows(("", "published (s)", "measured (s)"), [one[:3] for one in table.cells]))
+    parts += ["### Not addressed", "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in view.not_addressed)]
+    if view.passed_over:
+        parts += ["### Trials left out", "\n".join(f"- {one}: {why}" for one, why in view.passed_over.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _statement(one: StatementView) -> str:
+    findings = [f"    - {finding}" for finding in one.shown]
+    more = [f"    - and {len(one.rest)} more"] if one.rest else []
+    return "\n".join([f"- **{one.verdict}** {one.id} (section {one.section}): {one.claim}", *findings, *more])
+
+
+def _figure_cell(one: Cell) -> str:
+    beside = "; ".join(part for part in (one.interval, one.published) if part)
+    return f"{one.value} ({beside})" if beside else one.value
+
+
+def _rows(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

@@ -1,0 +1,117 @@
+"""Registries: the kinds of things that Assay knows by name, its own and those of plug-ins.
+
+A plug-in is a module or package directly in the namespace package `assay_extras`, which may have a folder anywhere on
+Python's path: `extras/` of the checkout, a folder of your own, an installed distribution. While it is imported it adds
+its kinds here; its heavy imports belong into the functions that it adds, so that `assay --help` stays quick.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from assay.model.errors import BadInputError
+from assay.model.naming import nearest
+
+if TYPE_CHECKING:
+    import click
+
+    from assay.model.installation import Finding, Installation
+    from assay.model.instrument import Instrument, ProbeContext
+    from assay.model.record import Record
+    from assay.model.section import SectionView
+    from assay.model.trial import Plan
+
+NAMESPACE = "assay_extras"
+Kind = TypeVar("Kind")
+
+
+class Registry(Mapping[str, Kind], Generic[Kind]):
+    """Kinds of one sort by name, in the order in which they were added; plug-ins are found when it is first read.
+
+    `home` is the module or package of the core's own kinds, imported first; of a package every module is.
+    """
+
+    def __init__(self, what: str, home: str = "") -> None:
+        self.what = what
+        self._home = home
+        self._kinds: dict[str, Kind] = {}
+
+    def add(self, name: str) -> Callable[[Kind], Kind]:
+        """A decorator that adds a kind. Raises BadInputError where another one has the name."""
+
+        def added(kind: Kind) -> Kind:
+            if self._kinds.setdefault(name, kind) is not kind:
+                raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
+            return kind
+
+        return added
+
+    def find(self, name: str) -> Kind:
+        """The kind of that name. Raises BadInputError with the nearest name where there is none."""
+        if name not in self:
+            raise BadInputError(f"unknown {self.what} {name!r}; {nearest(name, list(self))}")
+        return self[name]
+
+    def __getitem__(self, name: str) -> Kind:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def _read(self) -> dict[str, Kind]:
+        if self._home:
+            home, self._home = self._home, ""
+            import_all(home)
+        load_plugins()
+        return self._kinds
+
+
+class Command(NamedTuple):
+    """A command of the command line; `needs_checkout`: the installed package, which only reads records, refuses it."""
+
+    command: "click.Command"
+    needs_checkout: bool = False
+
+
+COMMANDS: Registry[Command] = Registry("command")
+SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section")
+"""Each gives its section of a run's report, None where it has nothing to say of that run."""
+PROBES: "Registry[Callable[[ProbeContext], Instrument | None]]" = Registry("probe")
+"""Instruments beside the core's own; None where there is nothing for them to read on this machine."""
+PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Instrument]]]" = Registry("set of probes")
+"""Levels of an experiment's `probes`: instruments that replace the default ones of the same name, or come on top."""
+FACTS: "Registry[Callable[[Installation], Mapping[str, str]]]" = Registry("source of facts")
+"""Facts of this machine, for the records of trials on it."""
+FINDINGS: "Registry[Callable[[Installation], Finding]]" = Registry("finding")
+"""Lines of `assay doctor`."""
+
+
+@cache
+def load_plugins() -> None:
+    """Import every plug-in, once. Raises BadInputError with the name of one that can't be imported."""
+    import_all(NAMESPACE)
+
+
+def import_all(name: str) -> None:
+    """Import a module; of a package all modules and packages directly in it too. None is no error."""
+    from importlib.util import find_spec
+    from pkgutil import iter_modules
+
+    spec = find_spec(name)
+    if spec is None:
+        return
+    _import(name)
+    for module in iter_modules(spec.submodule_search_locations or ()):
+        _import(f"{name}.{module.name}")
+
+
+def _import(name: str) -> None:
+    from importlib import import_module
+
+    try:
+        import_module(name)
+    except ImportError as error:
+        raise BadInputError(f"{name} can't be imported: {error}; mend it, or take it off Python's path") from error

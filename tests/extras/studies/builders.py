@@ -1,0 +1,106 @@
+"""Runs of the studies' experiments, made up so that every figure of them is known."""
+
+from assay.model.dataset import DatasetSpec
+from assay.model.placement import Placement, pure
+from assay.model.record import Amount, JobRecord, Output, Phases, Record, totals
+from assay.model.trial import Plan, SettingsSpec, WorkloadSpec
+from assay_extras.studies.comparison import StudyComparison, compare
+from assay_extras.studies.published import cells
+from assay_extras.studies.values import PHASES, Measured, Point
+from tests.builders import a_record, a_trial
+
+
+def the_published() -> Measured:
+    """The thesis' own times, as if each of three repetitions had measured them; with the phases' sums."""
+    values = {cell.point: cell.seconds for cell in cells("thesis")}
+    for point in [one for one in values if one.metric == "map"]:
+        parts = [point.at("metric", phase) for phase in PHASES]
+        if all(part in values for part in parts):
+            values[point.at("metric", "total")] = sum(values[part] for part in parts)
+    return Measured({point: dict.fromkeys((1, 2, 3), seconds) for point, seconds in values.items()})
+
+
+def some_values(*repetitions, **fields) -> dict[Point, dict[int, float]]:
+    return {Point(**fields): dict(enumerate(repetitions, 1))}
+
+
+def a_graph_job(name: str, phases, elapsed_s: float | None = None) -> JobRecord:
+    own = Phases(map_s=phases[0], shuffle_s=phases[1], merge_s=phases[2], reduce_s=phases[3])
+    length_ms = round(1000 * (sum(phases) if elapsed_s is None else elapsed_s))
+    return JobRecord(
+        name=name, id="job_1_0001", state="SUCCEEDED", submitted_ms=0, started_ms=1000, finished_ms=1000 + length_ms,
+        maps=2, reduces=1, phases=own, counters={},
+    )  # fmt: skip
+
+
+def a_graph_trial(number, jobs, *, workload="triangles", medium="hdd", settings="defaults-scaled", repetition=1,
+                  dataset=None, options=None, iowait_s=None, emulator_s=0.0, **changes) -> Record:  # fmt: skip
+    trial = a_trial(number, medium, repetition, workload).model_copy(
+        update={
+            "workload": WorkloadSpec(name=workload, options=options or {}),
+            "dataset": dataset or DatasetSpec(name="youtube-like-x0.02", make="youtube", scale=0.02),
+            "settings": SettingsSpec(name=settings),
+        }
+    )
+    jobs = tuple(a_graph_job(name, phases) for name, phases in jobs.items())
+    spent = {} if iowait_s is None else {"user_s": 60.0, "idle_s": 40.0 - iowait_s, "iowait_s": iowait_s}
+    amounts = tuple(
+        Amount(probe="cpu", subject="machine", series=series, part="run", value=value)
+        for series, value in spent.items()
+    )
+    if emulator_s:
+        amounts += (Amount(probe="processes", subject="emulator", series="user_s", part="run", value=emulator_s),)
+    return a_record(trial).model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts, **changes})
+
+
+def a_sort_trial(number, elapsed_s, *, share=0.0, block="64m", buffer="100", streams="10", size="1GB", repetition=1,
+                 map_s=1.0, reduce_s=2.0) -> Record:  # fmt: skip
+    if share in (0.0, 1.0):
+        placement = pure("ssd" if share else "hdd")
+    else:
+        shares = {"ssd": share, "hdd": 1 - share}
+        placement = Placement(name="mixed", input=shares, intermediate=shares, output=shares)
+    properties = {
+        "dfs.blocksize": block, "mapreduce.task.io.sort.mb": buffer, "mapreduce.task.io.sort.factor": streams,
+    }  # fmt: skip
+    trial = a_trial(number, "hdd", repetition, "sort").model_copy(
+        update={
+            "workload": WorkloadSpec(name="sort", variant="stock", options={"size": size}),
+            "placement": placement,
+            "settings": SettingsSpec(name="small", properties=properties),
+        }
+    )
+    jobs = (a_graph_job("sort", (map_s, 0.0, 0.0, reduce_s), elapsed_s),)
+    return a_record(trial).model_copy(update={"jobs": jobs, "totals": totals(jobs, ())})
+
+
+def a_rate_trial(number, variant, file_size, rate, medium="hdd", repetition=1) -> Record:
+    trial = a_trial(number, medium, repetition, "testdfsio").model_copy(
+        update={
+            "workload": WorkloadSpec(name="testdfsio", variant=variant, options={"files": "1", "file_size": file_size}),
+        }
+    )
+    output = Output(path="/out", bytes=1, summary={"throughput_mib_s": rate})
+    return a_record(trial, outputs=(output,))
+
+
+def thrice(*records: Record) -> list[Record]:
+    """Each in three repetitions that are all the same."""
+    return [
+        record.model_copy(
+            update={"trial": record.trial.model_copy(update={"id": f"{turn}-{record.trial.id}", "repetition": turn})}
+        )
+        for turn in (1, 2, 3)
+        for record in records
+    ]
+
+
+def the_comparison(name: str, *records: Record) -> StudyComparison:
+    plan = Plan(experiment=name, description="", seed=1, trials=tuple(record.trial for record in records))
+    found = compare(plan, records)
+    assert found is not None
+    return found
+
+
+def verdicts(comparison: StudyComparison) -> dict[str, str]:
+    return {one.statement.id: one.verdict for one in comparison.statements}

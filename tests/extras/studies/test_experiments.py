@@ -1,0 +1,122 @@
+"""Proves that every shipped experiment loads, and that the studies' are known by their names, in both sizes."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from assay.cluster.sizing import check_containers
+from assay.model.installation import Installation
+from assay.plan.make import make_plan
+from assay.plan.settings import shipped_profiles
+from assay.vocabulary import vocabulary
+from assay_extras.studies.published import study_experiment
+from assay_extras.studies.values import LEAST_PAIRS
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "experiments"
+REFERENCE = (ROOT / "docs" / "reference" / "studies.md").read_text()
+PARTS = ROOT / ".assay"
+INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
+EXPERIMENTS = sorted(FOLDER.glob("*.yaml"))
+MIB = 1 << 20
+CONTAINERS = (
+    "mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb",
+    "yarn.app.mapreduce.am.resource.mb", "yarn.scheduler.minimum-allocation-mb",
+)  # fmt: skip
+OFFERED = "yarn.nodemanager.resource.memory-mb"
+ONE_MAP = {
+    "containers-scaled", "customs-scaled", "single-sort-factor-scaled", "single-file-buffer-scaled",
+    "single-file-buffer-512k-scaled",
+}  # fmt: skip
+STUDIES = [file for file in EXPERIMENTS if file.stem.startswith(("thesis-", "hybrid-"))]
+SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
+FULL = [file for file in STUDIES if file not in SCALED]
+
+
+@cache
+def the_plan(file):
+    return make_plan(file, vocabulary(INSTALLATION))
+
+
+@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
+def test_it_loads(file):
+    plan = the_plan(file)
+    assert plan.trials
+    for trial in plan.trials:
+        check_containers(trial.cluster, trial.settings.properties)
+
+
+@pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
+def test_a_studys_experiment_is_known_by_its_name(file):
+    text = file.read_text()
+    assert f"\nexperiment: {file.stem}\n" in text
+    found = study_experiment(file.stem)
+    assert found is not None
+    assert found.scaled == file.stem.endswith("-scaled") == ("# Scaled:" in text)
+
+
+def test_every_one_has_a_scaled_form():
+    names = {file.stem for file in STUDIES}
+    plain = {name for name in names if not name.endswith("-scaled")}
+    assert {f"{name}-scaled" for name in plain} <= names
+    assert len(plain) == 17
+
+
+@pytest.mark.parametrize("file", [file for file in STUDIES if file.stem.startswith("thesis-t")], ids=lambda f: f.stem)
+def test_settings_and_media_have_the_thesis_names(file):
+    plan = the_plan(file)
+    assert {trial.placement.name for trial in plan.trials} <= {"hdd", "ssd1", "ssd2"}
+    names = {trial.settings.name.removesuffix("-scaled") for trial in plan.trials}
+    known = {"defaults", "containers", "customs", "single-sort-factor", "single-file-buffer"}
+    assert names <= known | {"single-file-buffer-512k"}
+
+
+@pytest.mark.parametrize("file", FULL, ids=lambda file: file.stem)
+def test_a_full_size_one_has_repetitions_enough_for_ranks(file):
+    plan = the_plan(file)
+    assert max(trial.repetition for trial in plan.trials) == 5
+
+
+@pytest.mark.parametrize("file", [file for file in FULL if file.stem.startswith("hybrid")], ids=lambda file: file.stem)
+def test_the_hybrid_studys_own_size_runs_twelve_tasks_at_once_and_starts_reducers_early(file):
+    trial = the_plan(file).trials[0]
+    master_mb, task_mb = 2048, 1024  # Hadoop's own, rounded up to the smallest allocation
+    assert (trial.cluster.memory_mb - master_mb) // task_mb == 12
+    assert trial.settings.properties["mapreduce.map.speculative"] == "false"
+    assert "mapreduce.job.reduce.slowstart.completedmaps" not in trial.settings.properties
+
+
+def test_a_profile_that_several_experiments_use_is_shipped():
+    named = [name for file in STUDIES for name in YAML(typ="safe").load(file.read_text()).get("profiles", {})]
+    assert len(named) == len(set(named))
+    assert not set(named) & set(shipped_profiles())
+
+
+@pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
+def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
+    plan = the_plan(file)
+    assert max(trial.repetition for trial in plan.trials) >= LEAST_PAIRS
+    line = next(
+        line
+        for line in REFERENCE.splitlines()
+        if re.match(rf"\| `{file.stem.removesuffix('-scaled')}(-scaled)?` ", line)
+    )
+    trials, minutes = map(int, line.split("|")[-2].split(","))
+    assert trials == len(plan.trials)
+    assert minutes <= 45
+    assert f"About {minutes}\n# minutes." in file.read_text() or f"About {minutes} minutes." in file.read_text()
+
+
+@pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
+def test_a_scaled_one_keeps_two_tasks_at_once_and_one_map_with_containers(file):
+    for trial in the_plan(file).trials:
+        properties = trial.settings.properties
+        map_mb, reduce_mb, master_mb, step_mb = (int(properties[name]) for name in CONTAINERS)
+        offered_mb = int(properties.get(OFFERED, trial.cluster.limit_memory_bytes // MIB))
+        maps, reduces = ((offered_mb - master_mb) // (-(-mb // step_mb) * step_mb) for mb in (map_mb, reduce_mb))
+        maps = min(maps, int(properties.get("mapreduce.job.running.map.limit", maps)))
+        if trial.workload.name != "testdfsio":
+            assert (maps, reduces) == (1 if trial.settings.name in ONE_MAP else 2, 2)

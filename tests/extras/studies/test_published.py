@@ -1,0 +1,99 @@
+"""Proves that the packaged figures are whole, and that each check finds in the study's own numbers what it stands for."""
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from assay_extras.studies.comparison import CHECKS, NEVER, judge, tables
+from assay_extras.studies.published import cells, contrasts, dataset_names, statements
+from assay_extras.studies.values import PHASES, Measured, Point
+from tests.extras.studies.builders import the_published
+
+
+def test_every_published_value_is_there():
+    assert len(cells("thesis")) == 552 + 20 + 20 + 2
+    assert sum(cell.derived for cell in cells("thesis")) == 2
+    assert len({cell.point for cell in cells("thesis")}) == len(cells("thesis"))
+    youtube = Point("triangles", "closing", "customs", "YouTube", "ssd2", "merge")
+    assert {cell.seconds for cell in cells("thesis") if cell.point == youtube} == {16.0}
+    assert len(dataset_names()) == 10
+
+
+def test_every_statement_has_a_check_or_a_reason():
+    for study, count in (("thesis", 59), ("hybrid", 24)):
+        known = {one.id for one in statements(study)}
+        assert len(known) == len(statements(study)) == count
+        assert CHECKS[study].keys() | NEVER[study].keys() == known
+        assert not CHECKS[study].keys() & NEVER[study].keys()
+
+
+def test_the_thesis_agrees_with_itself():
+    for table in tables("thesis", the_published()):
+        assert table.count("differs") == table.count("missing") == 0, table.name
+        assert table.ranks is not None
+        assert table.ranks.spearman == table.ranks.kendall == 1.0
+    assert len(tables("thesis", the_published())) == 18
+
+
+def test_the_checks_find_in_the_thesis_numbers_what_they_support():
+    for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published()):
+        if one.statement.support == "yes" and one.verdict != "not addressed":
+            assert one.verdict == "confirmed", one
+
+
+def test_a_statement_that_its_own_table_speaks_against_is_refuted():
+    found = {
+        one.statement.id: one for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published())
+    }
+    assert (found["T37"].verdict, found["T37"].places) == ("refuted", {"yes": 2, "no": 5, "unclear": 0})
+    # One place of so many may point anywhere.
+    assert (found["T18"].verdict, found["T18"].places["no"]) == ("undecided", 1)
+    assert any("Gowalla" in finding.text and finding.truth == "no" for finding in found["T18"].findings)
+
+
+JOBS = {"mutual-friends": ("friend-lists", "triples", "lists"), "triangles": ("triads", "closing"),
+        "components": ("iteration 1", "all iterations")}  # fmt: skip
+PROFILES = ("defaults", "containers", "customs")
+SINGLE = ("single-sort-factor", "single-file-buffer", "single-file-buffer-512k")
+DRIVES = ("hdd", "ssd1", "ssd2")
+SHARES = ("0", "25", "50", "75", "100")
+FIXED = {"size": 50, "block": 64, "buffer": 100, "streams": 10}
+VARIED = {"size": (10, 20, 30, 50, 70), "block": (16, 64, 128, 512), "buffer": (20, 60, 80, 120), "streams": (2, 12)}
+
+
+def all_places():
+    """Whatever either study speaks of."""
+    for workload, jobs in JOBS.items():
+        settings = (*PROFILES, *SINGLE) if workload == "triangles" else PROFILES
+        for job, profile, dataset, drive in product(jobs, settings, dataset_names().values(), DRIVES):
+            base = Point(workload, job, profile, dataset, drive)
+            yield from (base._replace(metric=metric) for metric in (*PHASES, "total", "elapsed"))
+            yield from (base._replace(job="", metric=metric) for metric in ("busy", "iowait"))
+    for kind, drive, size in product(("write", "read"), DRIVES, (1, 5, 20)):
+        yield Point(f"testdfsio-{kind}", "", "defaults", "", drive, "throughput", size)
+    for field, levels in VARIED.items():
+        for level, share, metric in product((*levels, FIXED[field]), SHARES, ("elapsed", "map task", "reduce task")):
+            yield Point("sort", "sort", medium=share, metric=metric, **{**FIXED, field: level})
+
+
+@pytest.mark.parametrize("study", ["thesis", "hybrid"])
+def test_every_check_can_fail(study):
+    """By values from 1 to 100 s by chance, alike in all repetitions: all but what is said of some case is refuted once."""
+    of_some_case = {name for name, check in CHECKS[study].items() if all(part.quantifier == "some" for part in check)}
+    left = [one for one in statements(study) if one.id in CHECKS[study].keys() - of_some_case]
+    for seed in range(12):
+        chance = Random(seed)
+        values = Measured({place: dict.fromkeys((1, 2, 3), 100 ** chance.random()) for place in all_places()})
+        judged = judge(left, CHECKS[study], {}, values)
+        assert "not addressed" not in {one.verdict for one in judged}
+        left = [one.statement for one in judged if one.verdict != "refuted"]
+    assert not left
+
+
+@pytest.mark.parametrize(("figure", "count"), [("Figure 3a", 1), ("Figure 5a", 4), ("Figure 5b", 4)])
+def test_the_hybrid_study_gives_ratios(figure, count):
+    own = [one for one in contrasts("hybrid") if one.table == figure]
+    assert len(own) == count
+    assert all(one.first.medium == "0" for one in own)
+    assert [one.direction for one in own] == [-1 if one.ratio < 0.95 else 0 for one in own]

@@ -1,0 +1,86 @@
+"""Proves that a plug-in's kinds are there without anybody naming it, also one from outside the package, and that names are unique."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.model.errors import BadInputError
+from assay.model.registry import COMMANDS, PROBE_SETS, Registry
+
+ROOT = Path(__file__).parents[2]
+TOY = """
+import click
+from assay.model.registry import COMMANDS, Command
+
+@click.command()
+def greet():
+    "Greet the user."
+    click.echo("hello")
+
+COMMANDS.add("greet")(Command(greet))
+"""
+
+
+@pytest.fixture
+def assay(tmp_path):
+    """Runs the command line with a folder of the user's own on Python's path, beside the checkout's extras."""
+
+    def run(*words):
+        path = os.pathsep.join(map(str, (ROOT / "src", ROOT / "extras", tmp_path)))
+        return subprocess.run(
+            [sys.executable, "-m", "assay", *words], env={**os.environ, "PYTHONPATH": path}, capture_output=True,
+            text=True, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    (tmp_path / "assay_extras").mkdir()
+    return run
+
+
+def test_kinds_are_in_the_order_in_which_they_were_added_and_looked_up_by_name():
+    shapes = Registry("shape")
+    assert shapes.add("square")(4) == 4
+    shapes.add("triangle")(3)
+    assert (list(shapes), shapes["square"], shapes.find("triangle"), len(shapes)) == (["square", "triangle"], 4, 3, 2)
+    with pytest.raises(BadInputError, match="unknown shape 'sqare'; did you mean 'square'"):
+        shapes.find("sqare")
+    with pytest.raises(BadInputError, match="two kinds of shape with the name 'square'"):
+        shapes.add("square")(5)
+
+
+def test_the_core_has_its_own_kinds_before_those_of_plug_ins(tmp_path, monkeypatch):
+    (tmp_path / "shapes_at_home").mkdir()
+    (tmp_path / "shapes_at_home" / "__init__.py").write_text(
+        "from assay.model.registry import Registry\nSHAPES = Registry('shape', __name__)\n"
+    )
+    (tmp_path / "shapes_at_home" / "square.py").write_text(
+        "from shapes_at_home import SHAPES\nSHAPES.add('square')(4)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    from shapes_at_home import SHAPES
+
+    assert dict(SHAPES) == {"square": 4}
+
+
+def test_extras_of_the_checkout_are_found():
+    assert "memory" in COMMANDS
+    assert "capture" in PROBE_SETS
+
+
+def test_a_plug_in_outside_the_package_adds_a_command(assay, tmp_path):
+    (tmp_path / "assay_extras" / "toy.py").write_text(TOY)
+    assert assay("greet").stdout == "hello\n"
+    told = assay("--help").stdout
+    assert told.index("doctor") < told.index("greet") < told.index("memory")
+
+
+def test_a_broken_plug_in_is_named(assay, tmp_path):
+    (tmp_path / "assay_extras" / "broken.py").write_text("import nothing_of_this_name\n")
+    ended = assay("--help")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        "assay: assay_extras.broken can't be imported: No module named 'nothing_of_this_name'; mend it, or take it off "
+        "Python's path\n"
+    )
