@@ -133,8 +133,10 @@ def commands() -> Iterator[tuple[str, ...]]:
 
     def below(group: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield words
-        for name, command in sorted(getattr(group, "commands", {}).items()):
-            yield from below(command, (*words, name))
+        if isinstance(group, click.Group):
+            context = click.Context(group)
+            for name in group.list_commands(context):
+                yield from below(group.get_command(context, name), (*words, name))
 
     return below(cli, ())
 
