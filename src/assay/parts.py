@@ -1,7 +1,6 @@
 """Which kinds of things there are: the one place where a spec's name meets the class behind it.
 
-A new Medium, Probe or Store is one file in its own folder and one line here; a Workload has its line in
-workload/every.py.
+A new Medium, Probe or Store is one file in its own folder and one line here; a Workload registers itself.
 """
 
 import getpass
@@ -34,7 +33,7 @@ from assay.model.instrument import Instrument, ProbeContext
 from assay.model.medium import Medium
 from assay.model.placement import Landed
 from assay.model.probe import Probe, Scene
-from assay.model.registry import FACTS, PROBE_SETS, PROBES
+from assay.model.registry import FACTS, PROBE_SETS, PROBES, WORKLOADS
 from assay.model.store import Placer, Store
 from assay.model.trial import DEFAULT_PROBES, NO_PROBES, MediumSpec, Trial
 from assay.model.workload import Workload
@@ -58,7 +57,6 @@ from assay.store.hadoop_fs import HadoopFs
 from assay.store.placer import HdfsPlacer
 from assay.store.webhdfs import WebHdfs
 from assay.version import measuring_code_sha256
-from assay.workload.every import WORKLOADS
 
 
 class TrialParts:
@@ -152,7 +150,7 @@ class TrialParts:
 
     def workload(self) -> Workload:
         """From the trial's spec; its files lie in a directory of the store that no other run uses."""
-        return WORKLOADS[self._trial.workload.name](
+        return WORKLOADS.find(self._trial.workload.name)(
             self._trial.workload, f"/user/{getpass.getuser()}/assay/{self._lease.id}"
         )
 

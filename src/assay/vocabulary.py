@@ -4,8 +4,8 @@ from assay.cluster.known import known_properties
 from assay.dataset.opening import open_dataset
 from assay.dataset.published import all_published
 from assay.model.installation import Installation
+from assay.model.registry import WORKLOADS
 from assay.plan.load import Vocabulary
-from assay.workload.every import WORKLOADS
 
 
 def vocabulary(installation: Installation) -> Vocabulary:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.installation import Installation
+from assay.model.registry import WORKLOADS
 from assay.plan.make import make_plan
 from assay.vocabulary import vocabulary
-from assay.workload.every import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,10 +9,10 @@ from rich.console import Console
 from assay.commands.workloads import experiment_text, print_workload, print_workloads, workload_json, workloads_json
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.registry import WORKLOADS
 from assay.plan.load import no_check
 from assay.plan.make import make_plan
 from assay.vocabulary import vocabulary
-from assay.workload.every import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "workloads.md").read_text()

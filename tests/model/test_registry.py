@@ -1,5 +1,6 @@
 """Proves that a plug-in's kinds are there without anybody naming it, also one from outside the package, and that names are unique."""
 
+import json
 import os
 import subprocess
 import sys
@@ -20,7 +21,16 @@ def greet():
     "Greet the user."
     click.echo("hello")
 
-COMMANDS.add("greet")(Command(greet))
+COMMANDS.add("greet", Command(greet))
+"""
+WORKLOAD = """
+from assay.model.registry import WORKLOADS
+from assay.workload.grep import Grep
+
+class Aardvark(Grep):
+    summary = "looks for ants"
+
+WORKLOADS.add("aardvark", Aardvark)
 """
 
 
@@ -39,15 +49,16 @@ def assay(tmp_path):
     return run
 
 
-def test_kinds_are_in_the_order_in_which_they_were_added_and_looked_up_by_name():
+def test_kinds_are_in_the_order_of_places_and_names_whenever_they_were_added_and_looked_up_by_name():
     shapes = Registry("shape")
-    assert shapes.add("square")(4) == 4
-    shapes.add("triangle")(3)
-    assert (list(shapes), shapes["square"], shapes.find("triangle"), len(shapes)) == (["square", "triangle"], 4, 3, 2)
-    with pytest.raises(BadInputError, match="unknown shape 'sqare'; did you mean 'square'"):
+    shapes.add("square", 4)
+    shapes.add("circle", 0)
+    shapes.add("triangle", 3, place=1)
+    assert (list(shapes), shapes["square"], shapes.find("triangle")) == (["triangle", "circle", "square"], 4, 3)
+    with pytest.raises(BadInputError, match="there is no shape 'sqare'; did you mean 'square'"):
         shapes.find("sqare")
     with pytest.raises(BadInputError, match="two kinds of shape with the name 'square'"):
-        shapes.add("square")(5)
+        shapes.add("square", 5)
 
 
 def test_the_core_has_its_own_kinds_before_those_of_plug_ins(tmp_path, monkeypatch):
@@ -56,7 +67,7 @@ def test_the_core_has_its_own_kinds_before_those_of_plug_ins(tmp_path, monkeypat
         "from assay.model.registry import Registry\nSHAPES = Registry('shape', __name__)\n"
     )
     (tmp_path / "shapes_at_home" / "square.py").write_text(
-        "from shapes_at_home import SHAPES\nSHAPES.add('square')(4)\n"
+        "from shapes_at_home import SHAPES\nSHAPES.add('square', 4)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     from shapes_at_home import SHAPES
@@ -84,3 +95,13 @@ def test_a_broken_plug_in_is_named(assay, tmp_path):
         "assay: assay_extras.broken can't be imported: No module named 'nothing_of_this_name'; mend it, or take it off "
         "Python's path\n"
     )
+
+
+def test_a_workload_outside_the_package_is_listed_after_the_core_s_and_is_one_that_experiments_may_name(
+    assay, tmp_path
+):
+    (tmp_path / "assay_extras" / "toy.py").write_text(WORKLOAD)
+    listed = json.loads(assay("workloads", "list", "--json").stdout)
+    assert [one["name"] for one in listed][-2:] == ["command", "aardvark"]
+    schema = json.loads(assay("schema").stdout)
+    assert "aardvark" in schema["$defs"]["WorkloadEntry"]["properties"]["name"]["enum"]

@@ -9,8 +9,8 @@ from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.graph import Graph
 from assay.model.progress import Silent
+from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
-from assay.parts import WORKLOADS
 from assay.testing.fake_hadoop import FakeStore
 from assay.testing.script import Script
 

@@ -17,7 +17,7 @@ def memory() -> None:
     """Free memory, held while you measure on a virtual machine that would give it back to its host."""
 
 
-COMMANDS.add("memory")(Command(memory, needs_checkout=True))
+COMMANDS.add("memory", Command(memory, needs_checkout=True))
 
 
 @memory.command("hold")
@@ -54,14 +54,12 @@ def _release() -> None:
     open_console().print("released" if let_go(find_installation().state) else "no memory is held")
 
 
-@FACTS.add("held_memory")
 def _facts(installation: "Installation") -> Mapping[str, str]:
     from assay_extras.held_memory.holding import memory_facts
 
     return memory_facts(installation.state)
 
 
-@FINDINGS.add("free memory")
 def _finding(installation: "Installation") -> "Finding":
     from assay.model.installation import Finding
     from assay.report.text import bytes_text
@@ -73,3 +71,9 @@ def _finding(installation: "Installation") -> "Finding":
         detail = "goes back to this machine's host, which makes times vary; `assay memory hold` while you measure"
         return Finding(what="free memory", state="lacking", detail=detail)
     return Finding(what="free memory", state="good", detail="stays with this machine, as far as it shows")
+
+
+FACTS.add("held_memory", _facts)
+
+
+FINDINGS.add("free memory", _finding)

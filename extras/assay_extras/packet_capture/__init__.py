@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from assay.model.instrument import Instrument, ProbeContext
 
 
-@PROBE_SETS.add("capture")
 def _capture(context: "ProbeContext") -> "Sequence[Instrument]":
     from assay.probe.network import Network
     from assay_extras.packet_capture.capture import capturing
 
     return (Network(capturing(context)),)
+
+
+PROBE_SETS.add("capture", _capture)

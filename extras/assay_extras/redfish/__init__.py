@@ -10,10 +10,12 @@ if TYPE_CHECKING:
 VARIABLE = "ASSAY_REDFISH"
 
 
-@PROBES.add("redfish")
 def _redfish(context: "ProbeContext") -> "Instrument | None":
     if not context.environment.get(VARIABLE):
         return None
     from assay_extras.redfish.instrument import Redfish, read_controllers
 
     return Redfish(lambda: read_controllers(context.environment))
+
+
+PROBES.add("redfish", _redfish)

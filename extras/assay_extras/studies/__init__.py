@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from assay.model.trial import Plan
 
 
-@SECTIONS.add("study")
 def _study(plan: "Plan", records: "Sequence[Record]") -> "SectionView | None":
     from assay_extras.studies.comparison import compare
     from assay_extras.studies.view import StudySection
 
     compared = compare(plan, records)
     return None if compared is None else StudySection(compared)
+
+
+SECTIONS.add("study", _study)

@@ -6,9 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from assay.model.errors import BadInputError
-from assay.model.naming import nearest
-from assay.workload.every import WORKLOADS
+from assay.model.registry import WORKLOADS
 
 
 def print_workloads(console: Console) -> None:
@@ -30,9 +28,7 @@ def workloads_json() -> list[dict[str, Any]]:
 
 def workload_json(name: str) -> dict[str, Any]:
     """All that a workload says of itself, and an experiment that runs it. Raises BadInputError for an unknown name."""
-    if name not in WORKLOADS:
-        raise BadInputError(f"there is no workload {name!r}; {nearest(name, list(WORKLOADS))}")
-    kind = WORKLOADS[name]
+    kind = WORKLOADS.find(name)
     return {
         "name": name,
         "summary": kind.summary,

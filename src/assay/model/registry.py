@@ -20,43 +20,43 @@ if TYPE_CHECKING:
     from assay.model.record import Record
     from assay.model.section import SectionView
     from assay.model.trial import Plan
+    from assay.model.workload import WorkloadKind
 
 NAMESPACE = "assay_extras"
+LAST = 1000
+"""The place of a kind that names none."""
 Kind = TypeVar("Kind")
 
 
 class Registry(Mapping[str, Kind], Generic[Kind]):
-    """Kinds of one sort by name, in the order in which they were added; plug-ins are found when it is first read.
+    """Kinds of one sort by name, in the order of their places and names; plug-ins are found when it is first read.
 
-    `home` is the module or package of the core's own kinds, imported first; of a package every module is.
+    `home` is the package of the core's own kinds: all its modules are imported then.
     """
 
     def __init__(self, what: str, home: str = "") -> None:
         self.what = what
         self._home = home
         self._kinds: dict[str, Kind] = {}
+        self._places: dict[str, int] = {}
 
-    def add(self, name: str) -> Callable[[Kind], Kind]:
-        """A decorator that adds a kind. Raises BadInputError where another one has the name."""
-
-        def added(kind: Kind) -> Kind:
-            if self._kinds.setdefault(name, kind) is not kind:
-                raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
-            return kind
-
-        return added
+    def add(self, name: str, kind: Kind, place: int = LAST) -> None:
+        """Add a kind. Raises BadInputError where another one has the name."""
+        if self._kinds.setdefault(name, kind) is not kind:
+            raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
+        self._places[name] = place
 
     def find(self, name: str) -> Kind:
         """The kind of that name. Raises BadInputError with the nearest name where there is none."""
         if name not in self:
-            raise BadInputError(f"unknown {self.what} {name!r}; {nearest(name, list(self))}")
+            raise BadInputError(f"there is no {self.what} {name!r}; {nearest(name, list(self))}")
         return self[name]
 
     def __getitem__(self, name: str) -> Kind:
         return self._read()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
+        return iter(sorted(self._read(), key=lambda name: (self._places[name], name)))
 
     def __len__(self) -> int:
         return len(self._read())
@@ -76,6 +76,7 @@ class Command(NamedTuple):
     needs_checkout: bool = False
 
 
+WORKLOADS: "Registry[WorkloadKind]" = Registry("workload", "assay.workload")
 COMMANDS: Registry[Command] = Registry("command")
 SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section")
 """Each gives its section of a run's report, None where it has nothing to say of that run."""

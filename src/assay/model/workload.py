@@ -1,5 +1,6 @@
 """Workloads: named computations."""
 
+from collections.abc import Collection, Mapping
 from typing import Protocol, runtime_checkable
 
 from assay.model.base import Frozen
@@ -22,6 +23,41 @@ class Variant(Frozen):
     about: str
     jobs: tuple[str, ...]
     command: str = ""
+
+
+class WorkloadKind(Protocol):
+    """A workload as experiments name it: what it says of itself, and the Workload for a spec.
+
+    Its options are those in `defaults`, all texts as an experiment has them, each with a line in `option_help`. Those
+    in `path_options` are paths of this machine: a plan makes them absolute. `example` has those that must be given.
+    `base` is the path in the store for all files of one run.
+    """
+
+    @property
+    def makes_input(self) -> bool:
+        """Whether it needs no dataset."""
+        ...
+
+    @property
+    def summary(self) -> str: ...  # noqa: D102
+    @property
+    def stresses(self) -> str: ...  # noqa: D102
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def variants(self) -> Mapping[str, "Variant"]: ...  # noqa: D102
+    @property
+    def defaults(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def option_help(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def path_options(self) -> Collection[str]: ...  # noqa: D102
+    @property
+    def example(self) -> Mapping[str, str]: ...  # noqa: D102
+
+    def __call__(self, spec: WorkloadSpec, base: str) -> "Workload":
+        """The workload. Raises BadInputError for an option that it does not have or that can't have this value."""
+        ...
 
 
 class Workload(Protocol):

@@ -10,6 +10,7 @@ from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -96,3 +97,6 @@ class BreadthFirstDistances(GraphWorkload):
             *judge_values(found, oracle.vertices, expected, "the distances equal NetworKit's", seen),
             judge_counters(report.result, counters),
         )
+
+
+WORKLOADS.add("breadth-first-distances", BreadthFirstDistances, place=6)

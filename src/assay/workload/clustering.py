@@ -14,6 +14,7 @@ from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Variant
@@ -130,3 +131,6 @@ def _judge_graph(oracle: Oracle, report: LaunchReport) -> tuple[Verdict, ...]:
         )
         for name, value in expected.items()
     )
+
+
+WORKLOADS.add("clustering-coefficient", ClusteringCoefficient, place=5)

@@ -14,6 +14,7 @@ from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -162,3 +163,6 @@ class Command(GraphWorkload):
         for word in self._arguments:
             words += properties if word == "{hadoop}" else [filled(word, places)]
         return tuple(words)
+
+
+WORKLOADS.add("command", Command, place=17)

@@ -10,6 +10,7 @@ from typing import ClassVar
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -112,3 +113,6 @@ class Components(GraphWorkload):
             *judge_values(found, oracle.vertices, expected, check, seen=f"{parts} components"),
             verdict("counter equals the number of components", passed=told == parts, detail=f"{told} and {parts}"),
         )
+
+
+WORKLOADS.add("components", Components, place=3)

@@ -9,6 +9,7 @@ from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Variant
@@ -80,3 +81,6 @@ def _histogram(store: Store, path: str) -> list[tuple[int, int]]:
             )
         found.append((int(degree), int(number)))
     return found
+
+
+WORKLOADS.add("degree-distribution", DegreeDistribution, place=4)

@@ -15,6 +15,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -127,3 +128,6 @@ def _counts(lines: Iterator[bytes]) -> Iterator[tuple[str, int]]:
         if not (tab and count.isdigit()):
             raise AssayError(f"the output of grep has a line that is not `count<TAB>match`: {line[:80]!r}")
         yield match.decode(errors="replace"), int(count)
+
+
+WORKLOADS.add("grep", Grep, place=16)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Variant
@@ -57,3 +58,6 @@ class KCore(GraphWorkload):
             *judge_values(found, oracle.vertices, expected, "the core numbers equal NetworKit's", seen),
             judge_counters(report.result, {"vertices": len(expected), "core_sum": int(expected.sum())}),
         )
+
+
+WORKLOADS.add("k-core", KCore, place=7)

@@ -14,6 +14,7 @@ from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store, Streaming
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -252,3 +253,6 @@ def _never_rises(course: Course) -> Verdict:
         passed=rises == 0,
         detail=f"from {course.inertias[0]:.9g} to {course.inertias[-1]:.9g}, {rises} rises",
     )
+
+
+WORKLOADS.add("k-means", KMeans, place=10)

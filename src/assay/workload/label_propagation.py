@@ -12,6 +12,7 @@ import numpy as np
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -85,3 +86,6 @@ class LabelPropagation(GraphWorkload):
             *judge_values(found, oracle.vertices, expected, "the labels equal those by sparse matrices", seen),
             judge_counters(report.result, counters),
         )
+
+
+WORKLOADS.add("label-propagation", LabelPropagation, place=8)

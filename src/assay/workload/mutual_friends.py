@@ -10,6 +10,7 @@ from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -163,3 +164,6 @@ def _sample_rows(edges: int) -> NDArray[np.bool_]:
         chosen[:] = False
         chosen[np.random.default_rng(1).choice(edges, SAMPLE_EDGES, replace=False)] = True
     return chosen
+
+
+WORKLOADS.add("mutual-friends", MutualFriends, place=2)

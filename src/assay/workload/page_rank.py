@@ -15,6 +15,7 @@ from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -194,3 +195,6 @@ def _read_ranks(store: Store, path: str) -> tuple[NDArray[np.int64], Floats]:
         raise AssayError(f"the output of page-rank has a line that is not a vertex and its rank: {error}") from None
     order = np.argsort(vertices, kind="stable")
     return vertices[order], ranks[order]
+
+
+WORKLOADS.add("page-rank", PageRank, place=9)

@@ -15,6 +15,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -218,3 +219,6 @@ def digest(store: Store, path: str) -> Digest:
                 across, falls = across + first, falls + (not first)
             last, first = content, False
     return Digest(files, pairs, checksum & _SUM, falls, across)
+
+
+WORKLOADS.add("sort", Sort, place=14)

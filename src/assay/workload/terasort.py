@@ -18,6 +18,7 @@ from assay.model.engine import Engine, JobReference, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store, Streaming
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -173,3 +174,6 @@ def _records(store: Store, path: str) -> Iterator[Rows]:
             rest = whole[end:]
         if rest:
             raise AssayError(f"{file.path} ends within a record: {file.bytes} bytes are no multiple of {RECORD_BYTES}")
+
+
+WORKLOADS.add("terasort", TeraSort, place=13)

@@ -15,6 +15,7 @@ from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.record import FILE_SYSTEM_COUNTERS, JobRecord
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -194,3 +195,6 @@ def read_result(text: str) -> dict[str, int | float]:
     except (KeyError, ValueError) as error:
         raise AssayError(f"TestDFSIO's result file has no usable line of {error}: {text.strip()[:200]!r}") from None
     return {**figures, "files": int(figures["files"])}
+
+
+WORKLOADS.add("testdfsio", TestDfsIo, place=12)

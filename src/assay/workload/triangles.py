@@ -9,6 +9,7 @@ from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.graph import Graph, GraphFacts
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Variant
@@ -102,3 +103,6 @@ def _counted_by_id(graph: Graph, report: LaunchReport) -> Verdict:
     leaving = np.unique(graph.edges[:, 0], return_counts=True)[1]
     expected = {"edges": len(graph.edges), "wedges": int((leaving * (leaving - 1) // 2).sum())}
     return judge_counters(report.result, expected)
+
+
+WORKLOADS.add("triangles", Triangles, place=1)

@@ -14,6 +14,7 @@ from assay.model.engine import Engine, LaunchReport
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -87,3 +88,6 @@ class WordCount(MadeWorkload):
                 "counters equal the words", passed=told == (words, distinct), detail=f"{told} and {(words, distinct)}"
             ),
         )
+
+
+WORKLOADS.add("word-count", WordCount, place=15)

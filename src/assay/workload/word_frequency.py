@@ -14,6 +14,7 @@ from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.graph import Graph, GraphFacts
 from assay.model.progress import Progress
+from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
@@ -153,3 +154,6 @@ class MadeText:
                 maker.write(file, self._file_bytes)
                 store.put(file, f"{path}/text-{at:05d}")
         return LaunchReport(jobs=(), result={})
+
+
+WORKLOADS.add("word-frequency", WordFrequency, place=11)
