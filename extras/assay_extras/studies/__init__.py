@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def _study(plan: "Plan", records: "Sequence[Record]") -> "SectionView | None":
     from assay_extras.studies.comparison import compare
-    from assay_extras.studies.view import StudySection
+    from assay_extras.studies.view import study_view
 
     compared = compare(plan, records)
-    return None if compared is None else StudySection(compared)
+    return None if compared is None else study_view(compared)
 
 
 SECTIONS.add("study", _study)

@@ -26,6 +26,7 @@ STUDY_CLASSES: dict[Verdict | Agreement, str] = {
 }  # fmt: skip
 JUDGED: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
 FINDINGS_SHOWN = 4
+CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
     "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines. "
@@ -88,62 +89,99 @@ class StatementView(NamedTuple):
 
 
 class StudyView(NamedTuple):
-    """All that the part shows, as text."""
+    """The section of a run beside its study: a `SectionView`, all of it as text."""
 
+    compared: StudyComparison
     summary: str
-    tests: str
-    source: str
     scaled: str
     figures: list[FigureView]
     tables: list[TableView]
     statements: list[StatementView]
     not_addressed: list[StatementView]
-    passed_over: dict[str, str]
-
-
-class StudySection:
-    """A `SectionView` of a run beside its study."""
-
-    def __init__(self, compared: StudyComparison) -> None:
-        self._compared = compared
-        self._view = study_view(compared)
 
     def summary_html(self) -> str:
-        """See `SectionView.summary_html`."""
+        """What came out, and why the answers may differ."""
         link = '<a href="#study">Beside the study</a>'
-        return f'{link}: {escape(self._view.summary)} <span class="note">{escape(self._view.tests)}</span>'
+        return f'{link}: {escape(self.summary)} <span class="note">{escape(TWO_TESTS)}</span>'
 
     def html(self) -> str:
-        """See `SectionView.html`."""
-        of_study = template("study.html.j2", "assay_extras.studies")
-        return str(of_study.render(study=self._view, study_classes=STUDY_CLASSES))
+        """All of it."""
+        section = template("study.html.j2", "assay_extras.studies")
+        return str(section.render(study=self, tests=TWO_TESTS, study_classes=STUDY_CLASSES))
 
     def text(self) -> str:
-        """See `SectionView.text`."""
-        return study_text(self._view)
+        """For a terminal: the summary, a line for each table, and the statements that were judged."""
+        lines = [
+            self.summary,
+            TWO_TESTS,
+            *([self.scaled] if self.scaled else []),
+            f"Source: {self.compared.source}.",
+            "",
+        ]
+        width = max((len(table.name) for table in self.tables), default=0)
+        lines += [
+            f"{table.name:<{width}}  directions {table.agreement}, {table.undecided} undecided"
+            + (f"; ranks of {table.ranked}: Spearman {table.spearman}, Kendall {table.kendall}" if table.ranked else "")
+            for table in self.tables
+        ]
+        for one in self.statements:
+            lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {finding}" for finding in one.shown)]
+        lines += ["", f"{len(self.not_addressed)} statements are not addressed."]
+        return "\n".join(lines)
 
     def markdown(self) -> str:
-        """See `SectionView.markdown`."""
-        return study_markdown(self._view)
+        """The whole part as markdown."""
+        parts = [
+            "## Beside the study",
+            self.summary,
+            TWO_TESTS,
+            *([self.scaled] if self.scaled else []),
+            f"Source: {self.compared.source}.",
+        ]
+        for one in self.figures:
+            parts += [
+                f"### {one.title}",
+                _rows(one.header, [(at, *map(_figure_cell, cells)) for at, cells in one.rows]),
+            ]
+        if self.tables:
+            header = ("table", "directions agree", "undecided", "not measured", "Spearman", "Kendall")
+            summary = [
+                (table.name, table.agreement, table.undecided, table.missing, table.spearman, table.kendall)
+                for table in self.tables
+            ]
+            parts.append(_rows(header, summary))
+        parts += ["### What it says", *(_statement(one) for one in self.statements)]
+        for table in self.tables:
+            parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
+            if table.cells:
+                parts.append(_rows(("", "published (s)", "measured (s)"), [one[:3] for one in table.cells]))
+        parts += [
+            "### Not addressed",
+            "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in self.not_addressed),
+        ]
+        if self.compared.passed_over:
+            parts += [
+                "### Trials left out",
+                "\n".join(f"- {one}: {why}" for one, why in self.compared.passed_over.items()),
+            ]
+        return "\n\n".join(parts) + "\n"
 
     def json(self) -> str:
-        """See `SectionView.json`."""
-        return self._compared.model_dump_json()
+        """The comparison itself."""
+        return self.compared.model_dump_json()
 
 
 def study_view(found: StudyComparison) -> StudyView:
     """A run beside its study, in words."""
     statements = [_statement_view(one) for one in found.statements]
     return StudyView(
+        compared=found,
         summary=_summary(found),
-        tests=TWO_TESTS,
-        source=found.source,
         scaled=SCALED if found.experiment.scaled else "",
         figures=[figure_view(one) for one in found.figures],
         tables=[_table_view(table) for table in found.tables],
         statements=[one for verdict in JUDGED for one in statements if one.verdict == verdict],
         not_addressed=[one for one in statements if one.verdict == "not addressed"],
-        passed_over=dict(found.passed_over),
     )
 
 
@@ -243,53 +281,6 @@ def _places(one: Judged) -> list[str]:
 
 def _spoken(truth: str) -> str:
     return {"yes": "for it", "no": "against it"}.get(truth, "can't be told")
-
-
-CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
-
-
-def study_text(view: StudyView) -> str:
-    """For a terminal: the summary, a line for each table, and the statements that were judged."""
-    lines = [view.summary, view.tests, *([view.scaled] if view.scaled else []), f"Source: {view.source}.", ""]
-    width = max((len(table.name) for table in view.tables), default=0)
-    lines += [
-        f"{table.name:<{width}}  directions {table.agreement}, {table.undecided} undecided"
-        + (f"; ranks of {table.ranked}: Spearman {table.spearman}, Kendall {table.kendall}" if table.ranked else "")
-        for table in view.tables
-    ]
-    for one in view.statements:
-        lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {finding}" for finding in one.shown)]
-    lines += ["", f"{len(view.not_addressed)} statements are not addressed."]
-    return "\n".join(lines)
-
-
-def study_markdown(view: StudyView) -> str:
-    """The whole part as markdown."""
-    parts = [
-        "## Beside the study",
-        view.summary,
-        view.tests,
-        *([view.scaled] if view.scaled else []),
-        f"Source: {view.source}.",
-    ]
-    for one in view.figures:
-        parts += [f"### {one.title}", _rows(one.header, [(at, *map(_figure_cell, cells)) for at, cells in one.rows])]
-    if view.tables:
-        header = ("table", "directions agree", "undecided", "not measured", "Spearman", "Kendall")
-        summary = [
-            (table.name, table.agreement, table.undecided, table.missing, table.spearman, table.kendall)
-            for table in view.tables
-        ]
-        parts.append(_rows(header, summary))
-    parts += ["### What it says", *(_statement(one) for one in view.statements)]
-    for table in view.tables:
-        parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
-        if table.cells:
-            parts.append(_rows(("", "published (s)", "measured (s)"), [one[:3] for one in table.cells]))
-    parts += ["### Not addressed", "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in view.not_addressed)]
-    if view.passed_over:
-        parts += ["### Trials left out", "\n".join(f"- {one}: {why}" for one, why in view.passed_over.items())]
-    return "\n\n".join(parts) + "\n"
 
 
 def _statement(one: StatementView) -> str:

@@ -1,4 +1,4 @@
-"""Proves that what holds memory outlives its command, that facts tell of it, and that nothing of it is left."""
+"""Proves that free memory is held beyond its command, that facts tell of it, and that it is known where it goes back."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from assay.model.installation import Installation
 from assay.mounts import Mount, mount_of
 from assay.processes import end_processes
 from assay_extras.held_memory import holding
-from assay_extras.held_memory.holding import held_bytes, hold, let_go, memory_facts
+from assay_extras.held_memory.holding import goes_back, held_bytes, hold, let_go, memory_facts
 
 ALL = memory_bytes("MemTotal")
 """So much may stay free that next to nothing is taken: what is held of the machine's memory is others' to notice."""
@@ -65,3 +65,18 @@ def test_facts_say_where_free_memory_goes(tmp_path, monkeypatch, back, told):
     monkeypatch.setattr(holding, "goes_back", lambda: back)
     Lease(tmp_path, "medium").keep()
     assert memory_facts(tmp_path) == {FREE_MEMORY: told}
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [("0110010100", True), ("0110000100", False), ("", False)],
+)
+def test_the_sixth_feature_of_the_balloon_is_free_page_reporting(tmp_path, features, expected):
+    device = tmp_path / "virtio0"
+    device.mkdir()
+    (device / "features").write_text(features + "\n")
+    assert goes_back(tmp_path) is expected
+
+
+def test_a_machine_without_a_balloon_keeps_its_memory(tmp_path):
+    assert goes_back(tmp_path / "nowhere") is False

@@ -6,9 +6,9 @@ from html import unescape
 import pytest
 
 from assay.model.trial import Plan, SettingsSpec
-from assay.report.page import page, template
+from assay.report.page import page
 from assay_extras.studies.comparison import compare
-from assay_extras.studies.view import STUDY_CLASSES, TWO_TESTS, study_markdown, study_text, study_view
+from assay_extras.studies.view import STUDY_CLASSES, TWO_TESTS, study_view
 from tests.builders import a_plan, a_record
 from tests.extras.studies.builders import a_graph_trial, a_rate_trial, a_sort_trial, thrice
 
@@ -31,10 +31,6 @@ def the_view():
     return study_view(compare(*the_run()))
 
 
-def study_html(view):
-    return template("study.html.j2", "assay_extras.studies").render(study=view, study_classes=STUDY_CLASSES)
-
-
 def test_the_page_has_it_between_the_table_and_the_doubts():
     html = page(*the_run(), [])
     assert html.index('id="combinations"') < html.index('id="study"') < html.index('id="doubts"')
@@ -46,7 +42,7 @@ def test_an_experiment_of_ones_own_has_no_such_part():
 
 
 def test_the_page_begins_with_agreement_and_has_every_value():
-    html = study_html(the_view())
+    html = the_view().html()
     # Shuffle and reduce of the closing job as published; its merge the other way round.
     assert html.index("2 of 3 comparisons have the direction that the study has") < html.index("Spearman")
     assert html.index("Spearman") < html.index("What the study says") < html.index("ssd2 / hdd")
@@ -81,14 +77,14 @@ def test_verdicts_stand_with_their_evidence():
 
 def test_what_is_left_out_is_named_and_escaped():
     view = the_view()
-    assert view.passed_over == {"0003-triangles-hdd": "it did not finish"}
-    assert "0003-triangles-hdd" in study_html(view)
-    assert "0003-triangles-hdd" in study_markdown(view)
+    assert view.compared.passed_over == {"0003-triangles-hdd": "it did not finish"}
+    assert "0003-triangles-hdd" in view.html()
+    assert "0003-triangles-hdd" in view.markdown()
 
 
 def test_the_terminal_and_markdown_say_the_same():
     view = the_view()
-    text, markdown = study_text(view), study_markdown(view)
+    text, markdown = view.text(), view.markdown()
     for part in ("2 of 3 comparisons", "T22", "ssd2 / hdd = 1.50 (1.50 to 1.50, 3 pairs)"):
         assert part in text
         assert part in markdown
@@ -101,8 +97,8 @@ def test_the_first_screen_says_why_its_answers_and_the_study_may_differ():
     assert "ot known yet" in html
     assert TWO_TESTS in unescape(html[: html.index('<h2 id="elapsed-time">')])
     view = the_view()
-    assert TWO_TESTS in study_text(view)
-    assert TWO_TESTS in study_markdown(view)
+    assert TWO_TESTS in view.text()
+    assert TWO_TESTS in view.markdown()
 
 
 def test_the_summary_tells_how_many_directions_chance_makes_and_what_holds_everywhere():
@@ -125,7 +121,7 @@ def test_the_summary_tells_how_many_directions_chance_makes_and_what_holds_every
 
 def test_a_direction_that_chance_may_make_is_not_shown_as_a_failure():
     assert STUDY_CLASSES["differs"] not in {"fail", STUDY_CLASSES["undecided"]}
-    assert '<td class="unknown">differs</td>' in study_html(the_view())
+    assert '<td class="unknown">differs</td>' in the_view().html()
 
 
 def the_rates(repetitions=5):
@@ -218,7 +214,7 @@ def test_the_page_and_markdown_have_every_figure_with_its_values():
     assert 'viewBox="0 0 360 ' in html  # what a phone shows without moving it
     assert re.search(
         r"\| 1 \| 153 \(15\d to 15\d\) \| 388 \(3\d\d to 39\d\) \|",
-        study_markdown(a_view("thesis-figures-2-3", records)),
+        a_view("thesis-figures-2-3", records).markdown(),
     )
     assert a_view("thesis-tables-9-13-scaled", the_run()[1]).figures == []
 
@@ -227,6 +223,6 @@ def test_a_run_without_records_says_so():
     plan = Plan(experiment="thesis-tables-6-8", description="", seed=1, trials=())
     view = study_view(compare(plan, []))
     assert view.summary.startswith("The study gives no numbers for what was measured.")
-    assert "0 confirmed, 0 refuted, 0 undecided" in study_text(view)
-    assert "<table" not in study_html(view)
-    assert study_markdown(view)
+    assert "0 confirmed, 0 refuted, 0 undecided" in view.text()
+    assert "<table" not in view.html()
+    assert view.markdown()
