@@ -27,15 +27,16 @@ class ClusterSpec(Frozen):
 
     kind: Literal["embedded", "existing"] = Field(
         default="embedded",
-        description="A fresh cluster of one node for each trial, or yours. `existing` goes without saying where "
-        "`conf_dir` is given.",
+        description="`embedded`: a new cluster of one node for each trial. `existing`: your cluster. With "
+        "`conf_dir` it is `existing`.",
     )
     conf_dir: Path | None = Field(
         default=None, description="The Hadoop configuration directory of an existing cluster; required there."
     )
     starts: Literal["brisk", "stock"] = Field(
         default="brisk",
-        description="How much start-up waiting is cut (see [settings](settings.md#starts)). Embedded only.",
+        description="`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see "
+        "[settings](settings.md#starts)). Embedded only.",
     )
     memory_mb: int = Field(
         default=8192,

@@ -13,7 +13,7 @@ from assay.plan.short_forms import Bytes, Label, Levels, Name, Number, UserPath,
 
 
 class WorkloadEntry(Frozen):
-    """A workload: its name alone, or a map with what is asked of it."""
+    """A workload: its name alone, or a map."""
 
     name: str = Field(description="The computation; see [workloads](workloads.md).")
     variant: str | None = Field(
@@ -21,13 +21,13 @@ class WorkloadEntry(Frozen):
     )
     options: Mapping[str, Text] = Field(
         default={},
-        description="Options of the workload; numbers and booleans are read as text. A path counts from the experiment "
-        "file's folder.",
+        description="Options of the workload. Numbers and booleans are read as text. Paths are relative to the "
+        "folder of the experiment file.",
     )
     hadoop: Mapping[str, Levels] = Field(
         default={},
-        description="Hadoop properties for this workload's jobs alone. They win over all others; staging is not "
-        "affected. A list of levels makes the property a factor of this workload.",
+        description="Hadoop properties for this workload's jobs alone. They override all others and do not affect "
+        "staging. A list of levels makes the property a factor of this workload.",
     )
 
 
@@ -35,32 +35,32 @@ class MediumEntry(Frozen):
     """A medium: a kind's or a profile's name alone, or a map."""
 
     kind: Literal["directory", "memory", "emulated"] = Field(
-        default="directory", description="What it is. `emulated` goes without saying where `profile` is given."
+        default="directory", description="The kind of medium. With `profile` it is `emulated`."
     )
     path: UserPath | None = Field(
         default=None,
-        description="Of a directory: where; it must exist and be writable; by default the working directory. Of "
-        "memory: another tmpfs than `/dev/shm`. Of an emulated drive: the directory for its backing file, on a disk "
+        description="Directory: its path; it must exist and be writable; by default the working directory. Memory: "
+        "a tmpfs other than `/dev/shm`. Emulated drive: the directory of its backing file, on a disk "
         "faster than the drive; by default `.assay/work`.",
     )
     size: Bytes | None = Field(
         default=None,
-        description="Of memory: a tmpfs of its own that is full at that size. It takes root; without, the size bounds "
-        "nothing and a doubt says so. Of an emulated drive: use only so much of it, from its start; all of it by "
-        "default. A directory has none.",
+        description="Memory: the size of a tmpfs of its own, which needs root; without root the size has no effect,"
+        " and a doubt says so. Emulated drive: use only the first bytes of the drive; by default all. "
+        "Not for directories.",
     )
     profile: str | None = Field(
         default=None,
-        description="Of an emulated drive: its profile's name, or the path of a profile file; a path ends in `.yaml` "
+        description="Emulated drive: the name of its profile, or the path of a profile file, which ends in `.yaml` "
         "or `.yml`.",
     )
-    file_system: Literal["ext4", "xfs"] = Field(default="ext4", description="On an emulated drive.")
+    file_system: Literal["ext4", "xfs"] = Field(default="ext4", description="Emulated drive: its file system.")
     slowdown: Whole = Field(
         default=1,
         ge=1,
         le=100,
-        description="Of an emulated drive: how many times as long all that it does takes, for a machine whose "
-        "processors are so much slower, or fewer, than those that the drive is meant for.",
+        description="Emulated drive: multiplies all of its times, for a machine whose processors are slower, or "
+        "fewer, by this factor than those of the real machine with the drive.",
     )
 
     @model_validator(mode="after")
@@ -94,7 +94,9 @@ Shares = Annotated[
 class PlacementEntry(Frozen):
     """A placement: a medium's name, fractions of media, or a map with the media of each role."""
 
-    name: Name | None = Field(default=None, description="Its name in tables; by default made of its media's.")
+    name: Name | None = Field(
+        default=None, description="The name in tables; by default made from the names of its media."
+    )
     input: Shares = Field(min_length=1, description=_medium_alone("files that the jobs read"))
     intermediate: Shares = Field(
         min_length=1, description=_medium_alone("spills, merges and map outputs in local directories")
@@ -121,12 +123,13 @@ class DatasetEntry(DatasetSpec):
 
     name: Label = Field(
         default="",
-        description="The name in reports. By default the file's name up to its first dot, the published graph's name, "
-        "or `NAME-like` with `-xSCALE` where the scale is not 1. Names must differ: give one when only seeds differ.",
+        description="The name in reports. By default the file's name up to its first dot, the published graph's "
+        "name, or `NAME-like`, with `-xSCALE` if the scale is not 1. Names must differ, so give a name "
+        "if only seeds differ.",
     )
     file: UserPath | None = Field(default=None, description="A graph file of yours, one edge per line.")
     format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = Field(
-        default="auto", description="How `file` is written ([below](#forms-of-a-file)); recognised by default."
+        default="auto", description="The [format](#file-formats) of `file`; recognised by default."
     )
     header_lines: Whole | None = Field(
         default=None,
@@ -135,16 +138,21 @@ class DatasetEntry(DatasetSpec):
     )
     get: str | None = Field(
         default=None,
-        description="A published graph. It is downloaded once and checked. `assay data list` shows the names.",
+        description="A published graph, downloaded once and checked. `assay data list` shows the names.",
     )
-    make: str | None = Field(default=None, description="A graph generated like the published one of that name.")
+    make: str | None = Field(
+        default=None, description="A graph generated with the proportions of this published graph."
+    )
     seed: Whole = Field(
-        default=1, ge=0, le=MOST_SEED, description="For `make`: another seed makes another graph of the same kind."
+        default=1,
+        ge=0,
+        le=MOST_SEED,
+        description="For `make`: the seed of the random numbers. Another seed makes another graph of the same kind.",
     )
     scale: Number = Field(
         default=1.0,
-        description="For `make`: the fraction of the published graph's nodes and edges, at most 100. The least depends "
-        "on the graph and is told.",
+        description="For `make`: the size as a fraction of the published graph's nodes and edges, at most 100. The "
+        "smallest fraction depends on the graph.",
     )
 
     @model_validator(mode="after")

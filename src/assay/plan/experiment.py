@@ -82,7 +82,7 @@ class ExperimentFile(Frozen):
     description: Prose = Field(default="", description="Shown in the report.")
     next: Prose = Field(
         default="",
-        description="What to do after this experiment, in a sentence; the report ends with it. Commands in it stand "
+        description="The next step after this experiment, in a sentence that ends the report. Write commands "
         "between back quotes.",
     )
     workloads: Annotated[
@@ -91,11 +91,13 @@ class ExperimentFile(Frozen):
     datasets: Annotated[
         list[OneDataset], BeforeValidator(one_or_many, json_schema_input_type=OneDataset | list[OneDataset])
     ] = Field(
-        default=[], min_length=1, description="On which graphs. Required, unless all workloads make their own input."
+        default=[],
+        min_length=1,
+        description="The graphs to compute on. Required unless all workloads generate their own input.",
     )
     media: Mapping[Name, OneMedium] = Field(
         default={},
-        description="The places for bytes, by names of your choice. Required on Assay's own cluster, not allowed on an "
+        description="The media, by names of your choice. Required on an embedded cluster, not allowed on an "
         "existing one.",
     )
     placement: Annotated[
@@ -103,12 +105,13 @@ class ExperimentFile(Frozen):
     ] = Field(
         default=[],
         min_length=1,
-        description="Which medium serves input, intermediates and output; by default each medium alone. Embedded only.",
+        description="The medium of input, intermediate data and output; by default each medium takes all of them. "
+        "Embedded only.",
     )
     zero_delay_baseline: Annotated[bool, Field(strict=True)] = Field(
         default=False,
         description="Whether each combination also runs on a drive without delays, as the placement "
-        f"`{ZERO_DELAY}`: what storage costs is the time above that ([below](#the-zero-delay-baseline)). Emulated "
+        f"`{ZERO_DELAY}`. The time above that is what storage costs ([below](#the-zero-delay-baseline)). Emulated "
         "drives only.",
     )
     worth: Percentage = Field(
@@ -119,42 +122,43 @@ class ExperimentFile(Frozen):
     )
     placement_check: Literal["doubt", "error"] = Field(
         default="doubt",
-        description="What bytes that [landed elsewhere](#where-bytes-landed) are: a doubt, or the trial's failure.",
+        description="Whether bytes that [landed elsewhere](#where-bytes-landed) raise a doubt or make the trial fail.",
     )
     settings: Annotated[list[str], BeforeValidator(one_or_many, json_schema_input_type=str | list[str])] = Field(
         default=["defaults"],
         min_length=1,
-        description="Profiles, that is named sets of Hadoop properties: `stock`, `defaults`, `containers`, `customs`, "
-        "`small` and others (see [settings](settings.md)), or one under `profiles`.",
+        description="Settings profiles, which are named sets of Hadoop properties: `stock`, `defaults`, "
+        "`containers`, `customs`, `small` and others (see [settings](settings.md)), or your own under "
+        "`profiles`.",
     )
     profiles: Mapping[Label, Profile] = Field(
-        default={}, description="Your own profiles. One with a shipped name replaces it."
+        default={}, description="Your own settings profiles. A profile with a shipped name replaces the shipped one."
     )
     hadoop: Mapping[str, Levels] = Field(
         default={},
-        description="Hadoop properties for all trials. They win over the profiles. A list of levels makes a property a "
-        "factor.",
+        description="Hadoop properties for all trials. They override the profiles. A list of levels makes a "
+        "property a factor.",
     )
     replication: Annotated[list[Copies], BeforeValidator(one_or_many, json_schema_input_type=Copies | list[Copies])] = (
         Field(
             default=[],
             min_length=1,
-            description="Copies that HDFS keeps of each block (`dfs.replication`). Assay's own cluster has one "
-            "DataNode and keeps one copy, whatever is asked for: a doubt says so.",
+            description="Copies that HDFS keeps of each block (`dfs.replication`). The embedded cluster has one "
+            "DataNode and always keeps one copy; asking for more raises a doubt.",
         )
     )
     cluster: OneCluster = Field(default=ClusterSpec(), description="Which cluster to run on.")
     memory: Annotated[list[Bytes], BeforeValidator(one_or_many, json_schema_input_type=Bytes | list[Bytes])] = Field(
         default=[],
         min_length=1,
-        description="Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); without, no "
-        "bound. Embedded only.",
+        description="Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); by default no"
+        " bound. Embedded only.",
     )
     cpus: Annotated[list[Cpus], BeforeValidator(one_or_many, json_schema_input_type=Cpus | list[Cpus])] = Field(
         default=[],
         min_length=1,
-        description="Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); without, no bound. "
-        "Embedded only.",
+        description="Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default no "
+        "bound. Embedded only.",
     )
     cache: Annotated[
         list[CacheState], BeforeValidator(one_or_many, json_schema_input_type=CacheState | list[CacheState])
@@ -168,9 +172,9 @@ class ExperimentFile(Frozen):
     ] = Field(
         default=["default"],
         min_length=1,
-        description="Whether [probes](probes.md) measure the trial. `capture`: all of them, but the network's bytes by "
-        "purpose come from [tshark](../how-to/capture-packets.md). Several, to see what they cost. On an existing "
-        "cluster there are none.",
+        description="Whether [probes](probes.md) measure the trial. With `capture` the network's bytes by purpose "
+        "come from [tshark](../how-to/capture-packets.md). Name several levels to see what probes cost."
+        " An existing cluster has no probes.",
     )
     design: Literal["grid", "one-at-a-time"] = Field(
         default="grid",
@@ -179,20 +183,20 @@ class ExperimentFile(Frozen):
     )
     base: Mapping[str, Text] = Field(
         default={},
-        description="For `one-at-a-time`: the factors that are changed one at a time, each with the level at which it "
-        "stays while another one changes. Factors that are not named are combined with all of that.",
+        description="For `one-at-a-time`: the factors to change one at a time, each with its level while another "
+        "factor changes. All other factors are combined with each of these.",
     )
     zip: Zipped = Field(
         default=[],
-        description="Lists of factors whose levels go together, first with first, second with second; they must have "
-        "equally many.",
+        description="Lists of factors whose levels go together, first with first, second with second. Zipped "
+        "factors must have the same number of levels.",
     )
     exclude: Annotated[
         list[Combined], BeforeValidator(one_or_many, json_schema_input_type=Combined | list[Combined])
     ] = Field(
         default=[],
-        description="Combinations to leave out: those that have all the levels of one of these maps; several levels of "
-        "a factor may be given as a list.",
+        description="Combinations to leave out: those with all the levels of one of these maps. A list of levels "
+        "stands for any of them.",
     )
     repetitions: Whole = Field(
         default=1,
@@ -204,16 +208,16 @@ class ExperimentFile(Frozen):
         default=0,
         ge=0,
         le=1000,
-        description="So many trials run before all others, to warm the machine up. They are recorded and marked, and "
-        "no figure counts them.",
+        description="The number of trials that run before all others, to warm up the machine. They are recorded and"
+        " marked, and count in no figure.",
     )
     order: Literal["interleaved", "mirrored"] = Field(
         default="interleaved",
-        description="`mirrored`: each repetition runs the placements there and back, with the zero-delay baseline once "
-        "in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels within it. "
-        "See [below](#order).",
+        description="With `mirrored` each repetition runs the placements in one order and then in reverse, with the"
+        " zero-delay baseline once in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift"
+        " of the machine cancels. See [below](#order).",
     )
-    seed: Whole = Field(default=1, ge=0, le=MOST_SEED, description="Draws the order of the trials.")
+    seed: Whole = Field(default=1, ge=0, le=MOST_SEED, description="The seed of the order of the trials.")
 
     @model_validator(mode="after")
     def _media_belong_to_the_cluster(self) -> "ExperimentFile":

@@ -32,14 +32,14 @@ Text = Annotated[Prose, BeforeValidator(_as_text, json_schema_input_type=str | b
 
 
 class Profile(Frozen):
-    """A named set of properties as it is written down, before inheritance is worked out."""
+    """A named set of properties as written, before inheritance is resolved."""
 
-    about: Prose = Field(default="", description="For readers.")
+    about: Prose = Field(default="", description="A description for readers.")
     inherits: str | None = Field(
-        default=None, description="The profile whose properties to start from; Hadoop's own defaults by default."
+        default=None, description="The profile to start from; by default Hadoop's own defaults."
     )
     properties: Mapping[str, Text] = Field(
-        default={}, description="Added to these, or instead of them. Numbers and booleans are passed on as text."
+        default={}, description="Properties that are added or replaced. Numbers and booleans are passed on as text."
     )
 
 
