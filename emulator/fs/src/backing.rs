@@ -5,15 +5,15 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::io::Errno;
 use serde::Serialize;
 
 use crate::mapping::{Mapping, Part};
-use crate::sys;
 
 /// Sectors that every operating system counts in.
 const SECTOR_BYTES: u64 = 512;
@@ -83,8 +83,12 @@ impl Backing {
         self.bytes
     }
 
-    fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+    /// First byte at or after `offset` that has been written; None when there is none up to the end of the file.
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        match seek(&self.file, SeekFrom::Data(offset)) {
+            Err(Errno::NXIO) => Ok(None),
+            found => Ok(Some(found?)),
+        }
     }
 
     /// How many bytes of a range lie on the disk.
@@ -99,7 +103,7 @@ impl Backing {
         if self.mapping.is_resident(offset, bytes) {
             return self.mapping.part(offset, bytes).map_or(AtOnce::No, AtOnce::Mapped);
         }
-        match sys::next_data(self.fd(), offset) {
+        match self.next_data(offset) {
             Ok(data) if data.is_none_or(|data| data >= offset + bytes as u64) => AtOnce::Zeroes,
             _ => AtOnce::No,
         }
@@ -110,31 +114,29 @@ impl Backing {
         self.note(format!("read: {error}"));
     }
 
-    /// Fills the buffer, however long that takes. The error is the number for the client.
-    pub fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), i32> {
+    /// Fills the buffer, however long that takes. The error is the one for the client.
+    pub fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), Errno> {
         self.noted("read", offset, self.file.read_exact_at(buffer, offset))
     }
 
-    /// Writes the bytes. The error is the number for the client.
-    pub fn write(&self, bytes: &[u8], offset: u64) -> Result<(), i32> {
+    /// Writes the bytes. The error is the one for the client.
+    pub fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Errno> {
         let parts = bytes.chunks(self.part_bytes).zip((offset..).step_by(self.part_bytes));
         parts.into_iter().try_for_each(|(part, at)| self.noted("write", at, self.file.write_all_at(part, at)))
     }
 
-    /// Gives a range's space back; it reads as zeroes. The error is the number for the client.
+    /// Gives a range's space back; it reads as zeroes. The error is the one for the client.
     ///
     /// Where the host's file system can't free a range, zeroes are written there. Ignoring it would not do: the kernel's
     /// loop driver asks in the same words for a discard, after which anything may be read, and for zeroes.
-    pub fn punch(&self, offset: u64, length: u64) -> Result<(), i32> {
+    pub fn punch(&self, offset: u64, length: u64) -> Result<(), Errno> {
         let length = self.within(offset, length);
         if length == 0 {
             return Ok(());
         }
-        match sys::punch_hole(self.fd(), offset, length) {
-            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
-                self.noted("zero", offset, self.zero(offset, offset + length))
-            }
-            result => self.noted("discard", offset, result),
+        match fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length) {
+            Err(Errno::OPNOTSUPP) => self.noted("zero", offset, self.zero(offset, offset + length)),
+            result => self.noted("discard", offset, result.map_err(io::Error::from)),
         }
     }
 
@@ -143,7 +145,7 @@ impl Backing {
         static ZEROES: [u8; MOST_PART_BYTES] = [0; MOST_PART_BYTES];
         let part = self.part_bytes as u64;
         let mut at = offset;
-        while let Some(data) = sys::next_data(self.fd(), at)?.filter(|data| *data < end) {
+        while let Some(data) = self.next_data(at)?.filter(|data| *data < end) {
             // Up to a boundary: a part that ended within a block would make data of what follows it.
             let length = (end - data).min(part - data % part);
             self.file.write_all_at(&ZEROES[..length as usize], data)?;
@@ -159,10 +161,10 @@ impl Backing {
     }
 
     /// A drive has no words for "the host's disk is full": every failure is an I/O error, and the reason is kept here.
-    fn noted(&self, what: &str, offset: u64, result: io::Result<()>) -> Result<(), i32> {
+    fn noted(&self, what: &str, offset: u64, result: io::Result<()>) -> Result<(), Errno> {
         result.map_err(|error| {
             self.note(format!("{what} at byte {offset}: {error}"));
-            libc::EIO
+            Errno::IO
         })
     }
 
@@ -237,7 +239,7 @@ mod tests {
     #[test]
     fn a_failure_is_an_io_error_with_its_reason_kept() {
         let (path, backing) = backing("failure", 4096);
-        assert_eq!(backing.read(&mut [0; 4096], 4096), Err(libc::EIO));
+        assert_eq!(backing.read(&mut [0; 4096], 4096), Err(Errno::IO));
         let failures = backing.failures();
         assert_eq!(failures.count, 1);
         assert!(failures.reasons[0].starts_with("read at byte 4096"), "{failures:?}");

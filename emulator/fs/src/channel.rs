@@ -1,10 +1,13 @@
 //! The connection to the kernel's FUSE: mounting, taking requests, answering them.
 
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::ffi::CString;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::MountFlags;
 
 use crate::mapping::Part;
 use crate::protocol::{self, WRITE_PREFIX_BYTES};
@@ -26,24 +29,27 @@ pub enum Received {
 
 /// A mounted file system, seen from below.
 pub struct Channel {
-    device: File,
+    device: OwnedFd,
     directory: PathBuf,
 }
 
 impl Channel {
     /// Mounts an empty channel on a directory. Errors say why it can't be, and how to mend that.
     pub fn mount(directory: &Path) -> Result<Self, String> {
-        if !sys::is_root() {
+        if !rustix::process::geteuid().is_root() {
             return Err("only root can mount the emulated disk: run as root".into());
         }
-        let device =
-            OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/fuse").map_err(
-                |error| format!("/dev/fuse can't be opened ({error}): load the kernel's fuse module (modprobe fuse)"),
-            )?;
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let device = rustix::fs::open("/dev/fuse", flags, Mode::empty()).map_err(io::Error::from).map_err(|error| {
+            format!("/dev/fuse can't be opened ({error}): load the kernel's fuse module (modprobe fuse)")
+        })?;
         let directory =
             directory.canonicalize().map_err(|error| format!("the mount point {}: {error}", directory.display()))?;
         let options = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
-        sys::mount(NAME, &directory, &format!("fuse.{NAME}"), &options)
+        let options = CString::new(options).expect("a number holds no zero byte");
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::NOATIME;
+        rustix::mount::mount(NAME, &directory, format!("fuse.{NAME}"), flags, options.as_c_str())
+            .map_err(io::Error::from)
             .map_err(|error| format!("mounting FUSE on {} was refused: {error}", directory.display()))?;
         Ok(Self { device, directory })
     }
@@ -56,20 +62,18 @@ impl Channel {
 
     /// To wait for requests with.
     #[must_use]
-    pub fn fd(&self) -> RawFd {
-        self.device.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
     }
 
     /// Takes the next request without waiting. A write's payload begins at the start of `payload`.
     pub fn receive(&self, prefix: &mut [u8; WRITE_PREFIX_BYTES], payload: &mut [u8]) -> io::Result<Received> {
-        match sys::read_two(self.fd(), prefix, payload) {
+        match rustix::io::readv(&self.device, &mut [IoSliceMut::new(prefix), IoSliceMut::new(payload)]) {
             Ok(count) => Ok(Received::Message(count)),
-            Err(error) => match error.raw_os_error() {
-                // Nothing there, a signal, or a request that was withdrawn while we took it.
-                Some(libc::EAGAIN | libc::EINTR | libc::ENOENT) => Ok(Received::Nothing),
-                Some(libc::ENODEV) => Ok(Received::Unmounted),
-                _ => Err(error),
-            },
+            // Nothing there, a signal, or a request that was withdrawn while we took it.
+            Err(Errno::AGAIN | Errno::INTR | Errno::NOENT) => Ok(Received::Nothing),
+            Err(Errno::NODEV) => Ok(Received::Unmounted),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -81,22 +85,24 @@ impl Channel {
     /// Answers a request with bytes of the page cache. An error means that the client got an I/O error.
     pub fn answer_mapped(&self, unique: u64, part: Part) -> io::Result<()> {
         let header = protocol::reply_header(unique, 0, part.bytes());
-        told(sys::write_mapped(self.fd(), &header, part))
+        told(sys::write_mapped(&self.device, &header, part))
     }
 
-    /// Answers a request with an error number.
-    pub fn refuse(&self, unique: u64, error: i32) -> io::Result<()> {
-        self.send(&protocol::reply_header(unique, error, 0), &[])
+    /// Answers a request with an error.
+    pub fn refuse(&self, unique: u64, error: Errno) -> io::Result<()> {
+        self.send(&protocol::reply_header(unique, error.raw_os_error(), 0), &[])
     }
 
     fn send(&self, header: &[u8], payload: &[u8]) -> io::Result<()> {
-        told(sys::write_two(self.fd(), header, payload))
+        let parts = [IoSlice::new(header), IoSlice::new(payload)];
+        let count = if payload.is_empty() { 1 } else { 2 };
+        told(rustix::io::writev(&self.device, &parts[..count]).map_err(io::Error::from))
     }
 }
 
 fn told(result: io::Result<usize>) -> io::Result<()> {
     match result {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV | libc::EINTR)) => Ok(()),
+        Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NOENT | Errno::NODEV | Errno::INTR)) => Ok(()),
         other => other.map(drop),
     }
 }

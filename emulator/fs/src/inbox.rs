@@ -2,16 +2,18 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
 
 use crate::buffers::Buffer;
 use crate::control::Command;
 use crate::mapping::Part;
 use crate::schedule::Slot;
-use crate::sys;
 
 /// What a request's real work gave.
 pub enum Outcome {
@@ -25,8 +27,8 @@ pub enum Outcome {
     Written(u32),
     /// Done, and nothing to say about it.
     Done,
-    /// An error number.
-    Failed(i32),
+    /// An error.
+    Failed(Errno),
 }
 
 /// A message to the serving thread.
@@ -52,20 +54,22 @@ pub struct Inbox {
 impl Inbox {
     /// An empty inbox.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { notes: Mutex::default(), filled: AtomicBool::new(false), counter: sys::event_counter()? })
+        let counter = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Self { notes: Mutex::default(), filled: AtomicBool::new(false), counter })
     }
 
     /// To wait with.
     #[must_use]
-    pub fn fd(&self) -> RawFd {
-        self.counter.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.counter.as_fd()
     }
 
     /// Puts a note in and wakes the serving thread.
     pub fn post(&self, note: Note) {
         self.notes.lock().expect("no holder of this lock panics").push_back(note);
         self.filled.store(true, Ordering::Release);
-        sys::signal(&self.counter);
+        // It can only fail when the counter is full, and then it is readable.
+        let _ = rustix::io::write(&self.counter, &1_u64.to_ne_bytes());
     }
 
     /// All notes there are.
@@ -74,7 +78,8 @@ impl Inbox {
         if !self.filled.swap(false, Ordering::Acquire) {
             return VecDeque::new();
         }
-        sys::clear(&self.counter);
+        // It can only fail when the counter is empty already.
+        let _ = rustix::io::read(&self.counter, &mut [0; 8]);
         std::mem::take(&mut *self.notes.lock().expect("no holder of this lock panics"))
     }
 }

@@ -29,6 +29,8 @@ use std::sync::Arc;
 use std::{fs, thread};
 
 use assay_model::Profile;
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::mount::{UnmountFlags, unmount};
 use serde_json::json;
 
 use arguments::{Action, ServeArguments};
@@ -83,8 +85,9 @@ fn check(path: &Path) -> ExitCode {
 fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let profile = profile(&arguments.profile)?;
     let device = assay_model::build(&profile, arguments.seed).map_err(|error| error.to_string())?;
-    // Before the backing file is mapped, whose pages must stay the host's to evict.
-    let memory_locked = sys::lock_memory();
+    // No memory may be swapped out. Before the backing file is mapped, whose pages must stay the host's to evict.
+    let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+    let memory_locked = mlockall(all).is_ok();
     let backing = Arc::new(backing::Backing::open(&arguments.backing, backing::part_bytes(&profile.kind))?);
     let inbox = Arc::new(inbox::Inbox::new().map_err(|error| format!("no event counter: {error}"))?);
     let log = Arc::new(trace::Log::default());
@@ -106,8 +109,9 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
             server.run().map_err(|error| format!("serving the disk: {error}"))
         });
     log.end();
-    // Whatever happened, leave nothing behind; both may be gone already.
-    let _ = sys::unmount(&directory);
+    // Whatever happened, leave nothing behind; both may be gone already. A mount that something still uses stays in the tree:
+    // taken out of it, a loop device's file would lose its name, and nobody could tell any more whose device that is.
+    let _ = unmount(&directory, UnmountFlags::empty());
     let _ = fs::remove_file(&arguments.control);
     served
 }

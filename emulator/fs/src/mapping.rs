@@ -1,8 +1,10 @@
 //! The backing file as memory, so that an answer goes from the host's page cache to the kernel in one copy.
 
+use std::ffi::c_void;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munlock};
 
 const PAGE_BYTES: u64 = 4096;
 /// Pages of the longest range that is asked for: 1 MiB that begins within a page.
@@ -10,7 +12,7 @@ const MOST_PAGES: usize = 257;
 
 /// A file, mapped for reading. Its memory changes under our feet, so it is never a Rust slice: only the kernel looks at it.
 pub struct Mapping {
-    start: *mut libc::c_void,
+    start: *mut c_void,
     bytes: usize,
 }
 
@@ -22,7 +24,7 @@ unsafe impl Sync for Mapping {}
 /// A part of a mapping, for the kernel to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    start: *const libc::c_void,
+    start: *const c_void,
     bytes: usize,
 }
 
@@ -35,11 +37,8 @@ impl Mapping {
         let bytes = usize::try_from(bytes).map_err(io::Error::other)?;
         // SAFETY: a new mapping, at an address of the kernel's choice, of a file that is open for reading.
         unsafe {
-            let start = libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0);
-            if start == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            libc::munlock(start, bytes);
+            let start = mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, 0)?;
+            munlock(start, bytes)?;
             Ok(Self { start, bytes })
         }
     }

@@ -11,6 +11,7 @@ use crate::buffers::Buffer;
 use crate::pace::Pace;
 use crate::path_cost::{Line, PathCost};
 
+use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 /// The two request sizes that the line goes through.
@@ -32,13 +33,12 @@ const LEAST_REPETITIONS: usize = 9;
 /// not be in use. Errors say what and how to mend.
 pub fn run(device: &Path, control: &Path) -> Result<PathCost, String> {
     let shown = device.display();
-    let mut file =
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_DIRECT | libc::O_EXCL)
-            .open(device)
-            .map_err(|error| format!("{shown} can't be opened for direct I/O ({error}): measure before mounting it"))?;
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags((OFlags::DIRECT | OFlags::EXCL).bits() as i32)
+        .open(device)
+        .map_err(|error| format!("{shown} can't be opened for direct I/O ({error}): measure before mounting it"))?;
     let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("{shown}: {error}"))?;
     if bytes < REGION_BYTES {
         return Err(format!("{shown} has {bytes} bytes: measuring needs {REGION_BYTES}"));

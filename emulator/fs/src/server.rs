@@ -4,10 +4,13 @@
 //! work itself. What would wait for the host's disk goes to the workers.
 
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::thread;
 
 use assay_model::{Device, Kind, Nanos};
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
 
 use crate::backing::{AtOnce, Backing};
 use crate::buffers::{Buffer, Pool};
@@ -89,7 +92,8 @@ impl Server {
 
     /// Serves until the file system is unmounted or the end is asked for.
     pub fn run(mut self) -> io::Result<()> {
-        sys::exact_timers();
+        // Timers fire when they are due, not up to 50 us later; where that is refused, the report shows it.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         self.real_time = sys::real_time_priority();
         loop {
             let now = sys::monotonic_ns();
@@ -165,17 +169,17 @@ impl Server {
             Operation::Resize(bytes) if bytes == disk_bytes => {
                 self.channel.answer(unique, &protocol::attributes_reply(DISK_NODE, disk_bytes))
             }
-            Operation::Resize(_) => self.channel.refuse(unique, libc::EPERM),
+            Operation::Resize(_) => self.channel.refuse(unique, Errno::PERM),
             Operation::Lookup(ref name) if call.node == ROOT_NODE && name == DISK_NAME => {
                 self.channel.answer(unique, &protocol::entry_reply(disk_bytes))
             }
-            Operation::Lookup(_) => self.channel.refuse(unique, libc::ENOENT),
+            Operation::Lookup(_) => self.channel.refuse(unique, Errno::NOENT),
             Operation::ReadDir { offset, size } => {
                 self.channel.answer(unique, &protocol::directory_reply(offset, size))
             }
             Operation::StatFs => self.channel.answer(unique, &protocol::statfs_reply(disk_bytes)),
             Operation::Init { major, max_readahead, flags, .. } => self.init(unique, major, max_readahead, flags),
-            Operation::Unknown => self.channel.refuse(unique, libc::ENOSYS),
+            Operation::Unknown => self.channel.refuse(unique, Errno::NOSYS),
         }
     }
 
@@ -219,7 +223,7 @@ impl Server {
 
     fn write(&mut self, unique: u64, offset: u64, size: u32) -> io::Result<()> {
         if self.backing.within(offset, u64::from(size)) < u64::from(size) {
-            return self.channel.refuse(unique, libc::EFBIG);
+            return self.channel.refuse(unique, Errno::FBIG);
         }
         self.arrive(unique, Kind::Write, offset, u64::from(size), |server, slot| {
             let (length, started) = (size as usize, sys::monotonic_ns());
@@ -246,7 +250,7 @@ impl Server {
         } else if mode & FALLOCATE_ZERO_RANGE != 0 {
             Kind::Write
         } else {
-            return self.channel.refuse(unique, libc::EOPNOTSUPP);
+            return self.channel.refuse(unique, Errno::OPNOTSUPP);
         };
         let bytes = self.backing.within(offset, length);
         self.arrive(unique, kind, offset, bytes, |server, slot| {
@@ -277,12 +281,12 @@ impl Server {
     /// Unmounts from another thread, because the kernel may ask us something while it does.
     fn end(&mut self) -> io::Result<()> {
         let (inbox, directory) = (Arc::clone(&self.inbox), self.channel.directory().to_path_buf());
-        let unmount = move || {
+        let leave = move || {
             // When it is refused there is nothing left to do but to go; the mount then answers with errors.
-            let _ = sys::unmount(&directory);
+            let _ = unmount(&directory, UnmountFlags::empty());
             inbox.post(Note::Unmounted);
         };
-        thread::Builder::new().name("unmount".into()).stack_size(128 << 10).spawn(unmount).map(drop)
+        thread::Builder::new().name("unmount".into()).stack_size(128 << 10).spawn(leave).map(drop)
     }
 
     fn command(&mut self, command: Command) -> serde_json::Value {

@@ -2,12 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_assay-emulator");
 const DISK_BYTES: u64 = 64 << 20;
@@ -22,8 +25,7 @@ struct Served {
 impl Served {
     /// None, with the reason printed, where disks can't be mounted.
     fn start(name: &str) -> Option<Self> {
-        // SAFETY: always succeeds.
-        if unsafe { libc::geteuid() } != 0 || !PathBuf::from("/dev/fuse").exists() {
+        if !geteuid().is_root() || !PathBuf::from("/dev/fuse").exists() {
             println!("skipped: mounting needs root and /dev/fuse");
             return None;
         }
@@ -66,15 +68,13 @@ impl Served {
         fs::read_to_string("/proc/mounts").unwrap().contains(mount.to_str().unwrap())
     }
 
-    fn signal(&self, signal: i32) {
-        // SAFETY: the process is our child and has not been waited for.
-        unsafe { libc::kill(self.program.id() as i32, signal) };
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.program), signal).unwrap();
     }
 
     fn unmount(&self) {
-        let mount = std::ffi::CString::new(self.home.join("mount").to_str().unwrap()).unwrap();
-        // SAFETY: the string ends with a zero byte and lives through the call.
-        unsafe { libc::umount2(mount.as_ptr(), libc::MNT_DETACH) };
+        // It may be gone already.
+        let _ = unmount(self.home.join("mount"), UnmountFlags::DETACH);
     }
 }
 
@@ -105,9 +105,7 @@ fn bytes_come_back_and_space_is_freed() {
 
     let blocks = || fs::metadata(served.home.join("backing")).unwrap().blocks();
     let before = blocks();
-    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    // SAFETY: no memory is involved.
-    assert_eq!(unsafe { libc::fallocate(disk.as_raw_fd(), mode, 1 << 20, 2 << 20) }, 0);
+    fallocate(&disk, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 1 << 20, 2 << 20).unwrap();
     assert!(blocks() + 4000 < before, "{before} blocks have become {}", blocks());
     disk.read_exact_at(&mut read[..4096], 1 << 20).unwrap();
     assert_eq!(read[..4096], [0; 4096]);
@@ -136,7 +134,7 @@ fn commands_are_obeyed_and_a_signal_ends_it() {
     assert_eq!(served.ask("reset")["ok"], true);
     assert_eq!(served.ask("report")["writes"]["bytes"], 0);
 
-    served.signal(libc::SIGTERM);
+    served.signal(Signal::TERM);
     assert!(served.program.wait().unwrap().success(), "also while the disk is open");
     assert!(served.is_mounted(), "a file that is open keeps its name, by which its users are found");
     assert!(!served.home.join("control").exists());
@@ -189,11 +187,10 @@ fn a_kill_loses_nothing_that_was_answered() {
     let Some(mut served) = Served::start("kill") else { return };
     served.ask("begin {}");
     let disk = served.disk();
-    let victim = served.program.id() as i32;
+    let victim = Pid::from_child(&served.program);
     let killer = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));
-        // SAFETY: the process is our child and has not been waited for.
-        unsafe { libc::kill(victim, libc::SIGKILL) };
+        kill_process(victim, Signal::KILL).unwrap();
     });
     let places = (0..DISK_BYTES).step_by(4096).cycle();
     let answered = places.take_while(|at| disk.write_all_at(&pattern(*at), *at).is_ok() && disk.sync_data().is_ok());
@@ -217,12 +214,9 @@ fn a_kill_loses_nothing_that_was_answered() {
 fn a_full_host_is_an_io_error_with_its_reason() {
     let Some(served) = Served::start("full") else { return };
     // A full file system of our own: 1 MiB of memory.
-    let (small, kind) = (served.home.join("small"), c"tmpfs");
+    let small = served.home.join("small");
     fs::create_dir(&small).unwrap();
-    let point = std::ffi::CString::new(small.to_str().unwrap()).unwrap();
-    // SAFETY: all strings end with a zero byte and live through the call.
-    let mounted = unsafe { libc::mount(kind.as_ptr(), point.as_ptr(), kind.as_ptr(), 0, c"size=1m".as_ptr().cast()) };
-    assert_eq!(mounted, 0);
+    mount("tmpfs", &small, "tmpfs", MountFlags::empty(), c"size=1m").unwrap();
     let home = small.join("home");
     fs::create_dir_all(home.join("mount")).unwrap();
     fs::write(home.join("profile.json"), NULL_PROFILE).unwrap();
@@ -231,9 +225,8 @@ fn a_full_host_is_an_io_error_with_its_reason() {
     let error = inner.disk().write_all_at(&vec![7; 2 << 20], 0).unwrap_err();
     let report = inner.ask("report");
     drop(inner);
-    // SAFETY: as above.
-    unsafe { libc::umount2(point.as_ptr(), libc::MNT_DETACH) };
-    assert_eq!(error.raw_os_error(), Some(libc::EIO));
+    unmount(&small, UnmountFlags::DETACH).unwrap();
+    assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::IO.raw_os_error()));
     let reason = report["backing_errors"]["reasons"][0].as_str().unwrap();
     assert!(reason.contains("write at byte") && reason.contains("No space left"), "{reason}");
 }
