@@ -15,11 +15,11 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.cluster.distribution import Distribution, bundled, find_java
-from assay.cluster.embedded import EmbeddedCluster
-from assay.lease import release_stale
-from assay.model.cluster import ClusterSpec, Layout, RunningCluster
+from assay.host.lease import release_stale
+from assay.model.platform import ClusterSpec, Layout, RunningCluster
 from assay.model.progress import Silent
+from assay.platform.distribution import Distribution, bundled, find_java
+from assay.platform.embedded import EmbeddedCluster
 
 _JOBS = 2
 _KINDS = ("stock", "brisk")

@@ -30,19 +30,18 @@ from typing import NamedTuple
 import numpy as np
 from tests.builders import a_job, a_plan, a_record, a_trial
 
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.record import Phases, Record
 from assay.model.signature import Array
-from assay.model.trial import ZERO_DELAY, Plan
-from assay.rounds import STOP_ALPHA
+from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior, Plan
+from assay.run import STOP_ALPHA
 from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, Estimate, Verdict, decisions
 from assay.stats.effect import effects
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior, moderated, repetitions_needed
-from assay.stats.outlier import outliers
 from assay.stats.sample import PLACEMENT, Sample, samples
+from assay.stats.summary import outliers
 from assay.testing.fake_times import FakeTimes
 
 LEAST_FOUND, MOST_CLAIMED, COVERED = 0.90, 0.05, (0.93, 0.97)

@@ -23,16 +23,14 @@ from typing import NamedTuple
 
 from assay.calibration.fio import Fio, Limit, Stretch, find_fio
 from assay.calibration.measure import Ground, measure_knee
-from assay.commands.calibrate import spec_of
-from assay.commands.calibrating import Wish, calibrate, facts_of
-from assay.lease import Lease
-from assay.machine import available_memory_bytes
-from assay.media.emulated import PURPOSE, EmulatedMedium
-from assay.media.emulator import Emulator
+from assay.cli.calibrate import Wish, calibrate, facts_of, spec_of
+from assay.host.lease import Lease
+from assay.host.machine import available_memory_bytes
+from assay.media.emulated.attachment import BLOCK_BYTES, raw_drive
+from assay.media.emulated.emulator import Emulator, RealSystem
+from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.media.emulated.profile import find_profile, profile_names
 from assay.media.memory import MemoryMedium
-from assay.media.profile import find_profile, profile_names
-from assay.media.raw import BLOCK_BYTES, raw_drive
-from assay.media.system import RealSystem
 from assay.model.base import Frozen
 from assay.model.calibration import Access, Calibration, Knee
 from assay.model.errors import AssayError

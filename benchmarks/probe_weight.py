@@ -24,7 +24,7 @@ import numpy
 from rich.console import Console
 from scipy import stats
 
-from assay.commands.run import run_experiment
+from assay.cli.run import run_experiment
 from assay.model.doubt import Outcome
 from assay.model.installation import Installation
 from assay.model.record import Record

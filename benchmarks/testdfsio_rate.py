@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from assay.calibration.fio import Fio, Limit, Stretch, find_fio
-from assay.commands.calibrate import spec_of
-from assay.commands.run import run_experiment
-from assay.media.emulated import EmulatedMedium
+from assay.cli.calibrate import spec_of
+from assay.cli.run import run_experiment
+from assay.media.emulated.medium import EmulatedMedium
 from assay.model.calibration import Access
 from assay.model.doubt import Outcome
 from assay.model.installation import Installation

@@ -1,11 +1,10 @@
 """Values that many tests start from."""
 
-from assay.model.cluster import ClusterSpec
-from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome, Verdict
-from assay.model.placement import pure
+from assay.model.input import DatasetSpec
+from assay.model.platform import ClusterSpec
 from assay.model.record import JobRecord, Output, Phases, Record, Status, Step, totals
-from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
+from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec, pure
 
 
 def a_trial(number: int = 1, medium: str = "disk", repetition: int = 1, workload: str = "triangles") -> Trial:

@@ -5,12 +5,10 @@ from itertools import count
 
 import pytest
 
-from assay.budget import Budget
-from assay.execution import execute, repeat
 from assay.model.progress import Silent
 from assay.model.trial import Estimate
 from assay.record.folder import RunFolder
-from assay.rounds import Rounds
+from assay.run import Budget, Rounds, execute, repeat
 from assay.testing.fakes import FakeParts, Script
 from tests.builders import a_plan, a_trial
 

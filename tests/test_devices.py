@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from assay import devices
-from assay.devices import writing_out
+from assay import trial as devices
 from assay.model.errors import AssayError
 from assay.model.trial import MediumSpec
 from assay.testing.fakes import FakeDrive, FakeMedium, Script
+from assay.trial import writing_out
 
 SPEC = MediumSpec(name="hdd", kind="emulated")
 

@@ -4,20 +4,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.execution import execute
-from assay.findings import Findings
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
-from assay.model.limits import LimitUse
-from assay.model.placement import Placement
+from assay.model.platform import LimitUse
 from assay.model.progress import Silent
 from assay.model.record import Status
-from assay.model.trial import MediumSpec
-from assay.preflight import check_needs
+from assay.model.trial import MediumSpec, Placement
 from assay.record.folder import RunFolder
-from assay.runner import run_trial
-from assay.testing.fake_probe import FakeReading
-from assay.testing.fakes import FakeParts, Script
+from assay.run import check_needs, execute
+from assay.testing.fakes import FakeParts, FakeReading, Script
+from assay.trial import Findings, run_trial
 from tests.builders import a_job, a_plan, a_trial
 
 WHOLE_LIFE = [
@@ -167,7 +163,7 @@ class SeesRequests(FakeReading):
 
 
 def test_a_signature_that_can_not_be_made_is_a_doubt(monkeypatch):
-    monkeypatch.setattr("assay.testing.fake_probe.FakeReading", SeesRequests)
+    monkeypatch.setattr("assay.testing.fakes.FakeReading", SeesRequests)
     result = run_trial(a_trial(), FakeParts(Script(), a_trial()), Silent())
     assert result.record.outcome is Outcome.PASS
     assert result.signature is None

@@ -6,7 +6,7 @@ import pytest
 
 import assay
 from assay import version
-from assay.machine import machine_facts
+from assay.host.machine import machine_facts
 
 ROOT = version.PACKAGE
 

@@ -1,11 +1,11 @@
 """The names that an experiment may use: of workloads, datasets, drives and Hadoop's properties."""
 
-from assay.cluster.known import known_properties
-from assay.dataset.opening import open_dataset
-from assay.dataset.published import all_published
+from assay.input.catalogue import all_published
+from assay.input.opening import open_dataset
 from assay.model.installation import Installation
 from assay.model.registry import WORKLOADS
-from assay.plan.load import Vocabulary
+from assay.plan.source import Vocabulary
+from assay.platform.distribution import known_properties
 
 
 def vocabulary(installation: Installation) -> Vocabulary:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from assay.calibration.fio import Limit, Stretch
-from assay.calibration.grid import buffered_accesses, direct_accesses
+from assay.calibration.measure import buffered_accesses, direct_accesses
 from assay.model.calibration import Access, Calibration, Expected, Point
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "fio"

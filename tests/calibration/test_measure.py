@@ -5,11 +5,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.calibration import laying
-from assay.calibration.device import block_device
-from assay.calibration.grid import buffered_accesses, direct_accesses
-from assay.calibration.knee import Window, find_knee, read_rates
-from assay.calibration.measure import Ground, describe, measure, measure_knee, plan_accesses
+from assay.calibration import measure as laying
+from assay.calibration.measure import (
+    Ground,
+    Window,
+    block_device,
+    buffered_accesses,
+    describe,
+    direct_accesses,
+    find_knee,
+    measure,
+    measure_knee,
+    plan_accesses,
+    read_rates,
+)
 from assay.model.calibration import Access
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent

@@ -4,7 +4,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from assay.calibration.profile import Template, kind_of, make_profile, nearest
-from assay.media.profile import read_profile
+from assay.media.emulated.profile import read_profile
 from assay.model.calibration import Access, Knee
 from assay.model.errors import BadInputError
 from assay.stats.fidelity import named_figures

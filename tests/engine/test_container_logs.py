@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from assay.engine.container_logs import read_phases
+from assay.engine.task_logs import read_phases
 from tests.engine.captures import LOGS, attempt_of, history_of
 
 JOB = "application_1795242312674_0002"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.engine.mapreduce import MapReduce
-from assay.lease import Lease
-from assay.model.cluster import RunningCluster
+from assay.host.lease import Lease
 from assay.model.engine import JobReference, Launch
 from assay.model.errors import AssayError
+from assay.model.platform import RunningCluster
 from assay.model.progress import Silent
 
 REPORT = {

@@ -2,9 +2,7 @@
 
 import pytest
 
-from assay.engine.container_logs import read_phases
-from assay.engine.phases import covered_s, phases_of
-from assay.engine.task_log import LogLine, stamped
+from assay.engine.task_logs import LogLine, covered_s, phases_of, read_phases, stamped
 from assay.model.errors import AssayError
 from tests.engine.captures import LOGS, attempt_of, history_of
 

@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from assay.engine.mapreduce import MapReduce
-from assay.lease import Lease
-from assay.model.cluster import RunningCluster
+from assay.host.lease import Lease
 from assay.model.engine import JobReference, Program
 from assay.model.errors import AssayError, BadInputError
+from assay.model.platform import RunningCluster
 from assay.model.progress import Silent
 
 # As Hadoop 3.4.2 prints it, of a program that runs two jobs.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.engine.task_log import LogLine, in_utc, merged, section, stamped
+from assay.engine.task_logs import LogLine, in_utc, merged, section, stamped
 from assay.model.errors import AssayError
 from tests.engine.captures import LOGS
 

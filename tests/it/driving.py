@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
+from assay.host.processes import MARK
 from assay.model.installation import Installation
 from assay.model.record import Record
-from assay.processes import MARK
 from assay.record.folder import RunFolder
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,8 @@ import pytest
 
 from assay.calibration.fio import find_fio
 from assay.calibration.measure import Ground, measure, plan_accesses
-from assay.commands.calibrate import spec_of, write_profile
-from assay.commands.calibrating import Wish, calibrate, facts_of
-from assay.media.requirements import missing
+from assay.cli.calibrate import Wish, calibrate, facts_of, spec_of, write_profile
+from assay.media.emulated.requirements import missing
 from assay.model.progress import Silent
 from assay.stats.fidelity import compare
 from tests.it.driving import Place

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.media.emulated import EmulatedMedium
-from assay.media.requirements import missing
-from assay.model.cluster import DataDirectory, Layout, LocalDirectory
+from assay.host.mounts import below
+from assay.media.emulated.medium import EmulatedMedium
+from assay.media.emulated.requirements import missing
+from assay.model.platform import DataDirectory, Layout, LocalDirectory
 from assay.model.probe import Scene, WatchedDisk
 from assay.model.trial import MediumSpec
-from assay.mounts import below
-from assay.probe.block_trace import BlockTraceProbe
 from assay.probe.disk import DiskInstrument
-from assay.probe.ticking import Ticking
+from assay.probe.sampler import Ticking
+from assay.probe.trace.probe import BlockTraceProbe
 from assay.stats.signature import signature
 from tests.it.driving import Place
 from tests.stats.test_signature import attempt

@@ -16,20 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from assay.lease import Lease, leases
-from assay.media.drive import Drive, serve
-from assay.media.emulated import PURPOSE, EmulatedMedium
-from assay.media.emulator import Emulator
-from assay.media.file_system import make_file_system, options
-from assay.media.loop import attach_loop
+from assay.host.lease import Lease, leases
+from assay.host.mounts import below, mounts
+from assay.media.emulated.attachment import attach_loop, attach_raw, make_file_system, options, queue_of
+from assay.media.emulated.emulator import Drive, Emulator, RealSystem, serve
+from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.media.emulated.requirements import missing
 from assay.media.memory import MemoryMedium
-from assay.media.raw import attach_raw, queue_of
-from assay.media.requirements import missing
-from assay.media.residency import resident_bytes
-from assay.media.system import RealSystem
+from assay.media.page_cache import resident_bytes
 from assay.model.errors import AssayError, BadInputError
 from assay.model.trial import MediumSpec
-from assay.mounts import below, mounts
 from tests.it.driving import ROOT, Place, wait_for
 
 pytestmark = pytest.mark.it
@@ -237,7 +233,7 @@ import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell has its children ignore it
 from pathlib import Path
 from assay.cli.context import find_installation
-from assay.media.emulated import EmulatedMedium
+from assay.media.emulated.medium import EmulatedMedium
 from assay.model.trial import MediumSpec
 spec = MediumSpec(name="drive", kind="emulated", profile="wd10ezex")
 with EmulatedMedium(spec, find_installation()).attached() as directory:

@@ -4,16 +4,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.commands.report import exit_code
-from assay.execution import execute
-from assay.lease import Lease
+from assay.cli.report import exit_code
+from assay.host.lease import Lease
+from assay.kinds import TrialParts
 from assay.model.doubt import Outcome
 from assay.model.progress import Silent
 from assay.model.record import Status
-from assay.parts import TrialParts
 from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
-from assay.store.webhdfs import WebHdfs
+from assay.run import execute
+from assay.store.hdfs import WebHdfs
 from assay.vocabulary import vocabulary
 from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted

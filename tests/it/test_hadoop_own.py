@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from assay.cluster.limits import check_limits
-from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
+from assay.model.platform import ClusterSpec
 from assay.model.record import Status
+from assay.platform.limits import check_limits
 from tests.it.driving import IN_ONE_CONTAINER, assay_command
 
 pytestmark = pytest.mark.it

@@ -5,10 +5,10 @@ import signal
 
 import pytest
 
-from assay.media.requirements import missing
+from assay.media.emulated.requirements import missing
 from assay.model.doubt import Outcome
-from assay.model.placement import TOLERANCE_SHARE
 from assay.model.record import Status
+from assay.model.trial import TOLERANCE_SHARE
 
 pytestmark = pytest.mark.it
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from assay.media.requirements import missing
+from assay.media.emulated.requirements import missing
 from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Sample
 from assay.record.folder import RunFolder
-from assay.stats.critical_path import critical_path
 from assay.stats.energy import by_phase, energy_account
+from assay.stats.tasks import critical_path
 
 pytestmark = pytest.mark.it
 

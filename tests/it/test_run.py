@@ -7,7 +7,7 @@ from pyarrow import parquet
 
 from assay.model.doubt import Outcome
 from assay.model.record import Status
-from assay.report.text import seconds_text
+from assay.report.words import seconds_text
 from tests.it.handwritten import TEXT, counted
 
 pytestmark = pytest.mark.it

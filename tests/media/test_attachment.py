@@ -7,13 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.lease import Lease, leases
-from assay.media import file_system
-from assay.media.drive import Drive
-from assay.media.emulated import EmulatedMedium
-from assay.media.file_system import options
-from assay.media.profile import Profile
-from assay.media.raw import can_punch_holes, queue_of
+from assay.host.lease import Lease, leases
+from assay.media.emulated import attachment as file_system
+from assay.media.emulated.attachment import can_punch_holes, options, queue_of
+from assay.media.emulated.emulator import Drive
+from assay.media.emulated.medium import EmulatedMedium
+from assay.media.emulated.profile import Profile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import Device
@@ -50,7 +49,8 @@ def attach(tmp_path, installation, monkeypatch):
     def make(system, **changes):
         spec = MediumSpec(name="hdd", kind="emulated", profile=str(tmp_path / "slow.yaml"), **changes)
         monkeypatch.setattr(
-            "assay.media.file_system.shut_down", lambda point, _device: system.log.append(f"shut down {point.name}")
+            "assay.media.emulated.attachment.shut_down",
+            lambda point, _device: system.log.append(f"shut down {point.name}"),
         )
         return EmulatedMedium(spec, installation, emulator=system, system=system)
 
@@ -176,7 +176,7 @@ def test_a_size_that_does_not_fit(attach, changes, message):
 
 
 def test_a_backing_disk_that_is_too_small(attach, monkeypatch):
-    monkeypatch.setattr("assay.media.raw.LEAST_FREE_BYTES", 1 << 60)
+    monkeypatch.setattr("assay.media.emulated.attachment.LEAST_FREE_BYTES", 1 << 60)
     system = FakeSystem()
     with pytest.raises(BadInputError, match="too small for the backing file of slow"), attach(system).attached():
         pass
@@ -184,7 +184,7 @@ def test_a_backing_disk_that_is_too_small(attach, monkeypatch):
 
 
 def test_a_place_that_can_not_free_parts_of_a_file(attach, installation, monkeypatch):
-    monkeypatch.setattr("assay.media.raw.can_punch_holes", lambda _descriptor: False)
+    monkeypatch.setattr("assay.media.emulated.attachment.can_punch_holes", lambda _descriptor: False)
     system = FakeSystem()
     with pytest.raises(BadInputError, match="can't give back parts of a file, .* name a place on another") as raised:
         attach(system).attached().__enter__()
@@ -228,8 +228,8 @@ def test_staging_that_was_late_is_doubted_after_a_good_run(attach):
 
 
 def test_a_left_attached_drive_is_not_undone(attach, installation):
-    from assay.media.keeping import attach as attach_for_good
-    from assay.media.keeping import drives
+    from assay.media.emulated.held import attach as attach_for_good
+    from assay.media.emulated.held import drives
 
     system = FakeSystem()
     medium = attach(system)
@@ -258,7 +258,7 @@ def test_queues_are_those_of_real_drives(tmp_path):
 
 
 def test_a_mount_point_in_use_is_refused(attach, installation, tmp_path):
-    from assay.media.keeping import attach as attach_for_good
+    from assay.media.emulated.held import attach as attach_for_good
 
     medium = attach(FakeSystem())
     medium.check = lambda: None

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from assay.commands.media import detach_media, media_json, print_media, print_profile, profile_json
-from assay.media.profile import profile_names
+from assay.media.emulated.profile import profile_names
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.media import drive as drives
-from assay.media.drive import Drive, SilentError
+from assay.media.emulated import emulator as drives
+from assay.media.emulated.emulator import Drive, SilentError
 
 
 @pytest.fixture

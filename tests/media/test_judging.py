@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.media.judging import doubts_of, path_us_of
-from assay.media.profile import Profile
+from assay.media.emulated.medium import doubts_of, path_us_of
+from assay.media.emulated.profile import Profile
 
 SSD = Profile.model_validate(
     {"name": "fast", "kind": "ssd", "figures": {"read_command_us": 6, "read_latency_us": 43}, "file": Path("x")}

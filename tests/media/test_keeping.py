@@ -3,8 +3,8 @@
 import json
 import os
 
-from assay.lease import Lease
-from assay.media.keeping import drives
+from assay.host.lease import Lease
+from assay.media.emulated.held import drives
 from assay.model.installation import Installation
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.lease import Lease
+from assay.host.lease import Lease
+from assay.host.mounts import mount_of
 from assay.media import directory
 from assay.media.directory import DirectoryMedium
 from assay.media.existing import ExistingMedium
@@ -12,7 +13,6 @@ from assay.media.memory import SHARED_MEMORY, MemoryMedium
 from assay.model.errors import BadInputError
 from assay.model.medium import Doubtful
 from assay.model.trial import MediumSpec
-from assay.mounts import mount_of
 from tests.media.faking import FakeSystem
 
 DISK = MediumSpec(name="disk", kind="directory")

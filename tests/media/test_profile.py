@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.media.emulator import Emulator
-from assay.media.profile import EXPECTED, find_profile, profile_names, read_profile
+from assay.media.emulated.emulator import Emulator
+from assay.media.emulated.profile import EXPECTED, find_profile, profile_names, read_profile
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.stats.fidelity import BOUNDS

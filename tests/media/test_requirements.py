@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.media import requirements
-from assay.media.emulated import EmulatedMedium
-from assay.media.emulator import Emulator
-from assay.media.loop import Queue, check_loop_devices, scheduler_to_use, schedulers, set_queue
+from assay.media.emulated import requirements
+from assay.media.emulated.attachment import Queue, check_loop_devices, scheduler_to_use, schedulers, set_queue
+from assay.media.emulated.emulator import Emulator
+from assay.media.emulated.medium import EmulatedMedium
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import MediumSpec
@@ -32,7 +32,7 @@ def bare(monkeypatch, tmp_path):
     monkeypatch.setattr(requirements, "may_mount", lambda: False)
     monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(requirements, "FUSE", tmp_path / "fuse")
-    monkeypatch.setattr("assay.media.loop.CONTROL", tmp_path / "loop-control")
+    monkeypatch.setattr("assay.media.emulated.attachment.CONTROL", tmp_path / "loop-control")
     monkeypatch.setattr(requirements, "check_loop_devices", lambda: check_loop_devices(tmp_path / "loop-control"))
     monkeypatch.setenv("PATH", str(tmp_path))
 
@@ -84,10 +84,10 @@ def test_no_free_loop_device(tmp_path, monkeypatch):
     def none_free(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("assay.media.loop.fcntl.ioctl", none_free)
+    monkeypatch.setattr("assay.media.emulated.attachment.fcntl.ioctl", none_free)
     with pytest.raises(BadInputError, match="no loop device is free and none can be made"):
         check_loop_devices(tmp_path / "control")
-    monkeypatch.setattr("assay.media.loop.fcntl.ioctl", lambda *_: 999)
+    monkeypatch.setattr("assay.media.emulated.attachment.fcntl.ioctl", lambda *_: 999)
     with pytest.raises(BadInputError, match="mknod /dev/loop999 b 7 999"):
         check_loop_devices(tmp_path / "control")
 
@@ -105,7 +105,7 @@ def test_a_scheduler_that_the_kernel_does_not_offer(tmp_path, monkeypatch):
     assert scheduler_to_use("mq-deadline", ("none", "mq-deadline")) == "mq-deadline"
     assert scheduler_to_use("mq-deadline", ()) == "mq-deadline"
     system = FakeSystem()
-    monkeypatch.setattr("assay.media.loop.schedulers", lambda _device: ("none",))
+    monkeypatch.setattr("assay.media.emulated.attachment.schedulers", lambda _device: ("none",))
     set_queue(device, Queue(rotational=True, scheduler="mq-deadline", depth=32), system)
     assert "scheduler=mq-deadline" not in system.log
 
@@ -114,9 +114,9 @@ def test_the_facts_say_so(installation, monkeypatch):
     medium = EmulatedMedium(
         MediumSpec(name="hdd", kind="emulated", profile="wd10ezex", path=installation.parts), installation
     )
-    monkeypatch.setattr("assay.media.emulated.check_loop_devices", lambda: Path("/dev/loop7"))
+    monkeypatch.setattr("assay.media.emulated.medium.check_loop_devices", lambda: Path("/dev/loop7"))
     for offered, scheduler in [(("none", "mq-deadline"), "mq-deadline"), (("none", "bfq"), "none")]:
-        monkeypatch.setattr("assay.media.emulated.schedulers", lambda _device, offered=offered: offered)
+        monkeypatch.setattr("assay.media.emulated.medium.schedulers", lambda _device, offered=offered: offered)
         facts = medium.facts()
         assert facts["scheduler"] == scheduler
         assert ("scheduler_of_drive" in facts) == (scheduler == "none")

@@ -2,7 +2,7 @@
 
 import os
 
-from assay.media.residency import PAGE_BYTES, resident_bytes
+from assay.media.page_cache import PAGE_BYTES, resident_bytes
 
 
 def test_a_folder_that_vanishes_while_it_is_looked_at_counts_as_nothing(tmp_path, monkeypatch):

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
+from assay.cli.console import SafeConsole
 from assay.model.naming import printable, sentence, unprintable
-from assay.terminal import SafeConsole
 
 ESCAPE = "a\x1b[31mred\x07\x9b0m"
 

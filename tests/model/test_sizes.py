@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.sizes import size_of
+from assay.model.naming import size_of
 
 
 @pytest.mark.parametrize(

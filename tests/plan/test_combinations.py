@@ -6,7 +6,7 @@ from itertools import pairwise, product
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.choosing import only
+from assay.plan.grid import only
 from tests.plan.test_make import GOOD, plan_of
 
 SORT = """\

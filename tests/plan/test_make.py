@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.load import Vocabulary
 from assay.plan.make import make_plan
 from assay.plan.settings import resolve, shipped_profiles
+from assay.plan.source import Vocabulary
 
 WORDS = Vocabulary(
     workloads={

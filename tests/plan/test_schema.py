@@ -6,9 +6,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from assay.commands.schema import experiment_reference, experiment_schema
+from assay.cli.schema import experiment_reference, experiment_schema
 from assay.model.installation import Installation
-from assay.plan.schema import schema
+from assay.plan.reference import schema
 from assay.vocabulary import vocabulary
 
 ROOT = Path(__file__).parents[2]

@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
-from assay.model.cluster import Layout
 from assay.model.instrument import Moment
+from assay.model.platform import Layout
 from assay.model.probe import Scene, WatchedProcess
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe"

@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.model.cluster import DataDirectory, Layout, LocalDirectory
 from assay.model.instrument import CannotMeasureError
+from assay.model.platform import DataDirectory, Layout, LocalDirectory
 from assay.model.probe import Closing, Scene, WatchedDisk
 from assay.model.signature import ACCESS_ROLES, READ_KIND, Traced
-from assay.probe.block_trace import BlockTraceProbe
-from assay.probe.extents import Placed
-from assay.probe.file_map import FileMap
-from assay.probe.samples import Samples
-from assay.probe.trace import devices, records, sources, watched
-from assay.probe.trace.devices import place_of, roots_of, single_role, unmapped
-from assay.probe.trace.kernel import KernelTrace
-from assay.probe.trace.pages import parse_format
-from assay.probe.trace.totals import Tally
+from assay.probe.sampler import Samples
+from assay.probe.trace import attribution as devices
+from assay.probe.trace import reading as watched
+from assay.probe.trace import requests as records
+from assay.probe.trace import sources
+from assay.probe.trace.attribution import FileMap, Placed, place_of, roots_of, single_role, unmapped
+from assay.probe.trace.kernel import KernelTrace, parse_format
+from assay.probe.trace.probe import BlockTraceProbe
+from assay.probe.trace.reading import Tally
 from tests.probe.test_disk import BEFORE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "trace"

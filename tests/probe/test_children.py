@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assay.probe.children import Children
+from assay.probe.own_cost import Children
 
 SPIN = "import time\nwhile time.process_time() < 0.1: pass\n"
 

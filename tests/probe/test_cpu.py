@@ -5,7 +5,7 @@ import time
 import pytest
 
 from assay.probe.cpu import CpuProbe, busy_ticks, differences, read_ticks, shares
-from assay.probe.ticking import Ticking
+from assay.probe.sampler import Ticking
 from tests.probe.faking import a_scene, at, named
 
 BEFORE = "cpu  1000 10 500 8000 300 5 15 0 0 0\ncpu0 500 5 250 4000 150 2 8 0 0 0\n"

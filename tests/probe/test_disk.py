@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.cluster import Layout
 from assay.model.instrument import Moment, Quantity
+from assay.model.platform import Layout
 from assay.model.probe import Scene, WatchedDisk
 from assay.probe.disk import Counters, DiskInstrument, figures, gained, parse_counters
 

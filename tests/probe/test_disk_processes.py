@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.cluster import Layout
 from assay.model.instrument import CannotMeasureError, Moment, Quantity
+from assay.model.platform import Layout
 from assay.model.probe import Scene, WatchedProcess
 from assay.probe.disk_processes import CONTAINERS, DiskProcessesInstrument, ProcessBytes, descendants, parse_io
 

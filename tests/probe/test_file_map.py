@@ -11,8 +11,16 @@ import time
 
 import pytest
 
-from assay.probe.extents import FS_IOC_FIEMAP, Placed, placed
-from assay.probe.file_map import LONGEST_PAUSE, STILL_THERE, Extent, FileMap, Root
+from assay.probe.trace.attribution import (
+    FS_IOC_FIEMAP,
+    LONGEST_PAUSE,
+    STILL_THERE,
+    Extent,
+    FileMap,
+    Placed,
+    Root,
+    placed,
+)
 
 S = 1_000_000_000
 

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 from assay.model.probe import WatchedProcess
-from assay.probe.listeners import listening_groups, own_addresses
+from assay.probe.network import listening_groups, own_addresses
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "network"
 

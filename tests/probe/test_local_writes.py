@@ -2,7 +2,7 @@
 
 import time
 
-from assay.model.cluster import LocalDirectory
+from assay.model.platform import LocalDirectory
 from assay.probe.local_writes import LocalWrites
 
 OUTPUT = "usercache/me/appcache/application_1_0001/output/attempt_1"

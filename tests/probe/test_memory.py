@@ -3,8 +3,8 @@
 import pytest
 
 from assay.model.instrument import CannotMeasureError
+from assay.probe.cpu import PressureProbe, stalls_us
 from assay.probe.memory import MemoryProbe, group_bytes, machine_bytes
-from assay.probe.pressure import PressureProbe, stalls_us
 from tests.probe.faking import FIXTURES, FakeProc, a_scene, at, named
 
 KIB, MIB = 1 << 10, 1 << 20

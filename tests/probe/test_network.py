@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.cluster import Layout
+from assay.model.platform import Layout
 from assay.model.probe import Scene
-from assay.probe.flows import Count, Flow
-from assay.probe.interfaces import Interface, interfaces
-from assay.probe.network import Names, Network
-from assay.probe.nftables import CountingTable, NftError
-from assay.probe.ticking import Moment, Ticking
+from assay.probe.network import Interface, Names, Network, interfaces
+from assay.probe.nftables import Count, CountingTable, Flow, NftError
+from assay.probe.sampler import Moment, Ticking
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "network"
 PORTS = {"hdfs data": (9866,), "shuffle": (13562,), "hdfs rpc": (8020,)}

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.probe.flows import Count, Flow
-from assay.probe.nftables import NFT_PLACES, CountingTable, NftError, parse, ruleset, run_nft
+from assay.probe.nftables import NFT_PLACES, Count, CountingTable, Flow, NftError, parse, ruleset, run_nft
 
 LISTING = (Path(__file__).parents[1] / "fixtures" / "probe" / "network" / "listing.json").read_text()
 SENT, ANSWERED = 5_000_000, 200_000

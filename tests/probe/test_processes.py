@@ -8,11 +8,8 @@ import time
 
 import pytest
 
-from assay.probe.balance import Cluster
-from assay.probe.control_group import ControlGroup, busy_s, group_of
-from assay.probe.families import Families
-from assay.probe.process_stat import PAGE_BYTES, OpenProcess, Ticks, parse_stat, survey
-from assay.probe.processes import ProcessProbe
+from assay.probe.process_stat import PAGE_BYTES, ControlGroup, OpenProcess, Ticks, busy_s, group_of, parse_stat, survey
+from assay.probe.processes import Cluster, Families, ProcessProbe
 from tests.probe.faking import FIXTURES, FakeProc, a_scene, at, named
 
 JAVA = "/usr/bin/java -Dyarn.app.container.log.dir=/logs/application_1_0001/container_1_0001_01_000002 YarnChild"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.cluster import Layout
+from assay.model.platform import Layout
 from assay.model.probe import Scene
 from assay.probe.rapl import Rapl, gone_uj
-from assay.probe.ticking import CannotMeasureError, Moment, Quantity, Ticking
+from assay.probe.sampler import CannotMeasureError, Moment, Quantity, Ticking
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "rapl"
 SCENE = Scene(layout=Layout.below(Path("/nowhere")))

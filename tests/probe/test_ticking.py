@@ -6,9 +6,9 @@ import time
 import pytest
 
 from assay.model.instrument import CannotMeasureError, Moment, Quantity
-from assay.probe import member, ticking
-from assay.probe.samples import Samples
-from assay.probe.ticking import Ticking
+from assay.probe import sampler as member
+from assay.probe import sampler as ticking
+from assay.probe.sampler import Samples, Ticking
 from tests.probe.faking import a_scene
 
 

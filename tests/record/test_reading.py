@@ -6,12 +6,12 @@ import os
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.placement import Landed
 from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Amount, totals
 from assay.model.result import TrialResult
-from assay.record.earlier import earlier
+from assay.model.trial import Landed
 from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, record_outline, whole_record
+from assay.stats.duration_history import earlier
 from tests.builders import a_plan, a_record, a_trial
 
 AMOUNT = Amount(probe="energy", subject="cpu", series="energy_j", part="run", value=3.5)

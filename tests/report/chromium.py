@@ -7,7 +7,7 @@ import os
 import subprocess
 from contextlib import contextmanager
 
-from assay.commands.printing import browser_command
+from assay.cli.report import browser_command
 
 LONGEST_S = 60
 

@@ -6,7 +6,7 @@ from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
 from assay.model.task import TaskPhases
 from assay.model.trial import MediumSpec
 from assay.record.parquet import Series
-from assay.report.closeup import Closeup
+from assay.report.analysis import Closeup
 from tests.builders import a_trial
 
 EPOCH_MS = 1_795_000_000_000

@@ -1,7 +1,7 @@
 """Decisions made by hand, for tests of what is said and drawn of them."""
 
-from assay.stats.conditions import BUSY, READ, WRITTEN, Condition
 from assay.stats.decision import Decision, Estimate, More, PlacementResult, Split, Verdict
+from assay.stats.run_doubts import BUSY, READ, WRITTEN, Condition
 
 LEVELS = {
     "workload": "terasort", "variant": "paper", "options": "size=400MB", "dataset": "none", "settings": "small",

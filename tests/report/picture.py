@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.commands.printing import find_browser
+from assay.cli.report import find_browser
 from tests.report.chromium import Chromium
 
 WIDTH_PX, HEIGHT_PX = 1120, 780

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.report.answer import answer_of, percent, subject_of
-from assay.report.table import answer_lines
+from assay.report.terminal import answer_lines
 from assay.stats.decision import Verdict
 from tests.report.made_decisions import (
     HDD,

@@ -7,9 +7,9 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import MediumSpec, WorkloadSpec
-from assay.report.effects import effect_tables
-from assay.report.judged import judge
-from assay.report.overview import overview
+from assay.report.analysis import judge
+from assay.report.factors import effect_tables
+from assay.report.first_screen import overview
 from assay.report.page import page
 from assay.stats.decision import Verdict
 from assay.stats.run_doubts import doubts_of

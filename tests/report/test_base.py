@@ -7,13 +7,12 @@ from rich.console import Console
 
 from assay.model.record import Status
 from assay.model.trial import ZERO_DELAY
-from assay.report.beside import agreements, put_beside
-from assay.report.beside_page import beside_page
-from assay.report.beside_text import print_beside
-from assay.report.gathered import Gathered
-from assay.report.judged import judge
+from assay.report.analysis import Gathered, judge
+from assay.report.compare_page import beside_page
+from assay.report.compare_runs import agreements, put_beside
+from assay.report.compare_text import print_beside
 from assay.report.page import page_of
-from assay.report.table import print_report
+from assay.report.terminal import print_report
 from tests.builders import a_record
 from tests.report.made_runs import made_run, made_trials
 

@@ -3,9 +3,9 @@
 import pytest
 
 from assay.model.trial import SettingsSpec
-from assay.report.beside import agreements, differing_facts, put_beside, side_values
-from assay.report.beside_page import beside_markdown, beside_page
-from assay.report.gathered import Gathered
+from assay.report.analysis import Gathered
+from assay.report.compare_page import beside_markdown, beside_page
+from assay.report.compare_runs import agreements, differing_facts, put_beside, side_values
 from assay.stats.summary import summarise
 from tests.report.made_runs import made_run, made_trials
 

@@ -9,13 +9,12 @@ import subprocess
 
 import pytest
 
-from assay.commands.printing import browser_command, find_browser, print_page
+from assay.cli.report import browser_command, find_browser, print_page
 from assay.model.errors import BadInputError
-from assay.report.beside import put_beside
-from assay.report.beside_page import beside_page
-from assay.report.gathered import Gathered
+from assay.report.analysis import MOST_TRIALS_TOLD, Gathered
+from assay.report.compare_page import beside_page
+from assay.report.compare_runs import put_beside
 from assay.report.page import page
-from assay.report.selection import MOST_TRIALS_TOLD
 from assay.stats.summary import summarise
 from tests.extras.studies.test_view import the_run
 from tests.report.chromium import Chromium

@@ -12,17 +12,15 @@ from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
 from assay.record.folder import RunFolder
-from assay.report.accesses import access_lines, flow_picture, flows
-from assay.report.close import comparisons
-from assay.report.closeup import MOST_TRIALS, Closeup, chosen, look
-from assay.report.colours import PAPER
-from assay.report.cost import cost_of, middle
-from assay.report.joules import energy_of
+from assay.report.analysis import MOST_TRIALS, Closeup, chosen, look
+from assay.report.charts.accesses import access_lines, flow_picture, flows
+from assay.report.charts.drawing import PAPER
+from assay.report.charts.paths import KINDS, job_paths, path_bars
+from assay.report.charts.timeline import leading_phases, scale_of, timeline
 from assay.report.page import page
-from assay.report.paths import KINDS, job_paths, path_bars
-from assay.report.scale import scale_of
-from assay.report.timeline import leading_phases, timeline
-from assay.stats.binning import binned, running_tasks
+from assay.report.trial_detail import comparisons, cost_of, middle
+from assay.report.values import energy_of
+from assay.stats.timeline import binned, running_tasks
 from tests.builders import a_plan
 from tests.report.closeups import SIGNATURE, a_closeup, a_record
 

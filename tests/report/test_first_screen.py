@@ -6,12 +6,11 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.model.doubt import Doubt
+from assay.report.analysis import Filter
 from assay.report.answer import answer_of
-from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
-from assay.report.levels import Filter
-from assay.report.overview import Overview
+from assay.report.charts.split import FULL, split_charts
+from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, Overview, first_screen
 from assay.report.page import page
-from assay.report.split_chart import FULL, split_charts
 from assay.stats.decision import Split, Verdict
 from tests.report.made_decisions import HDD, LEVELS, SSD, bounded, decision, not_worth_it, placed, undecided
 from tests.report.made_runs import decided_run, made_run, made_trials

@@ -10,10 +10,11 @@ from click.testing import CliRunner
 from assay.cli import cli
 from assay.model.energy import Efficiency, Ranged, give_or_take
 from assay.record.folder import RunFolder
-from assay.report import gathered, joules
-from assay.report.gathered import gather
-from assay.report.joules import efficiencies, energy_cells, energy_values, ranged_text, row_energies
-from assay.report.text import significant_text
+from assay.report import analysis as gathered
+from assay.report import values as joules
+from assay.report.analysis import gather
+from assay.report.values import efficiencies, energy_cells, energy_values, ranged_text, row_energies
+from assay.report.words import significant_text
 from assay.stats.summary import summarise
 from tests.builders import a_plan
 from tests.report.closeups import a_record

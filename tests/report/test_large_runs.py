@@ -2,12 +2,10 @@
 
 from assay.model.doubt import Doubt, Outcome
 from assay.record.folder import RunFolder
-from assay.report import gathered
-from assay.report.gathered import gather
-from assay.report.judged import judge
+from assay.report import analysis as gathered
+from assay.report.analysis import MOST_ROWS, MOST_TRIALS_TOLD, by_kind, gather, judge, rows_shown, trials_shown
+from assay.report.factors import MOST_OTHERS
 from assay.report.page import page_of
-from assay.report.parts import MOST_OTHERS
-from assay.report.selection import MOST_ROWS, MOST_TRIALS_TOLD, by_kind, rows_shown, trials_shown
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials, write_run

@@ -3,8 +3,7 @@
 import pytest
 
 from assay.model.trial import MediumSpec
-from assay.report.gathered import Gathered, gather
-from assay.report.judged import judge
+from assay.report.analysis import Gathered, gather, judge
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import page_of

@@ -10,10 +10,10 @@ from assay import report
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Status
 from assay.record.folder import Damaged
-from assay.report.figures import trial_values
-from assay.report.judged import judge
+from assay.report.analysis import judge
 from assay.report.page import page
-from assay.report.table import print_report
+from assay.report.terminal import print_report
+from assay.report.values import trial_values
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials

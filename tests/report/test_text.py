@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from assay.report.judged import judge
-from assay.report.table import print_answers
-from assay.report.text import duration_text
+from assay.report.analysis import judge
+from assay.report.terminal import print_answers
+from assay.report.words import duration_text
 from tests.report.made_runs import decided_run
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from assay.model.energy import Span
-from assay.stats.binning import Pieces, added, binned, running_tasks, sampled, within
+from assay.stats.timeline import Pieces, added, binned, running_tasks, sampled, within
 from tests.stats.attempts import an_attempt, at
 
 SPAN = Span(begin_ms=1_000, end_ms=101_000)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.model.noise import PART_PRIOR, NoisePrior
 from assay.model.record import Phases
-from assay.model.trial import ZERO_DELAY
+from assay.model.trial import PART_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.breakdown import breakdowns
 from assay.stats.decision import decisions
 from tests.stats.terasort import mirrored_run, terasort_run

@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_p
 from assay.stats.sample import MACHINE, RUN, Sample
-from assay.stats.wording import in_words, noise_words
+from assay.stats.summary import in_words, noise_words
 from assay.testing.fake_times import FakeTimes
 
 NOISE = (0.03, -0.02, 0.01, -0.04, 0.02, 0.0, -0.01, 0.04, 0.05, -0.03)

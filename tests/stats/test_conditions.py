@@ -4,7 +4,7 @@ import pytest
 
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
 from assay.model.trial import MediumSpec
-from assay.stats.conditions import BUSY, READ, WRITTEN, busy_seconds, busy_share, conditions, read_share, written_share
+from assay.stats.run_doubts import BUSY, READ, WRITTEN, busy_seconds, busy_share, conditions, read_share, written_share
 from tests.builders import a_record, a_trial
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.engine.container_logs import read_phases
+from assay.engine.task_logs import read_phases
 from assay.model.task import TaskPhases
-from assay.stats.critical_path import critical_path
+from assay.stats.tasks import critical_path
 from tests.engine.captures import LOGS, history_of
 from tests.stats.attempts import EPOCH_MS, JOB, a_job, an_attempt, at
 

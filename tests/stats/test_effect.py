@@ -7,7 +7,7 @@ import pytest
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
-from assay.model.noise import NoisePrior
+from assay.model.trial import NoisePrior
 from assay.stats.effect import effects
 from assay.stats.sample import MACHINE, Sample
 from assay.testing.fake_times import FakeTimes

@@ -5,19 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Ranged, Span, give_or_take
-from assay.model.placement import pure
 from assay.model.record import Amount, Sample, Step, TaskAttempt
-from assay.model.trial import MediumSpec
+from assay.model.trial import MediumSpec, pure
 from assay.stats.energy import (
     by_phase,
     counted,
     efficiency,
     energy_account,
+    joules,
     node_spreads,
+    part_spans,
     phase_efficiency,
     power_over_time,
 )
-from assay.stats.power import joules, part_spans
 from tests.builders import a_record, a_trial
 
 

@@ -6,9 +6,8 @@ from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import SettingsSpec, WorkloadSpec
-from assay.record.earlier import earlier
 from assay.record.folder import RunFolder
-from assay.stats.expected import Expected
+from assay.stats.duration_history import Expected, earlier
 from tests.builders import a_plan, a_record, a_trial
 
 

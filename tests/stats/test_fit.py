@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
-from assay.model.noise import NoisePrior
+from assay.model.trial import NoisePrior
 from assay.stats.fit import fits, within
 from assay.stats.sample import MACHINE, RUN, Sample, combinations
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from assay.model.noise import SHIPPED_PRIOR
-from assay.record.earlier import Took
-from assay.stats.history import prior_of
+from assay.model.trial import SHIPPED_PRIOR
+from assay.stats.duration_history import Took
+from assay.stats.fit import prior_of
 from tests.builders import a_trial
 
 HERE = {"host": "here", "cpu": "fast", "cores": "2", "kernel": "6.1"}

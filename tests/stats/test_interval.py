@@ -5,9 +5,8 @@ from math import exp, log
 import pytest
 from scipy.stats import t
 
-from assay.model.noise import NoisePrior
-from assay.stats.interval import median_of
-from assay.stats.noise import moderated
+from assay.model.trial import NoisePrior
+from assay.stats.noise import median_of, moderated
 
 PRIOR = NoisePrior(deviation=0.1, freedom=4, source="assumption")
 

@@ -6,8 +6,7 @@ from statistics import stdev
 import numpy as np
 import pytest
 
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
-from assay.model.trial import ZERO_DELAY
+from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
 from assay.stats.noise import moderated, repetitions_needed

@@ -8,7 +8,7 @@ from scipy.special import polygamma
 from scipy.stats import chi2, norm
 from statsmodels.stats.power import TTestIndPower
 
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.noise import (
     Residual,
     fit_prior,

@@ -1,8 +1,8 @@
 """Proves that odd trials are marked, plain ones are not, and that nothing is dropped."""
 
 from assay.stats.comparison import compare
-from assay.stats.outlier import outliers
 from assay.stats.sample import Sample
+from assay.stats.summary import outliers
 
 
 def combination(*times, placement="hdd"):

@@ -3,8 +3,7 @@
 import pytest
 
 from assay.model.record import PROCESSOR_TIME, TASK_COUNTERS, Status
-from assay.stats.processors import processors_varied
-from assay.stats.run_doubts import doubts_of
+from assay.stats.run_doubts import doubts_of, processors_varied
 from tests.builders import a_record, a_trial
 
 

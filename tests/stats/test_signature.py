@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.host.self_cost import weighed
 from assay.model.record import TaskAttempt
 from assay.model.signature import ACCESS_ROLES, Access, Counted, PhaseUse, Requests, Signature, TracedMedium
-from assay.stats.quantile import Quantile
-from assay.stats.runs import REMEMBERED_ENDS, Runs, Streams
-from assay.stats.signature import signature
+from assay.stats.signature import REMEMBERED_ENDS, Quantile, Runs, Streams, signature
 from assay.stats.timeline import Timeline, phase_uses
-from assay.weight import weighed
 
 MS = 1_000_000
 READ, WRITE, FLUSH, DISCARD = range(4)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.stats.skew import reducer_skew
+from assay.stats.tasks import reducer_skew
 from tests.engine.captures import history_of
 from tests.stats.attempts import an_attempt
 

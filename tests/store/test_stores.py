@@ -11,7 +11,7 @@ import pytest
 from assay.model.errors import AssayError
 from assay.model.store import Streaming
 from assay.store.hadoop_fs import HadoopFs
-from assay.store.webhdfs import WebHdfs
+from assay.store.hdfs import WebHdfs
 
 
 class NameNode(BaseHTTPRequestHandler):

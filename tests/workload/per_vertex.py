@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
-from assay.model.graph import Graph
+from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay.testing.fakes import FakeStore, Script
 

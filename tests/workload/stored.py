@@ -1,10 +1,9 @@
 """A store in memory that keeps what is put, for tests of workloads that stage files or read them as bytes."""
 
 from assay.model.engine import LaunchReport
-from assay.model.graph import Graph
+from assay.model.input import Graph
 from assay.model.progress import Silent
-from assay.testing.fake_hadoop import FakeEngine, FakeStore
-from assay.testing.script import Script
+from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 NO_GRAPH = Graph(edges=None, lone=None)

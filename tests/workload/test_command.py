@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.dataset.none import NoDataset
-from assay.dataset.opening import open_dataset
-from assay.model.dataset import NO_DATASET, DatasetSpec
+from assay.input.graph_file import NoDataset
+from assay.input.opening import open_dataset
 from assay.model.doubt import Outcome
 from assay.model.engine import History, JobReference, LaunchReport
 from assay.model.errors import AssayError, BadInputError
+from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeEngine, FakeStore
-from assay.testing.script import Script
+from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload.command import Command
 from tests.builders import a_trial
 

@@ -5,7 +5,7 @@ import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.errors import AssayError, BadInputError
-from assay.model.graph import GraphFacts
+from assay.model.input import GraphFacts
 from assay.model.trial import WorkloadSpec
 from assay.workload.components import Components
 from tests.workload.per_vertex import a_graph, assert_judged_right, neighbours_of, outcome

@@ -8,7 +8,7 @@ import pytest
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.graph import Graph
+from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay.testing.fakes import FakeStore, Script
 from assay.workload.degree_distribution import DegreeDistribution

@@ -9,7 +9,7 @@ import pytest
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Graph, GraphFacts
 from assay.model.trial import WorkloadSpec
 from assay.testing.fakes import FakeStore, Script
 from assay.workload.clustering import ClusteringCoefficient

@@ -7,20 +7,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from assay.dataset.none import NoDataset
-from assay.model.dataset import NO_DATASET
+from assay.input.graph_file import NoDataset
+from assay.input.points import FilePoints, MadePoints, drawn, write_points
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
+from assay.model.input import NO_DATASET
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.model.workload import Preparing
-from assay.testing.fake_hadoop import FakeEngine, FakeStore
-from assay.testing.script import Script
+from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload import k_means
-from assay.workload.k_means import KMeans
-from assay.workload.lloyd import iterate, nearest
-from assay.workload.points import FilePoints, MadePoints, drawn, write_points
+from assay.workload.k_means import KMeans, iterate, nearest
 from tests.builders import a_trial
 
 GRAPH = NoDataset(NO_DATASET).graph()

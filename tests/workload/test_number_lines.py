@@ -5,9 +5,9 @@ import os
 import numpy as np
 import pytest
 
+from assay.input import points as number_lines
+from assay.input.points import DECIMAL, ID, Form, tables
 from assay.model.errors import BadInputError
-from assay.workload import number_lines
-from assay.workload.number_lines import DECIMAL, ID, Form, tables
 
 POINT = Form(row="point", number="a number", pattern=DECIMAL, dtype=np.float64)
 EDGE = Form(row="edge", number="an id", pattern=ID, dtype=np.int64, columns=2, comment=b"#")

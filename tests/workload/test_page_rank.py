@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 
-from assay.dataset.none import NoDataset
-from assay.model.dataset import NO_DATASET
+from assay.input.directed import made_graph, read_graph, write_graph
+from assay.input.graph_file import NoDataset
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
+from assay.model.input import NO_DATASET
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeEngine, FakeStore
-from assay.testing.script import Script
-from assay.workload.kronecker import made_graph, read_graph, write_graph
-from assay.workload.page_rank import PageRank
-from assay.workload.power_iteration import PowerIteration
+from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
+from assay.workload.page_rank import PageRank, PowerIteration
 from tests.builders import a_trial
 
 GRAPH, FACTS = NoDataset(NO_DATASET).graph(), NoDataset(NO_DATASET).facts()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from assay.workload.pattern import PatternError, compile_pattern
+from assay.workload.grep import PatternError, compile_pattern
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 import pytest
 
+from assay.input.text import PIECES, TextMaker
 from assay.model.doubt import Outcome
 from assay.model.trial import WorkloadSpec
-from assay.workload import tally
+from assay.workload import text as tally
 from assay.workload.grep import Grep
-from assay.workload.made_text import PIECES, TextMaker
-from assay.workload.tally import ENTRY_BYTES, Tally, TooManyError, most_held_bytes
+from assay.workload.text import ENTRY_BYTES, Tally, TooManyError, most_held_bytes
 from assay.workload.word_frequency import WordFrequency
 from tests.workload.stored import NO_GRAPH, an_engine, judge
 

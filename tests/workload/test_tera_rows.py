@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from assay.workload.tera_rows import BLOCK_RECORDS, RECORD_BYTES, Tally, checksum, tera_rows
+from assay.input.records import BLOCK_RECORDS, RECORD_BYTES, Tally, checksum, tera_rows
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "terasort" / "gensort-3.records"
 FACTOR, STEP = 0x2360ED051FC65DA44385DF649FCCF645, 0x4A696D47726179524950202020202001

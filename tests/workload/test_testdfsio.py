@@ -2,14 +2,13 @@
 
 import pytest
 
-from assay.dataset.none import NoDataset
-from assay.model.dataset import NO_DATASET
+from assay.input.graph_file import NoDataset
 from assay.model.doubt import Outcome, overall
 from assay.model.errors import AssayError, BadInputError
+from assay.model.input import NO_DATASET
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeEngine, FakeStore
-from assay.testing.script import Script
+from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload.testdfsio import MIB, TestDfsIo, read_result
 from tests.builders import a_trial
 

@@ -4,14 +4,13 @@ from collections import Counter
 
 import pytest
 
+from assay.input.text import TextMaker
 from assay.model.doubt import Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.workload.made_text import TextMaker
-from assay.workload.options import Options
-from assay.workload.text import compare, counted_lines, lines_of_text, pieces_of_text
-from assay.workload.text_source import OwnText, RandomText
+from assay.workload.base import Options
+from assay.workload.text import OwnText, RandomText, compare, counted_lines, lines_of_text, pieces_of_text
 from tests.workload.stored import KeepingStore, an_engine
 
 DEFAULTS = {"size": "1GB", "files": "4", "seed": "1", "directory": ""}

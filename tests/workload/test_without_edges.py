@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from assay.dataset.opening import open_dataset
-from assay.model.dataset import DatasetSpec
+from assay.input.opening import open_dataset
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
-from assay.model.graph import Graph
+from assay.model.input import DatasetSpec, Graph
 from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeStore
-from assay.testing.script import Script
+from assay.testing.fake_hadoop import FakeStore, Script
 
 LONE = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 5, 9], dtype=np.int64))
 RIGHT = {

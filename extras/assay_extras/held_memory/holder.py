@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
-from assay.machine import memory_bytes
+from assay.host.machine import memory_bytes
 
 CHUNK_BYTES = 64 << 20
 EVERY_S = 0.25

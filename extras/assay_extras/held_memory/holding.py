@@ -11,11 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from assay.lease import Lease, leases, uninterrupted
-from assay.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
+from assay.host.lease import Lease, leases, uninterrupted
+from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
+from assay.host.mounts import mount_of
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
-from assay.mounts import mount_of
 from assay_extras.held_memory.holder import READY
 
 PURPOSE = "memory"

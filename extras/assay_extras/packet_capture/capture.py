@@ -26,8 +26,8 @@ from typing import IO, NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.instrument import ProbeContext
-from assay.probe.children import content_of, memory_file
-from assay.probe.flows import Count, Flow, FlowsError
+from assay.probe.nftables import Count, Flow, FlowsError
+from assay.probe.own_cost import content_of, memory_file
 from assay.probe.process_stat import OpenProcess
 
 ETHERNET_BYTES = 14

@@ -27,11 +27,11 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_core import from_json
 
-from assay.files import UnreadableFileError, read_text
+from assay.host.files import UnreadableFileError, read_text
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.ticking import CannotMeasureError, Moment, Quantity
+from assay.probe.sampler import CannotMeasureError, Moment, Quantity
 
 if TYPE_CHECKING:
     import httpx

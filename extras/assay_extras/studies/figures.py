@@ -7,14 +7,11 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.model.base import Frozen
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
-from assay.report.axis import LETTER_ROOM_PX
-from assay.report.colours import FAINT, INK
-from assay.report.drawing import figure, round_up, text, ticks
-from assay.report.elapsed import CAP_PX, PALETTE
-from assay.report.text import number_text
-from assay.stats.interval import Median, median_of
-from assay.stats.noise import Noise, moderated, spread
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
+from assay.report.charts.drawing import FAINT, INK, LETTER_ROOM_PX, figure, round_up, text, ticks
+from assay.report.charts.elapsed import CAP_PX, PALETTE
+from assay.report.words import number_text
+from assay.stats.noise import Median, Noise, median_of, moderated, spread
 from assay_extras.studies.claims import Conditions, where
 from assay_extras.studies.hybrid import SHARES, SIZES, TASKS, curve
 from assay_extras.studies.published import StudyExperiment, contrasts

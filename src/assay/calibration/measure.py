@@ -1,23 +1,275 @@
-"""Measuring one ground point by point within a budget of seconds.
+"""Measures a medium point by point within a budget of seconds.
+
+Blocks and depths span what Hadoop does: 4 KiB index reads to 1 MiB spills, one stream per task. The brief form varies
+one thing at a time around four corners; the full form is the whole product. The named form has only what profiles have
+names for.
+
+The log is a series of rates; the knee is the one place at which two constant rates explain it best (least squares), as
+in change-point detection with one change. A rise, or a fall of less than a sixth, is no knee.
 
 A ground is a directory (a test file is laid out in it once), or a block device as a whole, or both. What can't be
 measured there is left out and said in a doubt.
 """
 
+import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
-from assay.calibration.fio import Limit, Meter, Stretch
-from assay.calibration.grid import buffered_accesses, direct_accesses, weight, zone_accesses
-from assay.calibration.knee import find_knee, read_rates
-from assay.calibration.laying import LaidOut, direct_in, laid_out, write_out
+import numpy
+
+from assay.calibration.fio import Limit, Meter, Stretch, direct_works
 from assay.model.base import Frozen
 from assay.model.calibration import Access, Form, Knee, Point
 from assay.model.doubt import Doubt
+from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
+
+_SECTOR_BYTES = 512
+
+
+class BlockDevice(Frozen):
+    """A block device as the kernel tells it (sysfs-block); `model` is empty where it has none."""
+
+    path: Path
+    bytes: int
+    model: str
+    rotational: bool
+
+    @property
+    def readable(self) -> bool:
+        """Whether its raw bytes may be read: tried, since a container's root may have the right and not the device."""
+        try:
+            os.close(os.open(self.path, os.O_RDONLY | os.O_CLOEXEC))
+        except OSError:
+            return False
+        return True
+
+
+def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block")) -> BlockDevice | None:
+    """The device that a medium's facts name; None where the file system has none of its own (tmpfs, overlay, nfs)."""
+    path = Path(facts.get("device", ""))
+    if not path.is_absolute() or not path.exists():
+        return None
+    folder = sys / path.resolve().name
+    try:
+        sectors = int((folder / "size").read_text())
+    except (OSError, ValueError):
+        return None
+    disk = folder.resolve()
+    if (disk / "partition").exists():
+        disk = disk.parent
+    model = disk / "device/model"
+    return BlockDevice(
+        path=path,
+        bytes=sectors * _SECTOR_BYTES,
+        model=model.read_text().strip() if model.exists() else "",
+        rotational=facts.get("rotational") == "yes",
+    )
+
+
+KIB, MIB = 1 << 10, 1 << 20
+STREAM_BLOCK_BYTES = 128 * KIB
+
+_NAMED_SEQUENTIAL, _NAMED_RANDOM = [(MIB, 8)], [(4 * KIB, 1), (4 * KIB, 32)]
+_BRIEF_SEQUENTIAL = [(4 * KIB, 1), (4 * KIB, 32), (64 * KIB, 1), (MIB, 1), (MIB, 8)]
+_BRIEF_RANDOM = [(4 * KIB, 1), (4 * KIB, 4), (4 * KIB, 32), (64 * KIB, 1), (64 * KIB, 32), (MIB, 1)]
+_PRODUCT = list(product([4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB], [1, 2, 4, 8, 16, 32]))
+_CORNERS = {
+    "named": {"sequential": _NAMED_SEQUENTIAL, "random": _NAMED_RANDOM},
+    "brief": {"sequential": _BRIEF_SEQUENTIAL, "random": _BRIEF_RANDOM},
+    "full": {"sequential": _PRODUCT, "random": _PRODUCT},
+}
+_STREAMS = {"named": [1, 2, 4, 8], "brief": [1, 2, 4, 8], "full": [1, 2, 3, 4, 6, 8]}
+# Of a disk's whole span: a rotating one is faster outside, where it begins, than inside. The first is in the corners.
+_ZONES = [0.25, 0.5, 0.75, 0.97]
+
+
+def direct_accesses(form: Form) -> list[Access]:
+    """With O_DIRECT: the device itself. All reads before all writes, sequential before random."""
+    return [
+        _access(direction, pattern, block_bytes, depth=depth)
+        for direction in ("read", "write")
+        for pattern, corners in _CORNERS[form].items()
+        for block_bytes, depth in corners
+    ]
+
+
+def zone_accesses() -> list[Access]:
+    """Sequential reads along the span of a block device; with the one at its beginning they give its average."""
+    return [
+        _access("read", "sequential", MIB, depth=8, span="device", start_share=start_share) for start_share in _ZONES
+    ]
+
+
+def buffered_accesses(form: Form) -> list[Access]:
+    """Through the page cache, as Hadoop does it. Those written without fsync show the memory, not the medium."""
+    reads = [
+        *(
+            _access("read", "sequential", STREAM_BLOCK_BYTES, streams=streams, buffered=True)
+            for streams in _STREAMS[form]
+        ),
+        _access("read", "random", 4 * KIB, buffered=True),
+    ]
+    if form == "named":
+        return reads[:-1]
+    logs = [_access("write", "sequential", block_bytes, buffered=True, fsync="each") for block_bytes in (4 * KIB, MIB)]
+    writes = [
+        _access("write", "random", 4 * KIB, buffered=True, fsync="each"),
+        _access("write", "random", 4 * KIB, buffered=True, fsync="end"),
+        *(
+            _access("write", "sequential", MIB, streams=streams, buffered=True, fsync="end")
+            for streams in _STREAMS[form]
+        ),
+        _access("write", "sequential", MIB, buffered=True),
+    ]
+    return [*reads, *logs, *writes]
+
+
+def weight(access: Access) -> float:
+    """How much more time than others an access deserves: those that have names in profiles are what is judged."""
+    random_corner = access.pattern == "random" and access.block_bytes == 4 * KIB and access.depth in {1, 32}
+    sequential_corner = access.pattern == "sequential" and access.block_bytes == MIB and access.depth == 8
+    return 2.0 if (random_corner or sequential_corner) and not access.buffered else 1.0
+
+
+def _access(direction: str, pattern: str, block_bytes: int, **rest: object) -> Access:
+    return Access.model_validate({"direction": direction, "pattern": pattern, "block_bytes": block_bytes, **rest})
+
+
+LEAST_FILE_BYTES, MOST_FILE_BYTES = 256 << 20, 4 << 30
+MOST_MEMORY_FILE_BYTES = 1 << 30
+PREFIX = ".assay-calibration-"
+
+
+class LaidOut(NamedTuple):
+    """The file that all accesses to a directory share, and how fast it could be written."""
+
+    stretch: Stretch
+    layout_mb_s: float
+
+
+def direct_in(directory: Path) -> bool:
+    """Whether the directory's file system has direct I/O that means something (a tmpfs accepts and ignores it)."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=directory) as file:
+            return direct_works(Path(file.name)) and not _is_memory(directory)
+    except OSError as error:
+        raise _refused(directory, error) from None
+
+
+def _is_memory(directory: Path) -> bool:
+    """Whether it lies on a tmpfs (/proc/self/mountinfo; Python's statvfs doesn't tell a file system's kind)."""
+    number = directory.stat().st_dev
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    lines = (line.partition(" - ") for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    return any(before.split()[2] == wanted and after.split()[0] == "tmpfs" for before, _, after in lines)
+
+
+@contextmanager
+def laid_out(directory: Path, meter: Meter, seconds: float) -> Iterator[LaidOut]:
+    """A file of as many bytes as fit the time and the room, for the time of a scope.
+
+    Raises BadInputError when the directory can't be written to or has too little room.
+    """
+    wanted = _file_bytes(directory)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=PREFIX, dir=directory)
+    except OSError as error:
+        raise _refused(directory, error) from None
+    os.close(descriptor)
+    file = Path(name)
+    try:
+        yield _lay_out(file, wanted, meter, seconds)
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _lay_out(file: Path, wanted: int, meter: Meter, seconds: float) -> LaidOut:
+    """Write the file really (reads of what was only allocated cost nothing) until it is whole or the time is over."""
+    direct = direct_works(file)
+    access = Access(direction="write", pattern="sequential", block_bytes=1 << 20, depth=8 if direct else 1)
+    access = access.model_copy(update={"buffered": not direct})
+    limit = Limit(seconds=max(seconds, 1.0), total_bytes=wanted)
+    point = meter.measure(access, Stretch(path=file, span_bytes=wanted), limit)
+    write_out(file)
+    size = file.stat().st_size >> 20 << 20
+    return LaidOut(Stretch(path=file, span_bytes=size), point.mb_s)
+
+
+def _file_bytes(directory: Path) -> int:
+    """As large as is useful, and never more than half of what is free."""
+    numbers = os.statvfs(directory)
+    free = numbers.f_bavail * numbers.f_frsize
+    if free < 2 * LEAST_FILE_BYTES:
+        raise BadInputError(
+            f"{directory} has only {free >> 20} MiB free; calibrating it needs {2 * LEAST_FILE_BYTES >> 20} MiB"
+        )
+    most = MOST_MEMORY_FILE_BYTES if _is_memory(directory) else MOST_FILE_BYTES
+    return min(most, free // 2) >> 20 << 20
+
+
+def _refused(directory: Path, error: OSError) -> BadInputError:
+    return BadInputError(f"{directory} can't be written to ({error.strerror}); change its mode or name another")
+
+
+def write_out(file: Path) -> None:
+    """fsync(2)."""
+    descriptor = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+_LEAST_FALL = 1.2
+_LEAST_SAMPLES = 10
+_MARGIN = 3
+
+
+class Window(NamedTuple):
+    """A stretch of time and what was written in it."""
+
+    seconds: float
+    mb_s: float
+
+
+def read_rates(log: Path) -> list[Window]:
+    """Fio's bandwidth log: `end of window in ms, KiB/s, direction, block, offset, ...` per line."""
+    windows, last_ms = [], 0
+    try:
+        for line in log.read_text().splitlines():
+            end_ms, kib_s = (int(field) for field in line.split(",")[:2])
+            if end_ms > last_ms:
+                windows.append(Window((end_ms - last_ms) / 1e3, kib_s * 1024 / 1e6))
+                last_ms = end_ms
+    except (OSError, ValueError) as error:
+        raise AssayError(f"fio's bandwidth log {log} can't be read: {error}") from None
+    return windows
+
+
+def find_knee(windows: Sequence[Window]) -> Knee | None:
+    """The one fall of the rate; None where there is none."""
+    if len(windows) < _LEAST_SAMPLES:
+        return None
+    rates = numpy.array([window.mb_s for window in windows])
+    written = numpy.cumsum([window.mb_s * window.seconds * 1e6 for window in windows])
+    splits = numpy.arange(_MARGIN, len(rates) - _MARGIN)
+    best = int(min(splits, key=lambda split: _misfit(rates[:split]) + _misfit(rates[split:])))
+    # Means, not medians: a window holds a handful of blocks, so that single rates are coarse.
+    before, beyond = float(rates[:best].mean()), float(rates[best:].mean())
+    if beyond <= 0 or before < _LEAST_FALL * beyond:
+        return None
+    return Knee(knee_bytes=int(written[best - 1]), before_mb_s=before, beyond_mb_s=beyond)
+
+
+def _misfit(rates: "numpy.typing.NDArray[numpy.float64]") -> float:
+    return float(((rates - rates.mean()) ** 2).sum())
+
 
 _LAYOUT_SHARE = 0.15
 # What a fio process costs beyond the time it measures.

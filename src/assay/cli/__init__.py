@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.cluster import cluster
-from assay.cli.context import find_installation, is_checkout, open_console
+from assay.cli.context import Duration, UserPath, find_installation, is_checkout, open_console
 from assay.cli.data import data
 from assay.cli.media import media
-from assay.cli.values import Duration, UserPath
 from assay.cli.workloads import workloads
 from assay.model.registry import COMMANDS
 
 if TYPE_CHECKING:
-    from assay.commands.report import Form, Rows
+    from assay.cli.report import Form, Rows
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 NEEDS_CHECKOUT = {"quickstart", "run", "doctor", "cluster", "media"}
@@ -30,7 +29,7 @@ OUT_HELP = "Folder for the records; a new one under runs/ by default."
 
 def main() -> None:
     """Run the command line; every error is one sentence on standard error."""
-    from assay.files import is_of_the_path, why
+    from assay.host.files import is_of_the_path, why
     from assay.model.errors import AssayError, BadInputError
 
     try:
@@ -114,7 +113,7 @@ def quickstart(out: Path | None) -> int:
     \b
     Example:  assay quickstart
     """
-    from assay.commands.quickstart import quickstart
+    from assay.cli.quickstart import quickstart
 
     return quickstart(out, find_installation(), open_console())
 
@@ -136,7 +135,7 @@ def run(
               assay run experiments/quickstart.yaml --out runs/mine --resume
               assay run experiments/quickstart.yaml --only placement=ssd --for 20min
     """
-    from assay.commands.run import How, run_experiment
+    from assay.cli.run import How, run_experiment
 
     how = How(resume=resume, dry_run=dry_run, only=only, budget_s=budget_s)
     return run_experiment(experiment, out, find_installation(), open_console(), how)
@@ -160,7 +159,7 @@ def report(folder: Path, form: "Form | None", rows: "Rows | None", out: Path | N
     Example:  assay report runs/quickstart-20260102-030405
               assay report runs/mine --format csv --rows placements > answers.csv
     """
-    from assay.commands.report import report_run, write_report
+    from assay.cli.report import report_run, write_report
 
     form = form or ("json" if as_json else None)
     if rows and form != "csv":
@@ -182,7 +181,7 @@ def compare(folders: tuple[Path, ...], form: "Form | None", out: Path | None) ->
     \b
     Example:  assay compare runs/laptop runs/server
     """
-    from assay.commands.compare import compare_runs
+    from assay.cli.compare import compare_runs
 
     return compare_runs(folders, form, out, open_console())
 
@@ -195,7 +194,7 @@ def schema(*, markdown: bool) -> None:
     \b
     Example:  assay schema > experiment.schema.json
     """
-    from assay.commands.schema import experiment_reference, experiment_schema
+    from assay.cli.schema import experiment_reference, experiment_schema
 
     text = experiment_reference if markdown else experiment_schema
     click.echo(text(find_installation()), nl=False)
@@ -209,7 +208,7 @@ def doctor(*, as_json: bool) -> int:
     \b
     Example:  assay doctor
     """
-    from assay.commands.doctor import findings
+    from assay.cli.doctor import findings
 
     found = findings(find_installation())
     if as_json:

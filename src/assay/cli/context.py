@@ -1,8 +1,12 @@
-"""What every command starts from: this copy of Assay, and the terminal."""
+"""What every command starts from: this copy of Assay, the terminal, and values on the command line."""
 
+import math
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,7 +16,7 @@ if TYPE_CHECKING:
 
 def open_console(*, error: bool = False) -> "Console":
     """Standard output; standard error where the output is a script's."""
-    from assay.terminal import SafeConsole
+    from assay.cli.console import SafeConsole
 
     return SafeConsole(stderr=error)
 
@@ -41,3 +45,64 @@ def find_installation() -> "Installation":
         state=Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "assay",
         hadoop_home=Path(home) if home else None,
     )
+
+
+_NUMBER = r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"
+_PARTS = re.compile(rf"(?:{_NUMBER} ?h)? ?(?:{_NUMBER} ?m(?:in)?)? ?(?:{_NUMBER} ?s)?")
+_UNITS_S = (3600, 60, 1)
+_LONGEST_TEXT = 100
+_MOST_S = 366 * 24 * 3600
+_HOW = "write it as 2h, 90min or 1h30min"
+
+
+class Duration(click.ParamType[float]):
+    """`2h`, `90min`, `1h30m`: seconds, from 1 to those of a year."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Fails on anything else."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        parts = _PARTS.fullmatch(text) if text and len(text) < _LONGEST_TEXT else None
+        if parts is None:
+            self.fail(f"{value!r} is no duration; {_HOW}", param, ctx)
+        seconds = sum(float(count or 0) * unit_s for count, unit_s in zip(parts.groups(), _UNITS_S, strict=True))
+        if not 1 <= seconds <= _MOST_S:
+            self.fail(f"{value!r} is not between a second and a year; {_HOW}", param, ctx)
+        return seconds
+
+
+class Number(click.ParamType[float]):
+    """A finite number."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Fails on anything else."""
+        try:
+            found = float(value)
+        except ValueError:
+            found = math.nan
+        if not math.isfinite(found):
+            self.fail(f"{value!r} is no finite number", param, ctx)
+        return found
+
+
+class UserPath(click.ParamType[Path]):
+    """A path as a user types it: one that something may be at."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Raises BadInputError for what can't be a path."""
+        from assay.host.files import possible
+        from assay.model.errors import BadInputError
+
+        if str(value) == "":
+            self.fail("it is empty; name a file or folder", param, ctx)
+        try:
+            return possible(Path(value))
+        except BadInputError as error:
+            self.fail(str(error), param, ctx)

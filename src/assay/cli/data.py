@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.context import find_installation, open_console
-from assay.cli.values import Number, UserPath
+from assay.cli.context import Number, UserPath, find_installation, open_console
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 
@@ -42,7 +41,7 @@ def data_get(name: str, to: Path | None) -> int:
     Example:  assay data get brightkite
     """
     from assay.commands.data import bring
-    from assay.model.dataset import DatasetSpec
+    from assay.model.input import DatasetSpec
 
     return bring(DatasetSpec(name=name, get=name), to, find_installation(), open_console())
 
@@ -67,7 +66,7 @@ def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
     Example:  assay data make brightkite --seed 7 --to mine.tsv
     """
     from assay.commands.data import bring
-    from assay.model.dataset import DatasetSpec
+    from assay.model.input import DatasetSpec
 
     return bring(DatasetSpec(name=preset, make=preset, seed=seed, scale=scale), to, find_installation(), open_console())
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.context import find_installation, open_console
-from assay.cli.values import Number, UserPath
+from assay.cli.context import Number, UserPath, find_installation, open_console
 
 
 @click.group()
@@ -66,8 +65,7 @@ def media_calibrate(
     Example:  assay media calibrate /mnt/disk wd10ezex
               assay media calibrate /mnt/disk --profile-to my-disk.yaml
     """
-    from assay.commands.calibrate import calibrate_media, calibrations_json, write_profile
-    from assay.commands.calibrating import Wish
+    from assay.cli.calibrate import Wish, calibrate_media, calibrations_json, write_profile
 
     wish = Wish(seconds=seconds or (600 if full else 120), form="full" if full else "brief", again=again)
     made = calibrate_media(

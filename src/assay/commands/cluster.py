@@ -5,15 +5,15 @@ from contextlib import closing
 
 from rich.console import Console
 
-from assay.cluster.keeping import Held, down, status, up
-from assay.console import ConsoleDisplay
-from assay.execution import interruptible
-from assay.model.cluster import ClusterSpec
+from assay.cli.console import ConsoleDisplay
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
+from assay.model.platform import ClusterSpec
 from assay.plan.settings import resolve, shipped_profiles
+from assay.platform.held import Held, down, status, up
 from assay.probe.left_overs import remove_left_overs
+from assay.run import interruptible
 
 
 def cluster_up(settings: str, installation: Installation, console: Console) -> None:

@@ -6,17 +6,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from assay.console import ConsoleDisplay
-from assay.dataset.checking import CheckReport, check, listed
-from assay.dataset.opening import AnyDataset, open_dataset
-from assay.files import possible
-from assay.model.dataset import DatasetSpec
+from assay.cli.console import ConsoleDisplay
+from assay.host.files import possible
+from assay.input.opening import AnyDataset, CheckReport, check, listed, open_dataset
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
+from assay.model.input import DatasetSpec
 from assay.model.installation import Installation
 from assay.model.naming import printable
-from assay.report.columns import Column, fitted
-from assay.report.text import bytes_text
+from assay.report.words import Column, bytes_text, fitted
 
 FAILED = 1
 

@@ -8,18 +8,17 @@ from typing import Any
 
 from rich.console import Console
 
-from assay.console import ConsoleDisplay
-from assay.execution import interruptible
-from assay.media.emulated import EmulatedMedium
-from assay.media.emulator import Emulator, FigureSpec
-from assay.media.keeping import Kept, attach, detach, drives, named, removable
-from assay.media.profile import Profile, find_profile, profile_names
+from assay.cli.console import ConsoleDisplay
+from assay.media.emulated.emulator import Emulator, FigureSpec
+from assay.media.emulated.held import Kept, attach, detach, drives, named, removable
+from assay.media.emulated.medium import EmulatedMedium
+from assay.media.emulated.profile import Profile, find_profile, profile_names
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.sizes import HOW, size_of
+from assay.model.naming import HOW, size_of
 from assay.model.trial import MediumSpec
-from assay.report.columns import Column, fitted
-from assay.report.text import bytes_text
+from assay.report.words import Column, bytes_text, fitted
+from assay.run import interruptible
 
 FAILED = 1
 INDENT = "      "

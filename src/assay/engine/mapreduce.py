@@ -1,22 +1,206 @@
-"""Hadoop MapReduce on YARN: commands of the jobs jar, run as `hadoop jar` runs them, and programs of other jars."""
+"""Hadoop MapReduce on YARN: commands of the jobs jar, run as `hadoop jar` runs them, and programs of other jars.
+
+Hadoop's clients say `Submitted application application_N_M` when a job is accepted (YarnClientImpl) and
+`Running job: job_N_M` when it is watched (Job.monitorAndPrintJob), at the level INFO.
+"""
 
 import json
+import os
+import re
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assay.engine.client import last_lines, last_words, run_client
-from assay.engine.container_logs import read_phases
 from assay.engine.history import HistoryServer
-from assay.engine.program import Told, environment_of, find_jar, program_command, texts_in
-from assay.model.cluster import RunningCluster
+from assay.engine.task_logs import read_phases
+from assay.host.processes import end_processes
 from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
-from assay.model.errors import AssayError
+from assay.model.errors import AssayError, BadInputError
+from assay.model.platform import RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import TaskAttempt
 from assay.model.task import TaskHistory
+
+POLL_S = 0.05
+WATCH_S = 1.0
+MOST_CHARACTERS = 300
+# What Hadoop logs of a client that does well: all of INFO and DEBUG, and two warnings that nearly every client gets.
+_LOGGED = re.compile(
+    r"\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d(,\d+)? "
+    r"(INFO\b|DEBUG\b|WARN (util\.NativeCodeLoader|mapreduce\.JobResourceUploader):)"
+)
+# Frames of the JDK and of Hadoop; those of the program's own classes say where it failed.
+_FRAME = re.compile(r"\s+(at (java|javax|jdk|sun|org\.apache\.hadoop)\.|at [\w.]+/|\.\.\. \d+ more)")
+
+
+def run_client(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    log: Path,
+    failure: Callable[[], str | None],
+    tell: Callable[[str], None],
+    folder: Path | None = None,
+) -> int:
+    """Run it to its end in `folder`, its output in `log` and each line to `tell` as they come; its exit code.
+
+    `failure` is asked now and then whether the cluster has lost a daemon: a job on a cluster without its only DataNode
+    would otherwise retry for many minutes. Raises AssayError with that reason. However this ends, the client has too.
+    """
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=dict(environment),
+            start_new_session=True, cwd=folder,
+        )  # fmt: skip
+        try:
+            _wait(process, _News(log), failure, tell)
+        finally:
+            if process.poll() is None:
+                end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
+    return process.returncode
+
+
+def last_words(log: Path) -> str:
+    """The most telling line at the end of a client's output: a task's or its own last error, else its last line."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    tasks = [line for line in lines if line.startswith("Error: ")]
+    errors = [line for line in lines if "Exception" in line or "ERROR" in line or line.startswith("assay: ")]
+    return (tasks or errors or lines or ["it printed nothing"])[-1][:500]
+
+
+def last_lines(said: Iterable[str], count: int) -> list[str]:
+    """The last lines, each once, of all that a program said, without Hadoop's log lines and stack frames.
+
+    A log line begins with the time, and may go on in indented lines (a job's counters).
+    """
+    kept: dict[str, None] = {}
+    logged = False
+    for line in said:
+        starts = _LOGGED.match(line) is not None
+        logged = starts or (logged and line[:1] in {"\t", " "})
+        if logged or not line.strip() or _FRAME.match(line):
+            continue
+        # The attempts of a task fail alike: what is said again counts where it is said last.
+        kept.pop(line.rstrip(), None)
+        kept[line.rstrip()] = None
+    return [line[:MOST_CHARACTERS] for line in kept][-count:]
+
+
+def _wait(
+    process: "subprocess.Popen[bytes]", news: "_News", failure: Callable[[], str | None], tell: Callable[[str], None]
+) -> None:
+    watched = time.monotonic()
+    while process.poll() is None:
+        time.sleep(POLL_S)
+        for line in news.lines():
+            tell(line)
+        if time.monotonic() - watched > WATCH_S:
+            watched = time.monotonic()
+            reason = failure()
+            if reason is not None:
+                raise AssayError(reason)
+
+
+class _News:
+    """The whole lines of a growing file that were not there before."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._read_bytes = 0
+
+    def lines(self) -> list[str]:
+        with self._log.open("rb") as file:
+            file.seek(self._read_bytes)
+            whole, _, _ = file.read().rpartition(b"\n")
+        self._read_bytes += len(whole) + 1 if whole else 0
+        return whole.decode(errors="replace").splitlines()
+
+
+SCRATCH = "{scratch}"
+_TEXT_BYTES = 1 << 20
+_JOB = re.compile(r"(?:Running job: job|Submitted application application)_(\d+_\d+)")
+_DONE = re.compile(r"\bmap (\d+)% reduce (\d+)%")
+_LOCAL = re.compile(r"Running job: job_local")
+
+
+class Told:
+    """What a program's client has said so far."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._local = False
+        self.ids: list[str] = []
+
+    def hear(self, line: str, progress: Progress) -> None:
+        """A line of its output; news are passed on."""
+        before = len(self.ids)
+        self._keep(line)
+        done = _DONE.search(line)
+        if len(self.ids) > before:
+            progress.detail(f"{self._program.name}: job {len(self.ids)}")
+        elif done:
+            progress.detail(f"{self._program.name}: map {done[1]} %, reduce {done[2]} %")
+
+    def hear_all(self, log: Path) -> None:
+        """Its whole output, the last lines too."""
+        for line in log.read_text(errors="replace").splitlines():
+            self._keep(line)
+
+    def jobs(self) -> tuple[JobReference, ...]:
+        """Its jobs in their order. Raises AssayError when it ran none on the cluster."""
+        if not self.ids:
+            why = "it ran on this machine alone" if self._local else "its client named none; it must log at level INFO"
+            raise AssayError(f"{self._program.name} ended well, but no job of it is known on the cluster: {why}")
+        names = self._program.jobs
+        return tuple(
+            JobReference(name=names[at] if at < len(names) else f"{self._program.name} {at + 1}", id=found)
+            for at, found in enumerate(self.ids)
+        )
+
+    def _keep(self, line: str) -> None:
+        found = _JOB.search(line)
+        self._local = self._local or _LOCAL.search(line) is not None
+        if found and f"job_{found[1]}" not in self.ids:
+            self.ids.append(f"job_{found[1]}")
+
+
+def find_jar(program: Program, extras: Path | None) -> Path:
+    """The program's jar: its path, or the one file among Hadoop's own further jars that fits its pattern.
+
+    Raises BadInputError when it is not there.
+    """
+    if Path(program.jar).is_absolute():
+        if not Path(program.jar).is_file():
+            raise BadInputError(f"{program.name} needs the jar {program.jar}, and it is not there")
+        return Path(program.jar)
+    found = sorted(extras.glob(program.jar)) if extras is not None else []
+    if not found:
+        raise BadInputError(f"{program.name} needs {program.jar}, and it is not in {extras}; run setup/prepare again")
+    return found[-1]
+
+
+def program_command(program: Program, hadoop: Path, jar: Path, files: Path) -> list[str]:
+    """The command line; generic options come first, as Hadoop's ToolRunner wants them."""
+    start = [str(hadoop), "jar", str(jar)] if program.main_class is None else [str(hadoop), program.main_class]
+    properties = [f"-D{name}={value}" for name, value in program.properties.items()]
+    return [*start, *properties, *(argument.replace(SCRATCH, str(files)) for argument in program.arguments)]
+
+
+def environment_of(program: Program, jar: Path, base: Mapping[str, str]) -> dict[str, str]:
+    """Where a main class is named its jar goes on the client's class path, before what the user has put there."""
+    if program.main_class is None:
+        return dict(base)
+    others = base.get("HADOOP_CLASSPATH")
+    return {**base, "HADOOP_CLASSPATH": os.pathsep.join([str(jar), *([others] if others else [])])}
+
+
+def texts_in(files: Path) -> dict[str, str]:
+    """The small text files that a program left, by name."""
+    small = [file for file in sorted(files.iterdir()) if file.is_file() and file.stat().st_size <= _TEXT_BYTES]
+    return {file.name: file.read_text(errors="replace") for file in small}
+
 
 REPORT_SCHEMA = 1
 _NEWS = "assay: "

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.lease import Lease
-from assay.media.file_system import forget_files, write_out
+from assay.host.lease import Lease
+from assay.host.mounts import mount_of
+from assay.media.emulated.attachment import forget_files, write_out
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
-from assay.mounts import mount_of
 
 
 class DirectoryMedium:

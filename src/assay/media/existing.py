@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.lease import Lease
+from assay.host.lease import Lease
 from assay.model.doubt import Doubt
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.lease import Lease
-from assay.machine import available_memory_bytes
+from assay.host.lease import Lease
+from assay.host.machine import available_memory_bytes
+from assay.host.mounts import mount_of
 from assay.media.directory import DirectoryMedium
-from assay.media.requirements import may_mount
-from assay.media.system import RealSystem, System
+from assay.media.emulated.emulator import RealSystem, System
+from assay.media.emulated.requirements import may_mount
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.medium import Space
 from assay.model.trial import MediumSpec
-from assay.mounts import mount_of
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privileges; the directory in it is ours alone
 

@@ -1,4 +1,4 @@
-"""Names as people see them: hints for words that are not known, and texts that are fit for a terminal."""
+"""Names and sizes as people read and write them."""
 
 import difflib
 import re
@@ -33,3 +33,29 @@ def sentence(text: str) -> str:
     """A message in one line, fit for a terminal, with words of many hundred characters cut."""
     line = printable(text.replace("\n", "\\n"))
     return _LONG_WORD.sub(lambda found: f"{found[0][:150]}...{found[0][-50:]}", line)
+
+
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([kmgtpe]?)(i?)(b?)\s*", re.IGNORECASE)
+_PREFIXES = " kmgtpe"
+MOST_BYTES = 2**63 - 1
+
+HOW = "a size such as 4GiB (1024s) or 500GB (1000s)"
+
+
+def size_of(value: object) -> int | None:
+    """Bytes, 0 or more; None for what is no size. The whole text must be one."""
+    if isinstance(value, str):
+        return _parsed(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value) if 0 <= value <= MOST_BYTES else None
+    return None
+
+
+def _parsed(text: str) -> int | None:
+    found = _SIZE.fullmatch(text) if len(text) < 100 else None
+    if found is None or (found[3] and not found[2]):
+        return None
+    number, prefix = found[1], _PREFIXES.index(found[2].lower() or " ")
+    unit = (1024 if found[3] else 1000) ** prefix
+    size = int(number) * unit if number.isdecimal() else int(float(number) * unit)
+    return size if size <= MOST_BYTES else None

@@ -5,13 +5,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from assay.model.cluster import Cluster, Layout, RunningCluster
-from assay.model.dataset import Dataset
 from assay.model.engine import Engine
+from assay.model.input import Dataset
 from assay.model.medium import Medium
-from assay.model.placement import Landed
+from assay.model.platform import Cluster, Layout, RunningCluster
 from assay.model.probe import Probe, Scene
 from assay.model.store import Placer, Store
+from assay.model.trial import Landed
 from assay.model.workload import Workload
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
-from assay.model.cluster import Layout
 from assay.model.doubt import Doubt
+from assay.model.platform import Layout
 from assay.model.record import Amount, Part, Sample
 
 

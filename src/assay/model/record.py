@@ -7,10 +7,9 @@ from typing import Literal
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
-from assay.model.graph import GraphFacts
-from assay.model.limits import LimitUse
-from assay.model.placement import Landed
-from assay.model.trial import Trial
+from assay.model.input import GraphFacts
+from assay.model.platform import LimitUse
+from assay.model.trial import Landed, Trial
 
 SCHEMA_VERSION: Literal[2] = 2
 

@@ -1,13 +1,27 @@
 """Results: what running one trial gives, all of which is written into its record's folder."""
 
+from abc import ABC
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
-from assay.model.walked import Walked
+
+
+class Walked(Sequence[Sample], ABC):
+    """Whoever says how many there are and gives them one by one is a sequence with it."""
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
+
+    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
+        """By position in the order of iteration; slow."""
+        return list(self)[index]
 
 
 class TrialResult(NamedTuple):

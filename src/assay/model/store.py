@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from assay.model.placement import Landed, Role
+from assay.model.trial import Landed, Role
 
 _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 

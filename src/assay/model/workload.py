@@ -4,10 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Protocol, runtime_checkable
 
 from assay.model.base import Frozen
-from assay.model.dataset import Dataset
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec

@@ -1,12 +1,76 @@
-"""Which combinations of levels an experiment has: all, those of zipped factors, or one factor changed at a time."""
+"""Which combinations of levels an experiment has, and which of them are left out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assay.model.errors import BadInputError
-from assay.plan.factors import WORKLOAD, Axis, Level, factor_name, known_level, levels_of
+from assay.model.naming import nearest, size_of
+from assay.model.trial import Plan, cpus_level, memory_level
+
+WORKLOAD, DATASET, PLACEMENT, REPLICATION = "workload", "dataset", "placement", "replication"
+# The keys of an experiment whose factor tables call otherwise.
+_KEYS = {"workloads": WORKLOAD, "datasets": DATASET, "placements": PLACEMENT, "media": PLACEMENT}
+
+
+class Level(NamedTuple):
+    """One level of an axis: what a trial is made with, and what tables show of it, by factors' names.
+
+    A workload shows three factors: `workload`, `variant` and `options`.
+    """
+
+    value: Any
+    shown: Mapping[str, str]
+
+
+class Axis(NamedTuple):
+    """Something that varies in an experiment. Its name is that of a factor."""
+
+    name: str
+    levels: Sequence[Level]
+
+
+def axis(name: str, levels: Iterable[tuple[Any, str]]) -> Axis:
+    """An axis of one factor, from values and what tables show of them."""
+    return Axis(name, [Level(value, {name: text}) for value, text in levels])
+
+
+def factor_name(word: str, known: Sequence[str]) -> str:
+    """The factor that a user means. Raises BadInputError with the nearest word."""
+    name = _KEYS.get(word, word)
+    if name not in known:
+        raise BadInputError(f"unknown factor {word!r}; {nearest(word, known)}")
+    return name
+
+
+def level_text(factor: str, word: str) -> str:
+    """A level as tables show it, from how a user writes it: `2048MiB` is shown as `2GiB`."""
+    size = size_of(word) if factor == "memory" else None
+    if size is not None:
+        return memory_level(size)
+    try:
+        return cpus_level(float(word)) if factor == "cpus" and word != cpus_level(None) else word
+    except ValueError:
+        return word
+
+
+def known_level(factor: str, word: str, known: Sequence[str]) -> str:
+    """A level of a factor as tables show it. Raises BadInputError with the nearest one where there is no such level."""
+    text = level_text(factor, word)
+    if text not in known:
+        raise BadInputError(f"{factor} has no level {word!r}; {nearest(text, known)}")
+    return text
+
+
+def levels_of(shown: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
+    """All levels of all factors that some combinations show, in the order in which they come."""
+    found: dict[str, dict[str, None]] = {}
+    for levels in shown:
+        for name, text in levels.items():
+            found.setdefault(name, {})[text] = None
+    return {name: list(texts) for name, texts in found.items()}
+
 
 MOST_TRIALS = 100_000
 """More than anyone waits for: a plan of so many is a mistake."""
@@ -141,3 +205,55 @@ def base_levels(base: Mapping[str, str], axes: Sequence[Axis]) -> dict[str, str]
         name = factor_name(word, list(known))
         found[name] = known_level(name, level, known[name])
     return found
+
+
+Choice = Mapping[str, Sequence[str]]
+"""Some factors, each with levels of which any will do."""
+
+
+def without(combinations: Sequence[Combination], excluded: Sequence[Choice]) -> list[Combination]:
+    """Those that have all the levels of none of `excluded`.
+
+    Raises BadInputError for an unknown factor or level, and where nothing is left.
+    """
+    known = levels_of(one.shown for one in combinations)
+    choices = [_choice(words.items(), known) for words in excluded]
+    left = [one for one in combinations if not any(_has(one.shown, choice) for choice in choices)]
+    if not left:
+        raise BadInputError("exclude leaves no combination; give fewer, or more levels in each")
+    return left
+
+
+def only(plan: Plan, wanted: Sequence[str]) -> Plan:
+    """The trials with these levels, each as `FACTOR=LEVEL`; of several levels of one factor any will do.
+
+    Raises BadInputError for what names no factor or level, and where no trial has all of them.
+    """
+    if not wanted:
+        return plan
+    words: dict[str, list[str]] = {}
+    for text in wanted:
+        name, sign, level = text.partition("=")
+        if not sign:
+            raise BadInputError(f"--only {text}: say FACTOR=LEVEL, such as placement={plan.trials[0].placement.name}")
+        words.setdefault(name, []).append(level)
+    try:
+        choice = _choice(words.items(), levels_of(trial.factors for trial in plan.trials))
+    except BadInputError as error:
+        raise BadInputError(f"--only: {error}") from None
+    trials = tuple(trial for trial in plan.trials if _has(trial.factors, choice))
+    if not trials:
+        raise BadInputError(f"no trial has all of --only {' --only '.join(wanted)}")
+    return plan.model_copy(update={"trials": trials})
+
+
+def _choice(words: Iterable[tuple[str, Sequence[str]]], known: Mapping[str, Sequence[str]]) -> Choice:
+    found: dict[str, list[str]] = {}
+    for word, levels in words:
+        name = factor_name(word, list(known))
+        found.setdefault(name, []).extend(known_level(name, level, known[name]) for level in levels)
+    return found
+
+
+def _has(shown: Mapping[str, str], choice: Choice) -> bool:
+    return all(shown[name] in levels for name, levels in choice.items())

@@ -1,31 +1,292 @@
-"""Make the plan of an experiment: its combinations of levels, in an order in which all levels meet the same drift."""
+"""Makes the plan of an experiment: its combinations of levels, in an order in which all levels meet the same drift."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from itertools import count as counting
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from assay.files import absolute
-from assay.model.cluster import ClusterSpec
+from assay.host.files import absolute, irregular
+from assay.host.yaml_file import line_of
 from assay.model.errors import BadInputError
-from assay.model.placement import pure
-from assay.model.trial import ZERO_DELAY, MediumSpec, Plan, SettingsSpec, Trial, cpus_level, memory_level
-from assay.plan.axes import axes_of, further_factors, workload_axis
-from assay.plan.bounds import check_values
-from assay.plan.choosing import without
-from assay.plan.experiment import COPIES, ExperimentFile
-from assay.plan.factors import DATASET, PLACEMENT, REPLICATION, WORKLOAD, Level
-from assay.plan.grid import MOST_TRIALS, Combination, Grid, base_levels, one_at_a_time, zipped_names
-from assay.plan.load import Vocabulary, load, told_at
-from assay.plan.media import media_of
-from assay.plan.named import Named, named_things
+from assay.model.input import NO_DATASET, DatasetSpec
+from assay.model.naming import MOST_NAME_CHARACTERS
+from assay.model.platform import ClusterSpec
+from assay.model.trial import (
+    ROLES,
+    ZERO_DELAY,
+    MediumSpec,
+    Placement,
+    Plan,
+    Role,
+    SettingsSpec,
+    Trial,
+    WorkloadSpec,
+    cpus_level,
+    memory_level,
+    pure,
+)
+from assay.plan.check import (
+    check_properties,
+    check_values,
+    check_word,
+    check_words,
+    one_copy,
+    refuse_doubles,
+    refuse_equal,
+    refuse_reserved,
+    refuse_stored,
+    refuse_unjudged,
+    with_paths,
+)
+from assay.plan.experiment import COPIES, DatasetEntry, ExperimentFile, WorkloadEntry
+from assay.plan.grid import (
+    DATASET,
+    MOST_TRIALS,
+    PLACEMENT,
+    REPLICATION,
+    WORKLOAD,
+    Axis,
+    Combination,
+    Grid,
+    Level,
+    axis,
+    base_levels,
+    one_at_a_time,
+    without,
+    zipped_names,
+)
 from assay.plan.order import blocks
-from assay.plan.paths import refuse_stored
-from assay.plan.properties import check_properties, one_copy, refuse_equal
-from assay.plan.reserved import refuse_reserved, refuse_unjudged
-from assay.plan.words import check_words, refuse_doubles
-from assay.yaml_file import line_of
+from assay.plan.settings import Profile, resolve, shipped_profiles
+from assay.plan.source import Vocabulary, load, told_at
+
+PROFILE_FILES = frozenset({".yaml", ".yml"})
+
+
+def media_of(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
+    """The experiment's media by name. Raises BadInputError for a profile that there is not."""
+    if experiment.cluster.kind == "existing":
+        return {"existing": MediumSpec(name="existing", kind="existing")}
+    media = {}
+    for name, entry in experiment.media.items():
+        with told_at(path, tree, ["media", name, "profile"]):
+            profile = _profile(path.parent, entry.profile)
+        if profile is not None and Path(profile).suffix not in PROFILE_FILES:
+            if "/" in profile:
+                line = line_of(tree, ["media", name])
+                raise BadInputError(
+                    f"{path}, line {line}: medium {name} is {profile!r}, no profile's name; for a directory say "
+                    f"{{path: {profile}}}, and a profile's file ends in .yaml"
+                )
+            words = ["directory", "memory", *vocabulary.profiles]
+            check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
+        with told_at(path, tree, ["media", name, "path"]):
+            place = None if entry.path is None else _directory(name, absolute(path.parent, entry.path))
+        media[name] = MediumSpec(
+            name=name, kind=entry.kind, size_bytes=entry.size, profile=profile, file_system=entry.file_system,
+            slowdown=entry.slowdown, path=place,
+        )  # fmt: skip
+    if experiment.zero_delay_baseline:
+        media[ZERO_DELAY] = _baseline(list(media.values()))
+    return media
+
+
+def _profile(folder: Path, name_or_file: str | None) -> str | None:
+    """A profile's name as it is, the path of a profile file from the experiment's folder."""
+    if name_or_file is None or Path(name_or_file).suffix not in PROFILE_FILES:
+        return name_or_file
+    return str(absolute(folder, Path(name_or_file)))
+
+
+def _directory(medium: str, place: Path) -> Path:
+    """The place of a medium, which may be made before the run. Raises BadInputError where something else is there."""
+    if place.is_dir() or not place.exists():
+        return place
+    raise BadInputError(f"medium {medium!r}: {place} is not a directory; make it or name another")
+
+
+def _baseline(drives: Sequence[MediumSpec]) -> MediumSpec:
+    """The drive without delays, reached by the same path as the first of the others: backing place, file system."""
+    first = drives[0]
+    return MediumSpec(name=ZERO_DELAY, kind="emulated", profile="null", path=first.path, file_system=first.file_system)
+
+
+def placements_of(experiment: ExperimentFile) -> list[Placement]:
+    """What the experiment compares: its placements, or each of its media alone."""
+    if experiment.cluster.kind == "existing":
+        return [pure("existing")]
+    if not experiment.placement:
+        return [pure(name) for name in experiment.media]
+    found = []
+    for entry in experiment.placement:
+        roles = {role: {name: share for name, share in getattr(entry, role).items() if share > 0} for role in ROLES}
+        found.append(Placement(name=entry.name or _placement_name(roles), **roles))
+        if len(found[-1].name) > MOST_NAME_CHARACTERS:
+            raise BadInputError(
+                f"the placement of {len(found[-1].media)} media would be called {found[-1].name}, which is too long "
+                "for a folder's name; give it a `name`"
+            )
+    return found
+
+
+def _placement_name(roles: Mapping[Role, Mapping[str, float]]) -> str:
+    """`hdd`, `ssd25-hdd75`, or `input-hdd.intermediate-ssd.output-hdd` where the roles differ."""
+    names = {
+        role: "-".join(_share_name(*item, len(shares)) for item in shares.items()) for role, shares in roles.items()
+    }
+    if len(set(names.values())) == 1:
+        return names["input"]
+    return ".".join(f"{role}-{name}" for role, name in names.items())
+
+
+def _share_name(medium: str, share: float, media: int) -> str:
+    return medium if media == 1 else f"{medium}{share * 100:.3g}"
+
+
+class Named(NamedTuple):
+    """An experiment's named things, ready for trials. A workload has a single value of each of its own properties.
+
+    `own_levels` are, for each workload, those of its properties that have several levels.
+    """
+
+    workloads: Sequence[WorkloadSpec]
+    own_levels: Sequence[Mapping[str, Sequence[str]]]
+    needs_dataset: Sequence[bool]
+    datasets: Sequence[DatasetSpec]
+    settings: Sequence[SettingsSpec]
+    placements: Sequence[Placement]
+
+
+def named_things(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> Named:
+    """Whatever has a name in the experiment, ready for trials. Raises BadInputError."""
+    entries = experiment.workloads
+    with told_at(path, tree, ["placement"]):
+        placements = placements_of(experiment)
+    return Named(
+        workloads=[_workload(path, entry, place, tree, vocabulary) for place, entry in enumerate(entries)],
+        own_levels=[{name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1} for entry in entries],
+        needs_dataset=[vocabulary.needs_dataset(entry.name, entry.options) for entry in entries],
+        datasets=[_dataset(path, entry, place, tree, vocabulary) for place, entry in enumerate(experiment.datasets)],
+        settings=_settings(path, experiment, tree),
+        placements=placements,
+    )
+
+
+def _workload(path: Path, entry: WorkloadEntry, place: int, tree: Any, vocabulary: Vocabulary) -> WorkloadSpec:
+    """Of its properties with several levels the first, until a trial chooses."""
+    at = ["workloads", *([place] if isinstance(tree["workloads"], list) else [])]
+    with told_at(path, tree, [*at, "options"]):
+        spec = WorkloadSpec(
+            name=entry.name,
+            variant=entry.variant or vocabulary.workloads[entry.name][0],
+            options=with_paths(entry, vocabulary.path_options.get(entry.name, {}), path.parent),
+            hadoop={name: levels[0] for name, levels in entry.hadoop.items()},
+        )
+        vocabulary.check_workload(spec)
+    return spec
+
+
+def _settings(path: Path, experiment: ExperimentFile, tree: Any) -> list[SettingsSpec]:
+    profiles = shipped_profiles() | dict(experiment.profiles)
+    resolved = {name: _resolved(path, tree, name, profiles) for name in profiles}
+    everywhere = {name: levels[0] for name, levels in experiment.hadoop.items() if len(levels) == 1}
+    found = []
+    for index, name in enumerate(experiment.settings):
+        place = ["settings", index] if isinstance(tree.get("settings"), list) else ["settings"]
+        check_word(path, line_of(tree, place), "settings profile", name, list(profiles))
+        found.append(SettingsSpec(name=name, properties={**resolved[name], **everywhere}))
+    return found
+
+
+def _resolved(path: Path, tree: Any, name: str, profiles: Mapping[str, Profile]) -> Mapping[str, str]:
+    inherits = profiles[name].inherits
+    line = line_of(tree, ["profiles", name, "inherits"])
+    if inherits is not None:
+        check_word(path, line, "settings profile", inherits, list(profiles))
+    try:
+        return resolve(name, profiles).properties
+    except ValueError as error:
+        raise BadInputError(f"{path}, line {line}: {error}") from None
+
+
+def _dataset(path: Path, entry: DatasetEntry, place: int, tree: Any, vocabulary: Vocabulary) -> DatasetSpec:
+    fields = entry.model_dump(exclude={"name"})
+    if entry.file is not None:
+        with told_at(path, tree, ["datasets", place]):
+            fields["file"] = absolute(path.parent, entry.file)
+        if not fields["file"].is_file():
+            there = fields["file"].exists()
+            what = irregular(fields["file"].stat().st_mode) if there else "not there"
+            cure = "give a file's path, absolute or from the experiment's folder"
+            if str(entry.file) in vocabulary.catalogue:
+                cure = f"for the published graph say {{get: {entry.file}}}, for a generated one {{make: {entry.file}}}"
+            line = line_of(tree, ["datasets", place])
+            raise BadInputError(f"{path}, line {line}: dataset file {fields['file']} is {what}; {cure}")
+    spec = DatasetSpec(name=entry.name or _derived_name(entry), **fields)
+    with told_at(path, tree, ["datasets", place, "scale"]):
+        vocabulary.check_dataset(spec)
+    return spec
+
+
+def _derived_name(entry: DatasetEntry) -> str:
+    if entry.file is not None:
+        return entry.file.name.split(".")[0]
+    if entry.get is not None:
+        return entry.get
+    scale = "" if entry.scale == 1 else f"-x{entry.scale:g}"
+    return f"{entry.make}-like{scale}"
+
+
+def workload_axis(experiment: ExperimentFile, named: Named) -> Axis:
+    """The workloads, each with what tables show of it."""
+    return Axis(WORKLOAD, [_workload_axes(experiment, named, place) for place in range(len(named.workloads))])
+
+
+def axes_of(experiment: ExperimentFile, named: Named, place: int) -> list[Axis]:
+    """The axes of the workload in one place: itself alone, and all that it is combined with."""
+    copies = experiment.replication
+    memory: Sequence[int | None] = experiment.memory or [None]
+    cpus: Sequence[float | None] = experiment.cpus or [None]
+    datasets = named.datasets if named.needs_dataset[place] else [NO_DATASET]
+    return [
+        Axis(WORKLOAD, [_workload_axes(experiment, named, place)]),
+        axis(DATASET, ((one, one.name) for one in datasets)),
+        axis("settings", ((one, one.name) for one in named.settings)),
+        *_properties(experiment, named, place),
+        *([axis(REPLICATION, ((count, str(count)) for count in copies))] if copies else []),
+        axis("memory", ((size, memory_level(size)) for size in memory)),
+        axis("cpus", ((count, cpus_level(count)) for count in cpus)),
+        axis("cache", ((one, one) for one in experiment.cache)),
+        axis("probes", ((one, one) for one in experiment.probes)),
+        axis(PLACEMENT, ((one, one.name) for one in named.placements)),
+    ]  # fmt: skip
+
+
+def further_factors(experiment: ExperimentFile, named: Named) -> list[str]:
+    """The properties that have several levels anywhere, in the experiment's order."""
+    everywhere = [name for name, levels in experiment.hadoop.items() if len(levels) > 1]
+    return list(dict.fromkeys([*everywhere, *(name for own in named.own_levels for name in own)]))
+
+
+def _workload_axes(experiment: ExperimentFile, named: Named, place: int) -> Level:
+    spec = named.workloads[place]
+    own = spec.own_but(further_factors(experiment, named))
+    return Level(spec, {"workload": spec.name, "variant": spec.variant, "options": own})
+
+
+def _properties(experiment: ExperimentFile, named: Named, place: int) -> list[Axis]:
+    """The properties that are factors; where one is none of this workload, its one value there."""
+    spec, own = named.workloads[place], named.own_levels[place]
+    found = []
+    for name in further_factors(experiment, named):
+        if name in own:
+            levels: Sequence[str] = own[name]
+        elif name in spec.hadoop:
+            levels = [spec.hadoop[name]]
+        else:
+            levels = experiment.hadoop.get(name, [])
+        found.append(axis(name, ((level, level) for level in levels) if levels else [(None, "default")]))
+    return found
 
 
 def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from assay.model.trial import ZERO_DELAY
-from assay.plan.factors import PLACEMENT
-from assay.plan.grid import Combination
+from assay.plan.grid import PLACEMENT, Combination
 
 Shown = tuple[tuple[str, str], ...]
 Group = list[Combination]

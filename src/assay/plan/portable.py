@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
-from assay.files import absolute, read_text
-from assay.model.dataset import DATASET
+from assay.host.files import absolute, read_text
+from assay.model.input import DATASET
 from assay.model.store import names_store
-from assay.plan.load import INPUT, Vocabulary, load
+from assay.plan.source import INPUT, Vocabulary, load
 
 PROFILES = {".yaml", ".yml"}
 

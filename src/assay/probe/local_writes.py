@@ -14,8 +14,8 @@ from pathlib import Path
 
 from inotify_simple import INotify, flags
 
-from assay.model.cluster import LocalDirectory
-from assay.model.placement import Landed
+from assay.model.platform import LocalDirectory
+from assay.model.trial import Landed
 
 _INTERMEDIATE = re.compile(r"/appcache/application_[0-9_]+/(output/|attempt_[^/]+_spill_[0-9]+\.out)")
 _EVENTS = flags.CREATE | flags.CLOSE_WRITE | flags.MOVED_TO | flags.ONLYDIR

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.control_group import ControlGroup, flat, group_of
-from assay.probe.process_stat import PROC
-from assay.probe.ticking import Moment, Quantity
+from assay.probe.process_stat import PROC, ControlGroup, flat, group_of
+from assay.probe.sampler import Moment, Quantity
 
 MIB = 1 << 20
 _ENOUGH_BYTES = 8192

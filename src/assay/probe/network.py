@@ -14,6 +14,7 @@ sends its first copy away too.
 """
 
 import os
+import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
@@ -21,13 +22,114 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
-from assay.model.probe import Scene
+from assay.model.probe import Scene, WatchedProcess
 from assay.model.record import Basis
-from assay.probe.flows import Count, Flow, FlowCounter, FlowsError
-from assay.probe.interfaces import Interface, interfaces, rates, read_whole
-from assay.probe.listeners import listening_groups, own_addresses
-from assay.probe.nftables import CountingTable
-from assay.probe.ticking import Interval, Moment, Quantity
+from assay.probe.nftables import Count, CountingTable, Flow, FlowCounter, FlowsError
+from assay.probe.sampler import Interval, Moment, Quantity
+
+_TOLD = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
+"""Interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry the same once more."""
+
+
+class Interface(NamedTuple):
+    """An interface's counters since it came up."""
+
+    received_bytes: int
+    received_packets: int
+    sent_bytes: int
+    sent_packets: int
+
+
+def interfaces(dev: str) -> dict[str, Interface]:
+    """The interfaces in /proc/net/dev that traffic enters or leaves the host by, and loopback."""
+    found = {}
+    for line in dev.splitlines():
+        name, _, numbers = line.partition(":")
+        fields = numbers.split()
+        if len(fields) >= 16 and _TOLD.fullmatch(name.strip()):
+            found[name.strip()] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
+    return found
+
+
+def rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s: float) -> Iterator[tuple[str, float]]:
+    """Bytes a second of interfaces that were there before and did not begin anew."""
+    for name, interface in now.items():
+        old = before.get(name)
+        if (
+            old is not None
+            and interface.received_bytes >= old.received_bytes
+            and interface.sent_bytes >= old.sent_bytes
+        ):
+            yield f"{name}/received_bytes_per_s", round((interface.received_bytes - old.received_bytes) / gone_s)
+            yield f"{name}/sent_bytes_per_s", round((interface.sent_bytes - old.sent_bytes) / gone_s)
+
+
+def read_whole(file: int) -> str:
+    """All of a file of /proc, which gives about a page at a time."""
+    pieces: list[bytes] = []
+    while piece := os.pread(file, 65536, sum(map(len, pieces))):
+        pieces.append(piece)
+    return b"".join(pieces).decode()
+
+
+_LISTENING = "0A"
+_LOCAL_ENTRY = re.compile(r"\|-- (\S+)\n\s+/32 host LOCAL")
+
+
+def listening_groups(processes: Iterable[WatchedProcess], proc: Path = Path("/proc")) -> dict[int, str]:
+    """The group of the process that listens on each TCP port; what can't be read is left out.
+
+    By the sockets' inodes: /proc/PID/net/tcp and tcp6 (proc_pid_net(5)) against the links in /proc/PID/fd.
+    """
+    found: dict[int, str] = {}
+    for process in processes:
+        home = proc / str(process.pid)
+        sockets = _listening_sockets(home / "net")
+        for link in _links(home / "fd"):
+            port = sockets.get(link)
+            if port is not None:
+                found.setdefault(port, process.group)
+    return found
+
+
+def own_addresses(net: Path = Path("/proc/net")) -> frozenset[str]:
+    """The addresses of this host's interfaces (fib_trie and if_inet6), loopback's among them."""
+    found = {"127.0.0.1", "::1", *_LOCAL_ENTRY.findall(_text(net / "fib_trie"))}
+    for line in _text(net / "if_inet6").splitlines():
+        found.add(str(ip_address(bytes.fromhex(line.split()[0]))))
+    return frozenset(found)
+
+
+def _listening_sockets(net: Path) -> Mapping[str, int]:
+    """Port by `socket:[inode]`."""
+    found = {}
+    for line in [*_text(net / "tcp").splitlines()[1:], *_text(net / "tcp6").splitlines()[1:]]:
+        fields = line.split()
+        if len(fields) > 9 and fields[3] == _LISTENING:
+            found[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
+    return found
+
+
+def _links(folder: Path) -> list[str]:
+    try:
+        return [_link(folder / name) for name in os.listdir(folder)]
+    except OSError:  # it ended, or is another user's
+        return []
+
+
+def _link(file: Path) -> str:
+    try:
+        return str(file.readlink())
+    except OSError:  # closed meanwhile
+        return ""
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
+
 
 FLOWS_EVERY_S = 5.0
 """Reading a counting table starts a process: seldom."""

@@ -1,4 +1,4 @@
-"""A table of our own in the kernel's packet filter that counts TCP traffic with known listening ports.
+"""Flows of TCP traffic, counted by a table of our own in the kernel's packet filter.
 
 It only counts and decides nothing. Source: nft(8), dynamic sets with counters (Linux 5.7 and newer, nft 0.9.5 and
 newer, root or CAP_NET_ADMIN in the network namespace). Packets are counted where this host sends them and where it
@@ -12,12 +12,69 @@ A table's name tells whose it is (`ownership`), so that what a killed process le
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from assay.model.doubt import Doubt
-from assay.probe.children import Children
-from assay.probe.flows import Count, Flow, FlowsError
+from assay.probe.own_cost import Children
 from assay.probe.ownership import is_left_over, own_name
+
+
+class FlowsError(Exception):
+    """Flows can't be counted, or what was counted can't be read: the reason."""
+
+
+class Flow(NamedTuple):
+    """A direction of traffic: from one address to another, to or from the server that listens on a port."""
+
+    sender: str
+    receiver: str
+    port: int
+    to_server: bool
+
+
+class Count(NamedTuple):
+    """What has passed."""
+
+    bytes: int
+    packets: int
+
+
+class FlowCounter(Protocol):
+    """Counts the TCP flows of some listening ports until it is removed.
+
+    `has_stand_in` tells whether all traffic of the loopback interface may stand in for what could not be counted.
+    """
+
+    has_stand_in: bool
+
+    def make(self) -> None:
+        """Begin to count. Raises FlowsError."""
+        ...
+
+    def read(self) -> dict[Flow, Count]:
+        """Everything that has passed from `make` until now. Raises FlowsError."""
+        ...
+
+    def glance(self) -> dict[Flow, Count]:
+        """The same for rates: what passed within the last second may be missing. Raises FlowsError."""
+        ...
+
+    def remove(self) -> None:
+        """Stop counting; nothing is left."""
+        ...
+
+    def not_counted(self, reason: str) -> Doubt:
+        """What it means that `make` failed."""
+        ...
+
+    def not_read(self, reasons: Sequence[str]) -> Doubt:
+        """What it means that `read` failed at the ends of some parts, one reason for each."""
+        ...
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What makes the counts doubtful; asked last, the counting may end for it."""
+        ...
+
 
 NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
 """Where nft is when the PATH leaves out what is meant for root."""

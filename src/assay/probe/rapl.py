@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.probe import Scene
-from assay.probe.ticking import CannotMeasureError, Moment, Quantity
+from assay.probe.sampler import CannotMeasureError, Moment, Quantity
 
 POWERCAP = Path("/sys/class/powercap")
 

@@ -1,5 +1,7 @@
 """The run folder: `plan.json` and one folder per finished trial, which appears whole by one rename.
 
+A folder that was written without them is read as it is: nothing is claimed of it.
+
 RUN/plan.json                      the plan, written first
 RUN/experiment.yaml                the experiment that it was made from, its paths made absolute
 RUN/trials/<id>/record.json        the record (schema-versioned), with the probes' amounts
@@ -13,6 +15,7 @@ RUN/damaged/                       record folders that could not be read when th
 A record folder is never changed after it has appeared. What can't be read is named and left out, never guessed.
 """
 
+import hashlib
 import os
 import shutil
 import uuid
@@ -22,16 +25,53 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from assay.files import UnreadableFileError, read_bytes
+from assay.host.files import MOST_RECORDED_BYTES, UnreadableFileError, read_bytes, read_text, refuse_irregular
 from assay.model.errors import BadInputError
 from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
 from assay.model.trial import Plan, Trial
-from assay.record.checksums import check_sum, write_sums
 from assay.record.parquet import SAMPLES, Series, read_rows, read_series, write_rows
 from assay.record.reading import Unreadable, first_of, read_as, record_outline, whole_record
+
+SUMS = "sha256sums"
+
+
+def write_sums(folder: Path) -> None:
+    """Name all files of a folder with their checksums, in it."""
+    lines = [f"{_digest(file)}  {file.name}\n" for file in sorted(folder.iterdir())]
+    (folder / SUMS).write_text("".join(lines))
+
+
+def check_sum(folder: Path, name: str, content: bytes | None = None) -> None:
+    """Hold a file against its checksum; `content` is what it holds, where it was read before.
+
+    Raises Unreadable where they differ, and where the sums name a file that is not there or don't name one that is.
+    """
+    try:
+        lines = read_text(folder / SUMS, MOST_RECORDED_BYTES).splitlines()
+    except UnreadableFileError as error:
+        if error.missing:
+            return
+        raise Unreadable(f"{SUMS} was altered after it was written: {error.reason}") from None
+    wanted = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}.get(name)
+    file = folder / name
+    if wanted is None and not file.exists():
+        return
+    if wanted is None:
+        raise Unreadable(f"{SUMS} does not name {name}: one of them was altered after they were written")
+    if not file.exists():
+        raise Unreadable(f"{name} is not there, and {SUMS} names it")
+    if wanted != (_digest(file) if content is None else hashlib.sha256(content).hexdigest()):
+        raise Unreadable(f"{name} is not what {SUMS} says: one of them was altered after they were written")
+
+
+def _digest(file: Path) -> str:
+    refuse_irregular(file)
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
 
 RECORD, EXPERIMENT = "record.json", "experiment.yaml"
 

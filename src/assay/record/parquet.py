@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from assay.files import refuse_irregular
+from assay.host.files import refuse_irregular
 from assay.model.errors import BadInputError
 
 ROWS_AT_ONCE = 1 << 17

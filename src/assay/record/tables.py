@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.files import refuse_irregular
+from assay.host.files import refuse_irregular
 from assay.model.errors import BadInputError
 from assay.model.record import Phases, Record, Sample, TaskAttempt
 from assay.model.signature import Signature

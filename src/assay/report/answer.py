@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.report.text import duration_text, seconds_text
-from assay.stats.conditions import BUSY, READ, WRITTEN, Condition
+from assay.report.words import duration_text, seconds_text
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
+from assay.stats.run_doubts import BUSY, READ, WRITTEN, Condition
 from assay.stats.sample import PLACEMENT
 
 MOST_SURE = 0.995

@@ -3,19 +3,15 @@
 from collections.abc import Callable, Sequence
 
 from assay.model.doubt import Doubt
+from assay.report.analysis import Closeup, Gathered, Judged, by_kind, rows_shown
 from assay.report.answer import Answer
-from assay.report.closeup import Closeup
-from assay.report.cost import MIB, cost_of, middle
-from assay.report.gathered import Gathered
-from assay.report.joules import ENERGY_HEAD, energy_cells, energy_of, energy_values
-from assay.report.judged import Judged
+from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
-from assay.report.overview import overview
-from assay.report.selection import by_kind, rows_shown
-from assay.report.text import counted_text, number_text, ratio_text, seconds_text
-from assay.stats.interval import Interval
-from assay.stats.summary import Row, varying
-from assay.stats.wording import in_words
+from assay.report.trial_detail import MIB, cost_of, middle
+from assay.report.values import ENERGY_HEAD, energy_cells, energy_of, energy_values
+from assay.report.words import counted_text, number_text, ratio_text, seconds_text
+from assay.stats.noise import Interval
+from assay.stats.summary import Row, in_words, varying
 
 MOST_OTHERS = 40
 PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")

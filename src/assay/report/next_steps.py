@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
-from assay.report.gathered import Gathered
-from assay.report.text import duration_text
+from assay.report.analysis import Gathered
+from assay.report.words import duration_text
 from assay.stats.decision import Decision, Verdict
 
 MARGIN = 1.2

@@ -3,29 +3,38 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from html import unescape
 from typing import Any, NamedTuple
 
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
-from assay.report.close import Comparison, comparisons
-from assay.report.closeup import MOST_TRIALS, Closeup
-from assay.report.contents import with_contents
-from assay.report.cost import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR
-from assay.report.effects import effect_tables
-from assay.report.elapsed import Line, elapsed_charts
-from assay.report.figures import combination_values, csv_lines, trial_values
-from assay.report.first_screen import carded, first_screen
-from assay.report.gathered import Gathered, shown_of
-from assay.report.joules import PARTS, PHASES
-from assay.report.judged import Judged, judge
-from assay.report.levels import Filter, filters_of, label_factors, label_of, levels_of, marks_of
+from assay.report.analysis import (
+    MOST_BARS,
+    MOST_TRIALS,
+    Closeup,
+    Filter,
+    Gathered,
+    Judged,
+    by_kind,
+    filters_of,
+    judge,
+    label_factors,
+    label_of,
+    levels_of,
+    marks_of,
+    rows_shown,
+    shown_of,
+)
+from assay.report.charts.elapsed import Line, elapsed_charts
+from assay.report.charts.phases import PhaseLine, phase_charts
+from assay.report.charts.timeline import MOST_BINS
+from assay.report.factors import effect_tables, other_lines, part_tables
+from assay.report.first_screen import carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
-from assay.report.overview import overview
-from assay.report.parts import other_lines, part_tables
-from assay.report.phases import PhaseLine, phase_charts
-from assay.report.selection import MOST_BARS, by_kind, rows_shown
-from assay.report.text import (
+from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, Comparison, comparisons
+from assay.report.values import PARTS, PHASES, combination_values, csv_lines, trial_values
+from assay.report.words import (
     base_text,
     bytes_text,
     counted_text,
@@ -35,11 +44,87 @@ from assay.report.text import (
     seconds_text,
     significant_text,
 )
-from assay.report.timeline import MOST_BINS
 from assay.stats.machine_kind import machine_kinds
 from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
-from assay.stats.summary import Row, varying
-from assay.stats.wording import noise_words
+from assay.stats.summary import Row, noise_words, varying
+
+HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
+HERE = "<!-- contents -->"
+"""Where a page wants its table of contents."""
+LEAST = 3
+"""Fewer sections are seen at a glance."""
+MOST_WITHIN = 12
+"""Parts of one section that are listed."""
+
+
+class Heading(NamedTuple):
+    """One heading: its level, its address within the page, and its words as HTML."""
+
+    level: int
+    id: str
+    words: str
+
+
+def with_contents(html: str) -> str:
+    """The page with an `id` and a link for each heading of levels 2 to 4, and the table of contents in its place.
+
+    An address is made of the heading's words and those of what it lies in, so that it stays the same as long as they
+    do; headings that have an `id` keep it.
+    """
+    headings: list[Heading] = []
+    taken = set(re.findall(r'\bid="([^"]+)"', html))
+    above: dict[int, str] = {}
+
+    def linked(found: re.Match[str]) -> str:
+        level, attributes, words = int(found[1]), found[2], found[3]
+        own = re.search(r'\bid="([^"]+)"', attributes)
+        address = own[1] if own else _address(words, above.get(level - 1, "") if level > 2 else "", taken)
+        taken.add(address)
+        for lower in range(level, 5):
+            above[lower] = address
+        if "headline" not in attributes:  # an answer is seen before the contents
+            headings.append(Heading(level, address, words))
+        named = attributes if own else f'{attributes} id="{address}"'
+        link = f'<a class="anchor" href="#{address}" aria-label="link to this heading">#</a>'
+        return f"<h{level}{named}>{words} {link}</h{level}>"
+
+    linked_html = HEADING.sub(linked, html)
+    return linked_html.replace(HERE, _contents(headings), 1)
+
+
+def _address(words: str, above: str, taken: set[str]) -> str:
+    plain = unescape(re.sub(r"<[^>]*>", "", words)).lower()
+    own = re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "part"
+    base = f"{above}-{own}" if above else own
+    return next(one for number in range(1, 10**6) if (one := base if number == 1 else f"{base}-{number}") not in taken)
+
+
+def _contents(headings: list[Heading]) -> str:
+    """Sections, each with its parts; nothing for a page of few."""
+    sections = [one for one in headings if one.level == 2]
+    if len(sections) < LEAST:
+        return ""
+    within: dict[str, list[Heading]] = {}
+    section = ""
+    for one in headings:
+        if one.level == 2:
+            section = one.id
+        elif one.level == 3:
+            within.setdefault(section, []).append(one)
+    lines = [f"<li>{_link(one)}{_parts(within.get(one.id, []))}</li>" for one in sections]
+    return f'<nav id="contents" aria-label="contents"><ol>{"".join(lines)}</ol></nav>'
+
+
+def _parts(headings: list[Heading]) -> str:
+    if len(headings) < 2:
+        return ""
+    more = f"<li>and {len(headings) - MOST_WITHIN} more</li>" if len(headings) > MOST_WITHIN else ""
+    return f"<ul>{''.join(f'<li>{_link(one)}</li>' for one in headings[:MOST_WITHIN])}{more}</ul>"
+
+
+def _link(heading: Heading) -> str:
+    return f'<a href="#{heading.id}">{re.sub(r"<[^>]*>", "", heading.words)}</a>'
+
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""

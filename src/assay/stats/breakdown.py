@@ -9,9 +9,8 @@ from statistics import median
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.model.noise import PART_PRIOR
 from assay.model.record import Phases, Record
-from assay.model.trial import ZERO_DELAY
+from assay.model.trial import PART_PRIOR, ZERO_DELAY
 from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
 from assay.stats.decision import Decision, Estimate, question_of, saved_share
 from assay.stats.fit import Contrast, Fit, by_other_factors, fits

@@ -10,12 +10,10 @@ from statistics import median
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.signature import Array
-from assay.model.trial import ZERO_DELAY
+from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.fit import Contrast, Fit, fits
-from assay.stats.interval import Interval
-from assay.stats.noise import ALPHA, Noise, repetitions_needed
+from assay.stats.noise import ALPHA, Interval, Noise, repetitions_needed
 from assay.stats.sample import APART, MACHINE, PLACEMENT, WORK, Levels, Sample, in_plan_order, varying_factors
 
 MOST_PAIRED = 4

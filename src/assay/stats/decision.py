@@ -8,9 +8,9 @@ from assay.model.base import Frozen
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY, MediumSpec, Plan
 from assay.stats.comparison import Comparison, holm
-from assay.stats.conditions import Condition, busy_seconds, conditions
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
+from assay.stats.run_doubts import Condition, busy_seconds, conditions
 from assay.stats.sample import (
     MACHINE,
     PLACEMENT,

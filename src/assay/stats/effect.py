@@ -13,11 +13,9 @@ from math import exp
 from typing import NamedTuple
 
 from assay.model.base import Frozen
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.signature import Array
-from assay.model.trial import ZERO_DELAY
-from assay.stats.interval import LEVEL, Interval
-from assay.stats.noise import moderated
+from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
+from assay.stats.noise import LEVEL, Interval, moderated
 from assay.stats.sample import APART, MACHINE, PLACEMENT, Sample, in_order, varying_factors
 
 MOST_COLUMNS = 400

@@ -4,14 +4,14 @@ A block is a repetition of one run on one machine: what the machine did to all o
 Blocks may lack levels or hold one several times, as where a trial failed or a repetition runs there and back again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.signature import Array
-from assay.stats.interval import LEVEL, Interval
-from assay.stats.noise import Noise, Residual, moderated, spread
-from assay.stats.sample import MACHINE, RUN, WORK, Levels, Sample, in_order
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
+from assay.stats.duration_history import Took
+from assay.stats.noise import LEVEL, Interval, Noise, Residual, fit_prior, moderated, spread
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, Sample, in_order, is_warm_up
 
 OF_WORK = (*WORK, "variant", MACHINE)
 """Noise is pooled over all combinations that are equal in these."""
@@ -204,3 +204,28 @@ def _squares(counts: Array) -> Array:
 
     products: Array = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1, keepdims=True))
     return products
+
+
+SAME_MACHINE = ("host", "cpu", "cores")
+"""Software may differ: it changes little in how much equal trials differ."""
+
+
+def prior_of(took: Iterable[Took], facts: Mapping[str, str], clusters: Collection[str]) -> NoisePrior:
+    """From repeated trials of the machine with these facts, on these kinds of clusters (`embedded`, `existing`).
+
+    Each run's repetitions are blocks of their own. The shipped prior where these are too few.
+    """
+    found = [
+        Sample(
+            trial=one.trial.id,
+            factors=(*one.trial.factors.items(), (RUN, one.run), (MACHINE, "")),
+            repetition=one.trial.repetition,
+            elapsed_s=one.elapsed_s,
+        )
+        for one in took
+        if one.elapsed_s
+        and not is_warm_up(one.trial)
+        and one.trial.cluster.kind in clusters
+        and all(name in one.facts and one.facts[name] == facts.get(name) for name in SAME_MACHINE)
+    ]
+    return fit_prior(list(residuals(found, PLACEMENT).values()))

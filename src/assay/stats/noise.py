@@ -1,4 +1,4 @@
-"""How much equal trials differ: the residual variance of log times, moderated by a prior, and what follows from it.
+"""How much equal trials differ, and the confidence intervals that follow.
 
 A few trials say little of their own variance. As limma does for genes, the variance that a workload's residuals have is
 averaged with a prior, each weighted by its degrees of freedom.
@@ -10,13 +10,14 @@ Statistics 5 (2006).
 """
 
 from collections.abc import Iterable, Sequence
-from math import exp, inf, log
+from math import exp, inf, log, pi
+from statistics import median
 from typing import NamedTuple
 
 from pydantic import computed_field
 
 from assay.model.base import Frozen
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 
 ALPHA, POWER, EFFECT = 0.05, 0.9, 0.05
 MOST_REPETITIONS = 200
@@ -156,3 +157,40 @@ def repetitions_to_decide(
         if stdtrit(freedom, 1 - alpha / 2) * error * (repetitions / count) ** 0.5 < distance:
             return count
     return None
+
+
+LEVEL = 0.95
+
+
+class Interval(Frozen):
+    """A 95 % confidence interval, in the unit of its figure."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: float) -> bool:
+        """Whether a value lies within, ends included."""
+        return self.low <= value <= self.high
+
+
+class Median(Frozen):
+    """The middle of some values, in their unit; no interval where nothing of the same work ran twice."""
+
+    value: float
+    values: int
+    interval: Interval | None
+
+
+def median_of(values: Sequence[float], noise: Noise) -> Median:
+    """The median of at least one value above 0; its interval is Student's, of logarithms with this noise."""
+    from scipy.special import stdtrit
+
+    middle, count = median(values), len(values)
+    if noise.own_freedom < 1:
+        return Median(value=middle, values=count, interval=None)
+    # Of many normal values the median's error is so much larger than the mean's; of two both are the same.
+    wider = (pi / 2) ** 0.5 if count > 2 else 1.0
+    half = float(stdtrit(noise.freedom, (1 + LEVEL) / 2)) * noise.deviation * wider / count**0.5
+    return Median(
+        value=middle, values=count, interval=Interval(low=exp(log(middle) - half), high=exp(log(middle) + half))
+    )

@@ -1,15 +1,162 @@
-"""What makes a run's figures doubtful, as far as only all of its trials together show it."""
+"""What makes a run's figures doubtful, as far as only all of its trials together show it.
 
-from collections.abc import Sequence
+Emulated drives count what was read from them, written to them and how long they were busy; of other media only the
+busy time is known, from the kernel's statistics (/proc/diskstats).
+"""
 
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+from assay.model.base import Frozen
 from assay.model.doubt import Doubt
-from assay.model.record import Record
+from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Record
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of, media_changes
-from assay.stats.outlier import outliers
-from assay.stats.processors import processors_varied
 from assay.stats.sample import WORK, Levels, Sample, combinations, counts, is_wrong, samples
-from assay.stats.wording import first_few
+from assay.stats.summary import first_few, outliers
+
+MOST_TIMES = 1.25
+"""How many times as much processor time one of two trials that do the same may take before it is told."""
+
+LEAST_S = 5.0
+"""Processor time below which starting the JVMs settles how much a trial took."""
+
+
+class _Used(NamedTuple):
+    seconds: float
+    trial: str
+
+
+def processors_varied(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt where trials of one combination took far more processor time once than at another time; else none.
+
+    It names the two that are farthest apart.
+    """
+    combined: dict[object, list[_Used]] = {}
+    for record in records:
+        used = _used(record)
+        if used is not None:
+            combined.setdefault((machine_of(record), *sorted(record.trial.factors.items())), []).append(used)
+    extremes = [(min(own), max(own)) for own in combined.values()]
+    if not extremes:
+        return []
+    least, most = max(extremes, key=lambda pair: pair[1].seconds / pair[0].seconds)
+    times = most.seconds / least.seconds
+    if times <= MOST_TIMES:
+        return []
+    return [
+        Doubt(
+            kind="processors-varied",
+            what=f"the same jobs took {times:.1f} times as much processor time once "
+            f"({most.trial}, {most.seconds:.0f} s) as at another time ({least.trial}, {least.seconds:.0f} s)",
+            why="a host shares its processors out among guests, and processors clock down: that slows the work and not "
+            "the drive, so intervals are wide and small differences can't be told",
+            cure="repeat where, or when, the processors are your own; more repetitions narrow the intervals too",
+        )
+    ]
+
+
+def _used(record: Record) -> _Used | None:
+    """The processor time of a trial's tasks; None where it does not count, or where it is too short or unknown."""
+    if not counts(record) or record.totals is None:
+        return None
+    seconds = record.totals.counters.get(TASK_COUNTERS, {}).get(PROCESSOR_TIME, 0) / 1000
+    return _Used(seconds, record.trial.id) if seconds >= LEAST_S else None
+
+
+READ_SHARE, WRITTEN_SHARE, BUSY_SHARE = 0.6, 0.8, 0.5
+"""The least that must be read from the drives, be on them before the jobs end, and the base's drives be busy."""
+
+READ, WRITTEN, BUSY = "read-from-drive", "written-before-the-end", "base-busy"
+
+
+class Condition(Frozen):
+    """Something that must hold for the experiment to ask its question well: a share (0 to 1) and the least it may be.
+
+    `subject` is the placement that it was measured on; `share` is None where it could not be measured.
+    """
+
+    kind: str
+    subject: str
+    share: float | None
+    least: float
+
+    @property
+    def met(self) -> bool:
+        """Whether it was measured and is large enough."""
+        return self.share is not None and self.share >= self.least
+
+
+def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple[Condition, ...]:
+    """Of the trials of each placement but the baseline, by the median; none where drives are not emulated."""
+    if not all(_emulated(record) for own in by_placement.values() for record in own):
+        return ()
+    found = []
+    for placement, own in by_placement.items():
+        found.append(Condition(kind=READ, subject=placement, share=_median(own, read_share), least=READ_SHARE))
+        found.append(Condition(kind=WRITTEN, subject=placement, share=_median(own, written_share), least=WRITTEN_SHARE))
+    busy = _median(by_placement.get(base, ()), busy_share)
+    return (*found, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
+
+
+def busy_seconds(record: Record) -> float | None:
+    """How long the trial's drives were busy while its jobs ran, added up; None where nobody measured all of them."""
+    seconds = 0.0
+    measured = {(one.subject, one.series): one.value for one in record.amounts if one.part == "run"}
+    for medium in record.trial.media:
+        reports = record.devices.get(medium.name)
+        if reports is not None:
+            own: Any = reports.get("run", {})
+            seconds += float(own.get("busy_seconds", 0.0))
+        elif (medium.name, "busy_s") in measured:
+            seconds += measured[medium.name, "busy_s"]
+        elif medium.kind != "memory":
+            return None
+    return seconds
+
+
+def read_share(record: Record) -> float | None:
+    """What came from the drives of all that the jobs read: from HDFS, from local directories and in the shuffle."""
+    if record.totals is None:
+        return None
+    files = record.totals.counters.get(FILE_SYSTEM_COUNTERS, {})
+    tasks = record.totals.counters.get(TASK_COUNTERS, {})
+    wanted = files.get("FILE_BYTES_READ", 0) + files.get("HDFS_BYTES_READ", 0) + tasks.get("REDUCE_SHUFFLE_BYTES", 0)
+    return min(1.0, _device_bytes(record, "run", "reads") / wanted) if wanted else None
+
+
+def written_share(record: Record) -> float | None:
+    """What was on the drives when the jobs ended, of all that the jobs wrote to HDFS and local directories."""
+    if record.totals is None:
+        return None
+    files = record.totals.counters.get(FILE_SYSTEM_COUNTERS, {})
+    wanted = files.get("FILE_BYTES_WRITTEN", 0) + files.get("HDFS_BYTES_WRITTEN", 0)
+    return min(1.0, _device_bytes(record, "run", "writes") / wanted) if wanted else None
+
+
+def busy_share(record: Record) -> float | None:
+    """How much of the time from submission to end the busiest of the drives was busy."""
+    if record.totals is None or not record.totals.submitted_s:
+        return None
+    reports: Any = [own.get("run", {}) for own in record.devices.values()]
+    busiest = max((float(one.get("busy_seconds", 0.0)) for one in reports), default=0.0)
+    return min(1.0, busiest / record.totals.submitted_s)
+
+
+def _emulated(record: Record) -> bool:
+    return all(medium.kind == "emulated" and medium.name in record.devices for medium in record.trial.media)
+
+
+def _device_bytes(record: Record, part: str, way: str) -> int:
+    reports: Any = record.devices.values()
+    return sum(int(one[part][way]["bytes"]) for one in reports if part in one)
+
+
+def _median(records: Sequence[Record], share: Callable[[Record], float | None]) -> float | None:
+    known = [value for record in records if (value := share(record)) is not None]
+    return median(known) if known else None
+
 
 MOST_TIMES_APART = 2.0
 """Trials of one repetition begin at most its own length apart in a run that is not interrupted."""

@@ -1,5 +1,8 @@
 """From requests and task attempts to a job's I/O signature. Pure: numbers in, numbers out.
 
+Hours of a trial have millions of requests: what has to be known of all of them is kept in small types, and everything
+else is worked out in pieces.
+
 How a request is put down to a phase. It belongs to the phases that have an attempt running when it arrives at the
 device, in proportion to their numbers of attempts. First come those that can have caused it: reads of input and of
 earlier jobs' output belong to maps, writes of output to reduces (to maps where a job has no reduces), writes of
@@ -8,7 +11,9 @@ runs it is `outside`. The kernel writes out later than a program writes: a write
 device got it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from assay.model.record import TaskAttempt
 from assay.model.signature import (
@@ -20,14 +25,349 @@ from assay.model.signature import (
     WRITE_KIND,
     Access,
     AccessRole,
+    Array,
     Counted,
+    Direction,
     Requests,
     Signature,
     TracedMedium,
 )
-from assay.stats.arrivals import arrivals, pieces
-from assay.stats.line import WINDOW_NS, figures
 from assay.stats.timeline import Timeline, phase_uses
+
+DIGIT_BITS = 11
+_DIGITS = 1 << DIGIT_BITS
+_LEAST = 1 - 1e-12
+"""Sums of weights in another order differ in their last digits: of a share that is reached exactly nothing is lost."""
+
+
+class Quantile:
+    """The least of some whole numbers, none below 0, up to which a share of their weight lies.
+
+    All values are shown in pieces, again and again, until it is `found`: each pass finds one digit of 11 bits, the
+    highest first. `greatest` is the greatest of them.
+    """
+
+    def __init__(self, share: float, greatest: int) -> None:
+        import numpy as np
+
+        self._share = share
+        self._shift = DIGIT_BITS * max(0, (greatest.bit_length() - 1) // DIGIT_BITS)
+        self._prefix = 0
+        self._below = 0.0
+        self._wanted: float | None = None
+        self._weights = np.zeros(_DIGITS)
+        self.found = False
+
+    @property
+    def value(self) -> int:
+        """Once it is found."""
+        return self._prefix
+
+    def see(self, values: Array, weight: Array) -> None:
+        """Some of the values, with their weights."""
+        import numpy as np
+
+        if self.found:
+            return
+        digits = values >> self._shift
+        if self._wanted is not None:
+            inside = digits >> DIGIT_BITS == self._prefix
+            digits, weight = digits[inside], weight[inside]
+        self._weights += np.bincount(digits & (_DIGITS - 1), weights=weight, minlength=_DIGITS)
+
+    def end_pass(self) -> None:
+        """All values have been shown."""
+        import numpy as np
+
+        if self.found:
+            return
+        upto = self._below + np.cumsum(self._weights)
+        if self._wanted is None:
+            self._wanted = self._share * float(upto[-1]) * _LEAST
+        some = np.flatnonzero(self._weights)
+        digit = int(np.searchsorted(upto, self._wanted))
+        digit = min(max(digit, int(some[0])), int(some[-1])) if len(some) else 0
+        self._below = float(upto[digit] - self._weights[digit])
+        self._prefix = self._prefix << DIGIT_BITS | digit
+        self.found = self._shift == 0
+        self._shift -= DIGIT_BITS
+        self._weights[:] = 0
+
+
+REMEMBERED_ENDS = 32
+PAUSE_NS = 1_000_000_000
+"""A run that goes on after a longer pause than this was not under way meanwhile."""
+
+
+class Runs:
+    """The sequential runs among one medium's requests of one direction, which are shown in the order of arrival.
+
+    The rule is that of the emulator's own report (emulator/model/src/report.rs). A request is sequential when it begins
+    where a remembered one ended; its end then takes that one's place. Any other begins a run and takes the place of the
+    run that was begun longest ago. 32 ends are remembered, so that several interleaved streams are recognised, and a
+    queue's small disorder does not hide one.
+    """
+
+    def __init__(self) -> None:
+        self._ends = [-1] * REMEMBERED_ENDS
+        self._run_at = [0] * REMEMBERED_ENDS
+        # The places at which each end is held, as bits: two runs may end alike, and then the first place is taken.
+        self._held: dict[int, int] = {}
+        self._begun = 0
+
+    def see(self, offset: Array, length: Array) -> tuple[Array, Array]:
+        """Which of the next requests are sequential, and the runs that they belong to, numbered from 0."""
+        import numpy as np
+
+        ends, run_at, held, begun = self._ends, self._run_at, self._held, self._begun
+        sequential, runs = bytearray(len(offset)), [0] * len(offset)
+        for number, (begin, end) in enumerate(zip(offset.tolist(), (offset + length).tolist(), strict=True)):
+            places = held.pop(begin, 0)
+            if places:
+                bit = places & -places
+                place = bit.bit_length() - 1
+                if places != bit:
+                    held[begin] = places ^ bit
+                sequential[number] = 1
+            else:
+                place = begun % REMEMBERED_ENDS
+                bit = 1 << place
+                left = held.pop(ends[place], 0) & ~bit
+                if left:
+                    held[ends[place]] = left
+                run_at[place] = begun
+                begun += 1
+            ends[place] = end
+            held[end] = held.get(end, 0) | bit
+            runs[number] = run_at[place]
+        self._begun = begun
+        return np.frombuffer(sequential, bool), np.array(runs, np.int32)
+
+
+class Streams:
+    """How many runs some requests, shown in the order of arrival, had under way at once.
+
+    A run is under way from its first arrival to its last answer, if it has two requests or more of those shown, and
+    not during pauses of more than a second.
+    """
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        # Of each run that may go on: its number, first and last arrival, last answer, and how many requests it has.
+        self._open: tuple[Array, ...] = tuple(np.zeros(0, np.int64) for _ in range(5))
+        self._ended: list[tuple[Array, Array]] = []
+
+    def see(self, run: Array, arrived_ns: Array, answered_ns: Array) -> None:
+        """The next requests; there is one at least."""
+        import numpy as np
+
+        shown = (run, arrived_ns, arrived_ns, answered_ns, np.ones(len(run), np.int64))
+        # What is open comes first among its run's own: the sort is stable.
+        every = [np.concatenate(pair) for pair in zip(self._open, shown, strict=True)]
+        order = np.argsort(every[0], kind="stable")
+        number, first, last, answer, count = (column[order] for column in every)
+        begins = np.ones(len(order), bool)
+        begins[1:] = (number[1:] != number[:-1]) | (first[1:] - last[:-1] > PAUSE_NS)
+        at = np.flatnonzero(begins)
+        number, first, last = number[at], first[at], last[np.append(at[1:], len(order)) - 1]
+        answer, count = np.maximum.reduceat(answer, at), np.add.reduceat(count, at)
+        goes_on = arrived_ns[-1] - last <= PAUSE_NS
+        self._open = tuple(column[goes_on] for column in (number, first, last, answer, count))
+        over = ~goes_on & (count > 1)
+        self._ended.append((first[over], answer[over]))
+
+    def mean(self) -> float:
+        """Over the time in which any run was under way; 0 when none ever was."""
+        import numpy as np
+
+        _, first, _, answer, count = self._open
+        ended = [*self._ended, (first[count > 1], answer[count > 1])]
+        began, answered = (np.concatenate(column) for column in zip(*ended, strict=True))
+        if not len(began):
+            return 0.0
+        order = np.argsort(began)
+        began, answered = began[order], answered[order]
+        until = np.maximum.accumulate(answered)
+        alone = np.maximum(0, answered[1:] - np.maximum(began[1:], until[:-1])).sum() + answered[0] - began[0]
+        return float((answered - began).sum() / alone) if alone > 0 else 1.0
+
+
+KINDS: dict[Direction, int] = {"read": READ_KIND, "write": WRITE_KIND}
+AT_ONCE = 1 << 17
+
+
+class Arrivals(NamedTuple):
+    """What is known of each request, in the order of the columns in `requests`, and who came when.
+
+    `depth` is how many were under way when it arrived, itself included; `continues` says that it is sequential, `run`
+    is the number of its run in its direction (-1 for flushes and discards). `of` are the places in the columns of all
+    requests of a direction and role, in the order of their arrival.
+    """
+
+    requests: Requests
+    depth: Array
+    continues: Array
+    run: Array
+    of: Mapping[tuple[Direction, AccessRole], Array]
+
+
+def pieces(count: int) -> Iterator[slice]:
+    """So many things, some at a time."""
+    yield from (slice(begin, min(count, begin + AT_ONCE)) for begin in range(0, count, AT_ONCE))
+
+
+def arrivals(requests: Requests) -> Arrivals:
+    """Sequential runs are told by direction, depths over all requests of the medium."""
+    import numpy as np
+
+    count = len(requests.arrived_ns)
+    order = np.argsort(requests.arrived_ns, kind="stable").astype(np.int32)
+    answered = np.add(requests.arrived_ns, requests.latency_ns, dtype=np.int64)
+    answered.sort()
+    depth, continues, run = np.empty(count, np.int32), np.zeros(count, bool), np.full(count, -1, np.int32)
+    runs = {direction: Runs() for direction in DIRECTIONS}
+    found: dict[tuple[Direction, AccessRole], list[Array]] = {}
+    for piece in pieces(count):
+        at = order[piece]
+        over = np.searchsorted(answered, requests.arrived_ns[at], side="right")
+        depth[at] = np.maximum(1, np.arange(piece.start + 1, piece.stop + 1) - over)
+        for direction, kind in KINDS.items():
+            own = at[requests.kind[at] == kind]
+            offset, length = requests.offset[own].astype(np.int64), requests.bytes[own].astype(np.int64)
+            continues[own], run[own] = runs[direction].see(offset, length)
+            for number, role in enumerate(ACCESS_ROLES):
+                found.setdefault((direction, role), []).append(own[requests.role[own] == number])
+    of = {key: np.concatenate(parts) for key, parts in found.items()}
+    return Arrivals(requests, depth, continues, run, of)
+
+
+WINDOW_NS = 1_000_000_000
+
+
+class Piece(NamedTuple):
+    """Some of a line's requests, in the order of arrival.
+
+    `gap_ns` is the time since the line's request before it, which the first one has not: its `gap_weight` is 0.
+    """
+
+    at: Array
+    weight: Array
+    arrived_ns: Array
+    size: Array
+    latency_ns: Array
+    gap_ns: Array
+    gap_weight: Array
+
+
+def figures(told: Arrivals, at: Array, segment: Array, weights: Array) -> dict[str, float]:
+    """All figures of the requests at some places of the columns, in the order of arrival; empty where there are none.
+
+    `segment` is the segment of the timeline in which each arrived, `weights` by which share a request of each segment
+    belongs to the line. They are gone over several times, some at a time: no column of them is ever whole in memory.
+    """
+    parts: Iterable[Piece] = _Pieces(told, at, segment, weights)
+    if len(at) <= AT_ONCE:
+        parts = list(parts)
+    sums = _Sums()
+    for piece in parts:
+        sums.see(piece, told)
+    return {**sums.figures(), **_quantiles(sums, parts)} if sums.count else {}
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """A line's requests; each iteration makes them anew."""
+
+    told: Arrivals
+    at: Array
+    segment: Array
+    weights: Array
+
+    def __iter__(self) -> Iterator[Piece]:
+        import numpy as np
+
+        last_ns: int | None = None
+        for piece in pieces(len(self.at)):
+            weight = self.weights[self.segment[piece]]
+            some = weight > 0
+            if some.any():
+                at, weight = self.at[piece][some], weight[some]
+                arrived_ns = self.told.requests.arrived_ns[at].astype(np.int64)
+                gap_weight = weight.copy()
+                gap_weight[:1] *= last_ns is not None
+                gap_ns = np.diff(arrived_ns, prepend=arrived_ns[0] if last_ns is None else last_ns)
+                last_ns = int(arrived_ns[-1])
+                size = self.told.requests.bytes[at].astype(np.int64)
+                latency_ns = self.told.requests.latency_ns[at].astype(np.int64)
+                yield Piece(at, weight, arrived_ns, size, latency_ns, gap_ns, gap_weight)
+
+
+class _Sums:
+    """What can be told after all pieces were seen once."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._weight = self._bytes = self._sequential = self._depth = self._latency_ns = 0.0
+        self._gap_ns = self._gap_weight = 0.0
+        self._windows, self._last_window = 0, -1
+        self._streams = Streams()
+        self.most_bytes = self.most_latency_ns = self.most_gap_ns = 0
+
+    def see(self, piece: Piece, told: Arrivals) -> None:
+        import numpy as np
+
+        weight, bytes_ = piece.weight, piece.weight * piece.size
+        self.count += len(piece.at)
+        self._weight += float(weight.sum())
+        self._bytes += float(bytes_.sum())
+        self._sequential += float(bytes_[told.continues[piece.at]].sum())
+        self._depth += float(np.dot(told.depth[piece.at], weight))
+        self._latency_ns += float(np.dot(piece.latency_ns, weight))
+        self._gap_ns += float(np.dot(piece.gap_ns, piece.gap_weight))
+        self._gap_weight += float(piece.gap_weight.sum())
+        window = piece.arrived_ns // WINDOW_NS
+        self._windows += int(np.count_nonzero(np.diff(window))) + int(window[0] != self._last_window)
+        self._last_window = int(window[-1])
+        self._streams.see(told.run[piece.at], piece.arrived_ns, piece.arrived_ns + piece.latency_ns)
+        self.most_bytes = max(self.most_bytes, int(piece.size.max()))
+        self.most_latency_ns = max(self.most_latency_ns, int(piece.latency_ns.max()))
+        self.most_gap_ns = max(self.most_gap_ns, int(piece.gap_ns.max()))
+
+    def figures(self) -> dict[str, float]:
+        found = {
+            "bytes": self._bytes,
+            "requests": self._weight,
+            "sequential_share": min(1.0, self._sequential / self._bytes) if self._bytes else 0.0,
+            "streams": self._streams.mean(),
+            "depth": self._depth / self._weight,
+            "latency_ms_mean": self._latency_ns / 1e6 / self._weight,
+            "active_s": self._windows * WINDOW_NS / 1e9,
+        }
+        if self.count > 1:
+            found["gap_ms_mean"] = self._gap_ns / 1e6 / self._gap_weight
+        return found
+
+
+def _quantiles(sums: _Sums, parts: Iterable[Piece]) -> dict[str, float]:
+    by_count, by_bytes = Quantile(0.5, sums.most_bytes), Quantile(0.5, sums.most_bytes)
+    latency, gap = Quantile(0.99, sums.most_latency_ns), Quantile(0.5, sums.most_gap_ns)
+    while not all(one.found for one in (by_count, by_bytes, latency, gap)):
+        for piece in parts:
+            by_count.see(piece.size, piece.weight)
+            by_bytes.see(piece.size, piece.weight * piece.size)
+            latency.see(piece.latency_ns, piece.weight)
+            gap.see(piece.gap_ns, piece.gap_weight)
+        for one in (by_count, by_bytes, latency, gap):
+            one.end_pass()
+    found = {
+        "median_request_bytes": float(by_count.value),
+        "typical_request_bytes": float(by_bytes.value),
+        "latency_ms_p99": latency.value / 1e6,
+    }
+    if sums.count > 1:
+        found["gap_ms_median"] = gap.value / 1e6
+    return found
 
 
 def signature(requests: Sequence[Requests], counted: Sequence[Counted], attempts: Sequence[TaskAttempt]) -> Signature:

@@ -1,4 +1,7 @@
-"""What a run says in short: medians per combination of factors, and ratios between placements, with their intervals."""
+"""What a run says in short: medians per combination of factors, ratios between placements, outliers.
+
+Source: B. Iglewicz and D. Hoaglin, How to Detect and Handle Outliers (1993): modified z-scores above 3.5.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,17 +11,18 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
-from assay.model.noise import SHIPPED_PRIOR, NoisePrior
 from assay.model.record import Phases, Record
+from assay.model.signature import Array
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import within
-from assay.stats.interval import Median, median_of
 from assay.stats.machine_kind import machine_kinds
-from assay.stats.outlier import Outlier, outliers
+from assay.stats.noise import EFFECT, Median, Noise, median_of
 from assay.stats.sample import (
     MACHINE,
     PLACEMENT,
     Levels,
+    Sample,
     combinations,
     counts,
     in_plan_order,
@@ -26,7 +30,118 @@ from assay.stats.sample import (
     is_wrong,
     samples,
 )
-from assay.stats.wording import in_words
+
+LEAST_VALUES = 5
+"""Of fewer there is no telling which of them is the odd one."""
+MOST_DEVIATIONS = 3.5
+NORMAL = 1.4826
+"""The standard deviation of normal values is so many times the median of their distances from the median."""
+
+
+class Outlier(Frozen):
+    """One trial and how it lies: `times` its combination's median time, so many robust standard deviations off.
+
+    `deviations` is None where all the others took the same time, so that any other is infinitely far off.
+    """
+
+    trial: str
+    factors: Levels
+    elapsed_s: float
+    times: float
+    deviations: float | None
+
+    @property
+    def words(self) -> str:
+        """In one clause."""
+        off = "the others took all the same" if self.deviations is None else f"{self.deviations:.0f} deviations off"
+        return f"{self.trial} took {self.times:.2f} times its combination's median, {off}"
+
+
+def outliers(found: Sequence[Sample]) -> list[Outlier]:
+    """In the order of the samples' combinations; of combinations with fewer than 5 trials none are known."""
+    import numpy as np
+
+    marked = []
+    for levels, own in combinations(found).items():
+        if len(own) < LEAST_VALUES:
+            continue
+        logs = np.log([one.elapsed_s for one in own])
+        distance = logs - np.median(logs)
+        scale = robust_deviation(distance)
+        for one, off in zip(own, distance, strict=True):
+            if abs(off) > MOST_DEVIATIONS * scale:
+                marked.append(
+                    Outlier(
+                        trial=one.trial, factors=levels, elapsed_s=one.elapsed_s, times=float(np.exp(off)),
+                        deviations=float(abs(off) / scale) if scale else None,
+                    )
+                )  # fmt: skip
+    return marked
+
+
+def robust_deviation(distances: Array) -> float:
+    """Of distances from their median; for few values made larger, as the median of few distances is too small."""
+    import numpy as np
+
+    count = len(distances)
+    return float(np.median(np.abs(distances)) * NORMAL * count / (count - 0.8))
+
+
+MOST_NAMED = 3
+
+
+def first_few(words: Sequence[str], between: str = "; ", last: str = "; and") -> str:
+    """The first three, and how many more there are."""
+    more = f"{last} {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
+    return between.join(words[:MOST_NAMED]) + more
+
+
+def in_words(one: Comparison) -> str:
+    """One sentence without its full stop: the ratio, its interval, and whether it is significant."""
+    took = f"{one.level} took {one.ratio:.2f} times as long as {one.base}"
+    if one.p is None:
+        return f"{took}, not tested: {untested(one)}"
+    interval = f"95 % interval {one.interval.low:.2f} to {one.interval.high:.2f}; {basis(one)}"
+    return f"{took} ({interval})" if one.significant else f"{took}, not significant ({interval}{_remedy(one)})"
+
+
+def untested(one: Comparison) -> str:
+    """Why no test was made."""
+    return "nothing ran twice" if one.noise.own_freedom < 1 else "both take less than half a second"
+
+
+def basis(one: Comparison) -> str:
+    """The trials that it comes from."""
+    if one.pairs:
+        return f"{one.pairs} pair{'' if one.pairs == 1 else 's'}"
+    return f"{one.runs} against {one.base_runs} trials that took no turns"
+
+
+def noise_words(noises: Sequence[Noise]) -> str:
+    """A sentence: how much equal trials differ, and how much of that is borrowed from where; empty where none are."""
+    if not noises:
+        return ""
+    prior = noises[0].prior
+    percent = f"{100 * prior.deviation:.0f} %"
+    where = (
+        f"{prior.trials} earlier trials on this machine ({percent})"
+        if prior.source == "history"
+        else f"an assumption ({percent} on any machine)"
+    )
+    differ, borrowed = _percents([one.deviation for one in noises]), _percents([one.borrowed for one in noises])
+    return f"Equal trials differ by about {differ}; {borrowed} of the weight of that figure is borrowed from {where}."
+
+
+def _percents(shares: Sequence[float]) -> str:
+    low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def _remedy(one: Comparison) -> str:
+    if one.needed is None:
+        return "; too noisy for any number of repetitions that one would wait for"
+    more = one.needed - one.repetitions
+    return f"; {more} more repetition{'' if more == 1 else 's'} would find {100 * EFFECT:.0f} %" if more > 0 else ""
 
 
 class Group(Frozen):

@@ -1,21 +1,50 @@
-"""Fakes of what a trial runs on: a cluster, its store, and an engine that runs nothing."""
+"""A Hadoop of scripts: its daemons and clients, without Java."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from assay.model.cluster import Layout, Node, RunningCluster
+from assay.model.doubt import Doubt
 from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.limits import LimitUse
-from assay.model.placement import Landed, Role
+from assay.model.platform import Layout, LimitUse, Node, RunningCluster
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, Phases, TaskAttempt
+from assay.model.record import Counters, JobRecord, Phases, TaskAttempt
 from assay.model.store import StoredFile
 from assay.model.task import TaskHistory, TaskPhases
-from assay.model.trial import Trial
-from assay.testing.script import Script
+from assay.model.trial import Landed, Role, Trial
+
+
+@dataclass
+class Script:
+    """What happens: the log of all calls, where to fail, what the jobs answer and how long they take.
+
+    `landing` and `found_bytes` say where bytes land and how many of 100 MiB are found; `device` makes media emulated.
+    Of `lost_jobs` (by name) there is no history; `gaps` is what that of the others lacks.
+    """
+
+    log: list[str] = field(default_factory=list)
+    fail_at: str | None = None
+    fail_with: BaseException = field(default_factory=lambda: AssayError("scripted failure"))
+    answer: int = 1
+    landing: Mapping[str, float] | None = None
+    found_bytes: int = 100 << 20
+    device: bool = False
+    limit_use: LimitUse | None = None
+    lost_jobs: Sequence[str] = ()
+    gaps: tuple[Doubt, ...] = ()
+    program: Callable[[Program], tuple[Mapping[str, bytes], Mapping[str, str]]] = lambda _program: ({}, {})
+    counters: Counters = field(default_factory=lambda: {"fake": {"RECORDS": 3}})
+    elapsed_ms: Callable[[Trial], int] = lambda _trial: 1000
+
+    def note(self, what: str) -> None:
+        """Write down a call; fail if the script says so."""
+        self.log.append(what)
+        if what == self.fail_at:
+            raise self.fail_with
+
 
 MIB = 1 << 20
 PIECE_BYTES = 7

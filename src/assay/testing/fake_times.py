@@ -8,8 +8,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from assay.model.base import Frozen
-from assay.plan.factors import Level
-from assay.plan.grid import Combination
+from assay.plan.grid import Combination, Level
 from assay.plan.order import blocks
 from assay.stats.sample import MACHINE, Sample
 

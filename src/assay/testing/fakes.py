@@ -1,4 +1,4 @@
-"""A fake for every protocol: a whole plan runs in memory, and every step is written down in one log.
+"""A fake for every protocol: the whole lifecycle runs in memory.
 
 A fake does what its contract promises and no more. `Script.fail_at` makes one of them fail, so that tests can see
 what the runner does about it.
@@ -10,21 +10,73 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.model.cluster import Layout, RunningCluster
-from assay.model.dataset import Dataset, DatasetSpec
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.graph import Graph, GraphFacts, StagedFile
+from assay.model.input import Dataset, DatasetSpec, Graph, GraphFacts, StagedFile
 from assay.model.medium import Medium, Space
-from assay.model.placement import Landed
+from assay.model.platform import Layout, RunningCluster
 from assay.model.probe import Scene
 from assay.model.progress import Progress, Silent
+from assay.model.record import Amount, Part, Sample
 from assay.model.store import Store
-from assay.model.trial import Estimate, MediumSpec, Trial, WorkloadSpec
-from assay.testing.fake_hadoop import MIB, FakeCluster, FakeEngine, FakePlacer, FakeStore
-from assay.testing.fake_probe import FakeProbe
-from assay.testing.script import Script
+from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
+from assay.testing.fake_hadoop import MIB, FakeCluster, FakeEngine, FakePlacer, FakeStore, Script
+
+
+class FakeReading:
+    """One sample, one amount for each part that is marked, and no doubt."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._parts: list[Part] = []
+
+    def begin(self) -> None:
+        """Told."""
+        self._script.note("begin probe")
+
+    def mark(self, part: Part) -> None:
+        """Told."""
+        self._script.note(f"mark {part}")
+        self._parts.append(part)
+
+    def amounts(self) -> tuple[Amount, ...]:
+        """One beat in each part."""
+        self._script.note("read probe")
+        return tuple(
+            Amount(probe="fake", subject="heart", series="beat_count", part=part, value=1.0) for part in self._parts
+        )
+
+    def samples(self) -> tuple[Sample, ...]:
+        """At time 0."""
+        return (Sample(probe="fake", series="beat_count", time_ms=0, value=1.0),)
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """None."""
+        return ()
+
+    def close(self) -> None:
+        """Told."""
+        self._script.note("close probe")
+
+
+class FakeProbe:
+    """Beats once."""
+
+    name = "fake"
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    @contextmanager
+    def attached(self, scene: Scene) -> Iterator[FakeReading]:
+        """Told at both ends."""
+        self._script.note("attach probe")
+        try:
+            yield FakeReading(self._script)
+        finally:
+            self._script.note("detach probe")
+
 
 __all__ = ["FakeParts", "Script"]
 

@@ -9,14 +9,12 @@ import numpy as np
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import BadInputError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Graph, GraphFacts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
-from assay.workload.oracle import Oracle
-from assay.workload.vertex_values import judge_counters, judge_values, read_values
+from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload, Oracle, judge_counters, judge_values, read_values
 
 SMALLEST = "smallest"
 MOST_SOURCES = 32

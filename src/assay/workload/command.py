@@ -4,27 +4,172 @@ Its jobs are those that its client names (see `engine.program`), measured like a
 it (org.apache.hadoop.util.RunJar): the manifest's main class, or the one that `class` names.
 """
 
-from collections.abc import Collection, Mapping
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from assay.model.dataset import DATASET, Dataset
+from assay.input.directed import write_pairs
 from assay.model.doubt import Outcome, Verdict
 from assay.model.engine import Engine, LaunchReport, Program
-from assay.model.errors import AssayError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.errors import AssayError, BadInputError
+from assay.model.input import DATASET, Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
+from assay.workload.base import BYTES_S, JOB_S, Options, filled, scratch_directory, split_words, the_program
 from assay.workload.graph import GraphWorkload
-from assay.workload.graph_text import write_pairs
-from assay.workload.judge import CHECK, fetch, judge
-from assay.workload.made import BYTES_S, JOB_S
-from assay.workload.own_files import LocalInput, local_input, main_class, the_jar
-from assay.workload.scratch import scratch_directory
-from assay.workload.words import filled, split_words, the_program
+
+# HDFS has no such names, or a URL has to be built with care for them.
+_MOST_MANIFEST_BYTES = 1 << 20
+_UNUSABLE = frozenset("#?%:\\")
+
+
+class LocalInput(NamedTuple):
+    """A file or folder: its path, each file in it with its name from there on, and all their bytes."""
+
+    path: Path
+    files: tuple[tuple[Path, str], ...]
+    bytes: int
+
+
+def the_jar(options: Options) -> Path:
+    """The jar's file. Raises BadInputError when there is none."""
+    jar = Path(options.text("jar"))
+    if not options.text("jar"):
+        raise options.refusal("jar", "the jar's file: its path, absolute or from the experiment's folder")
+    if not jar.is_file():
+        raise options.refusal("jar", "a file that is there: its path, absolute or from the experiment's folder")
+    if not zipfile.is_zipfile(jar):
+        raise options.refusal("jar", "a jar, and it is a file of another kind")
+    try:
+        _manifest_class(jar)
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error):
+        raise options.refusal("jar", "a whole jar, and this one is damaged: build or copy it again") from None
+    return jar
+
+
+def main_class(jar: Path, options: Options) -> tuple[str | None, tuple[str, ...]]:
+    """The class to be run past the manifest, if any, and the words that come before the arguments.
+
+    `hadoop jar` takes its first argument for the class only where the manifest names none. Raises BadInputError when
+    nothing names one, or it is not in the jar.
+    """
+    wanted, named = options.text("class"), _manifest_class(jar)
+    if not wanted and named is None:
+        raise BadInputError(
+            f"workload command: {jar} names no main class in its manifest; name one in the option class"
+        )
+    if wanted and not _has_class(jar, wanted):
+        raise options.refusal("class", f"a class in {jar.name}: its full name, with its package")
+    if not wanted or wanted == named:
+        return None, ()
+    return (None, (wanted,)) if named is None else (wanted, ())
+
+
+def local_input(options: Options) -> LocalInput:
+    """What is to be staged. Raises BadInputError when it is not there, empty, or has names that HDFS can't take."""
+    path = Path(options.text("input"))
+    if not path.exists():
+        raise options.refusal("input", "a file or folder that is there, absolute or from the experiment's folder")
+    files = ((path, path.name),) if path.is_file() else _below(path)
+    size = sum(file.stat().st_size for file, _ in files)
+    if size == 0:
+        raise options.refusal("input", "a file or folder with something in it (hidden files are left out)")
+    for file, name in files:
+        if _UNUSABLE & set(name):
+            raise BadInputError(f"workload command: {file} can't be staged; rename it without # ? % : and backslashes")
+    return LocalInput(path, files, size)
+
+
+def _below(folder: Path) -> tuple[tuple[Path, str], ...]:
+    """All files in a folder and those below it, without what begins with a dot or `_`, as Hadoop leaves it out too."""
+    found = [(file, file.relative_to(folder)) for file in sorted(folder.rglob("*")) if file.is_file()]
+    return tuple((file, str(name)) for file, name in found if not any(part[0] in "._" for part in name.parts))
+
+
+def _manifest_class(jar: Path) -> str | None:
+    """The manifest's Main-Class; a line of more than 72 bytes goes on in one that begins with a space."""
+    with zipfile.ZipFile(jar) as archive:
+        if "META-INF/MANIFEST.MF" not in archive.namelist():
+            return None
+        with archive.open("META-INF/MANIFEST.MF") as manifest:
+            text = manifest.read(_MOST_MANIFEST_BYTES).decode(errors="replace")
+    text = text.replace("\r\n", "\n").replace("\n ", "")
+    lines = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    return lines.get("Main-Class", "").strip() or None
+
+
+def _has_class(jar: Path, name: str) -> bool:
+    with zipfile.ZipFile(jar) as archive:
+        return f"{name.replace('.', '/')}.class" in archive.namelist()
+
+
+CHECK = "your own command"
+LAST_LINES = 5
+_LINE_CHARACTERS = 300
+_ROOM_BYTES = 64 << 20
+
+
+def judge(words: Sequence[str], folder: Path, seconds: float) -> Verdict:
+    """Run a command in a folder: exit code 0 passes, any other fails with its last lines.
+
+    Unknown where it could not be started or did not end in time; then it and what it started are killed.
+    """
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                words, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            return Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=f"{shlex.join(words)} can't be run: {error}")
+        try:
+            code = process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            detail = f"{words[0]} did not end within {seconds:g} s; the option verify_seconds gives it more"
+            return Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=detail)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        said = _last_lines(output.read().decode(errors="replace"))
+    outcome = Outcome.PASS if code == 0 else Outcome.FAIL
+    return Verdict(check=CHECK, outcome=outcome, detail=": ".join(text for text in (f"exit code {code}", said) if text))
+
+
+def fetch(store: Store, path: str, folder: Path) -> int:
+    """Copy the files directly in a directory of the store that are not hidden, or the one file; their bytes.
+
+    Raises AssayError when nothing is there, OSError when they don't fit.
+    """
+    files = store.list_files(path)
+    wanted = sum(file.bytes for file in files)
+    free = shutil.disk_usage(folder).free
+    if wanted + _ROOM_BYTES > free:
+        raise OSError(f"the output has {wanted} bytes, and {folder} {free} free; TMPDIR names another directory")
+    for file in files:
+        with (folder / Path(file.path).name).open("wb") as copy:
+            for piece in store.pieces(file.path) if file.bytes else ():
+                copy.write(piece)
+    return wanted
+
+
+def _last_lines(text: str) -> str:
+    lines = [line.rstrip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
+    return "\n  ".join(lines[-LAST_LINES:])
+
 
 # What a job does that nobody knows: as much as a sort, which is more than most do.
 _COPIES = 5

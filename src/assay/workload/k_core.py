@@ -5,14 +5,12 @@ from typing import ClassVar
 
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Graph, GraphFacts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Variant
-from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
-from assay.workload.oracle import Oracle
-from assay.workload.vertex_values import judge_counters, judge_values, read_values
+from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload, Oracle, judge_counters, judge_values, read_values
 
 # A neighbour and its estimate are about 10 bytes of text, twice in HDFS (read and written), and three times in spills.
 NEIGHBOUR_BYTES = 10

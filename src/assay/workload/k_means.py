@@ -1,30 +1,176 @@
-"""K-means: points gathered around k centres by Lloyd's iteration, one job per iteration."""
+"""K-means: points gathered around k centres by Lloyd's iteration, one job per iteration.
 
-from collections.abc import Collection, Mapping
+The loop is written out here because the libraries' own know neither the jobs' rule for ties nor a convergence that is
+looked at after each iteration. Where there is no tie it is held to scipy.cluster.vq.kmeans2 by the tests.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assay.model.dataset import Dataset
+from assay.input.points import FilePoints, Floats, MadePoints, Points, drawn, write_points
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
-from assay.model.errors import BadInputError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.errors import AssayError, BadInputError
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, Streaming
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.ahead import ahead
-from assay.workload.clusters import judge_clusters, read_centres
+from assay.workload.base import JOB_S, MadeWorkload, ahead, scratch_directory
 from assay.workload.graph import RECORD_S
-from assay.workload.lloyd import Course, iterate
-from assay.workload.made import JOB_S, MadeWorkload
-from assay.workload.points import FilePoints, Floats, MadePoints, Points, drawn, write_points
-from assay.workload.scratch import scratch_directory
+
+# Squared distances that differ by less than this share are equal, for the jobs too.
+TIE = 1e-12
+# So many distances at once.
+_DISTANCES = 1 << 21
+
+
+class Course(NamedTuple):
+    """What the iterations did: the last centres, their clusters' points, and for each iteration two figures.
+
+    `inertias` are the sums of squared distances before the centres moved; `moves` the largest move of a coordinate,
+    as a share of its mean magnitude in the cluster.
+    """
+
+    centres: Floats
+    counts: NDArray[np.int64]
+    inertias: tuple[float, ...]
+    moves: tuple[float, ...]
+
+
+def nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """The index of each point's nearest centre, the lowest where several are, and the squared distance (both (n,)).
+
+    Raises AssayError for a point that has no finite squared distance from any centre.
+    """
+    from scipy.spatial.distance import cdist
+
+    squares = cdist(points, centres, "sqeuclidean")
+    least = squares.min(axis=1)
+    # All distances would be equal, and the lowest index as good as any.
+    if not np.isfinite(least).all():
+        raise AssayError("a point is so far from all centres that the square of its distance is beyond a double")
+    return (squares <= (least * (1 + TIE))[:, None]).argmax(axis=1), least
+
+
+def iterate(points: Points, start: Floats, iterations: int) -> Course:
+    """So many iterations from these centres; an empty cluster keeps its centre."""
+    centres, inertias, moves = start, [], []
+    counts = np.zeros(len(start), dtype=np.int64)
+    for _ in range(iterations):
+        # Extended precision, so that the means hardly depend on the order of the sums.
+        sums, sizes = np.zeros(centres.shape, dtype=np.longdouble), np.zeros(centres.shape)
+        counts = np.zeros(len(centres), dtype=np.int64)
+        inertia = 0.0
+        for chunk in points.chunks():
+            rows = max(1, _DISTANCES // len(centres))
+            for part in (chunk[at : at + rows] for at in range(0, len(chunk), rows)):
+                labels, squares = nearest(part, centres)
+                inertia += float(squares.sum())
+                counts += np.bincount(labels, minlength=len(centres))
+                for label in np.unique(labels):
+                    members = part[labels == label]
+                    sums[label] += members.sum(axis=0, dtype=np.longdouble)
+                    sizes[label] += np.abs(members).sum(axis=0)
+        filled = counts > 0
+        after = centres.copy()
+        after[filled] = (sums[filled] / counts[filled, None]).astype(np.float64)
+        moves.append(_largest_move(centres[filled], after[filled], sizes[filled] / counts[filled, None]))
+        inertias.append(inertia)
+        centres = after
+    return Course(centres, counts, tuple(inertias), tuple(moves))
+
+
+def _largest_move(before: Floats, after: Floats, sizes: Floats) -> float:
+    moved = np.abs(after - before)
+    shares = np.divide(moved, sizes, out=np.where(moved > 0, np.inf, 0.0), where=sizes > 0)
+    return float(shares.max(initial=0.0))
+
+
+_LINES = 1 << 16
+_SEPARATORS = bytes.maketrans(b",\t", b"  ")
+
+
+def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Floats, NDArray[np.int64]]:
+    """Lines of `index<TAB>points<TAB>x1,x2,...` as centres (of this shape) and points (shape (k,)).
+
+    Raises AssayError when one is missing, twice, a stranger or not of the form.
+    """
+    found: dict[int, tuple[int, list[float]]] = {}
+    for line in store.lines(path):
+        try:
+            index, points, coordinates = line.split(b"\t")
+            values = [float(one) for one in coordinates.split(b",")]
+            number, count = int(index), int(points)
+        except ValueError:
+            raise AssayError(f"the output of k-means has a line that is not a centre: {line[:100]!r}") from None
+        if number in found or not 0 <= number < shape[0] or len(values) != shape[1]:
+            raise AssayError(f"the output of k-means has a centre twice, or one that is not known: {line[:100]!r}")
+        found[number] = (count, values)
+    if len(found) != shape[0]:
+        raise AssayError(f"the output of k-means has {len(found)} centres, and should have {shape[0]}")
+    ordered = [found[number] for number in range(shape[0])]
+    return np.array([values for _, values in ordered]), np.array([count for count, _ in ordered])
+
+
+def judge_clusters(
+    assigned: Iterable[bytes], given: Iterable[bytes], centres: Floats, told: int | float | None
+) -> tuple[Verdict, ...]:
+    """Lines of `index<TAB>point` hold each of the given points once, each with the nearest of these centres.
+
+    The points are compared as a whole, by their number and the sum of their lines' CRC-32 checksums. Raises AssayError
+    for a line of another form.
+    """
+    wrong = 0
+    seen = np.zeros(2, dtype=np.int64)
+    for lines in _some(assigned):
+        labels, texts, points = zip(*(_assigned(line, centres.shape[1]) for line in lines), strict=True)
+        seen += _sums(texts)
+        expected, _ = nearest(np.array(points, dtype=np.float64), centres)
+        wrong += sum(label != right for label, right in zip(labels, expected.tolist(), strict=True))
+    wanted = sum((_sums(lines) for lines in _some(given)), np.zeros(2, dtype=np.int64))
+    return (
+        verdict(
+            "every point is assigned once",
+            passed=np.array_equal(seen, wanted) and told == seen[0],
+            detail=f"{seen[0]} points with checksum {seen[1]:x}, {wanted[0]} with {wanted[1]:x} given, {told} counted",
+        ),
+        verdict("every point is with its nearest centre", passed=wrong == 0, detail=f"{wrong} are not"),
+    )
+
+
+def _assigned(line: bytes, attributes: int) -> tuple[int, bytes, list[float]]:
+    """The index of a line, its point as it stands, and as numbers. Raises AssayError for a line of another form."""
+    label, _, text = line.partition(b"\t")
+    try:
+        index, point = int(label), [float(field) for field in text.translate(_SEPARATORS).split()]
+    except ValueError:
+        index, point = -1, []
+    if len(point) != attributes:
+        raise AssayError(f"the output of k-means has a line that is not a cluster's index and a point: {line[:100]!r}")
+    return index, text, point
+
+
+def _some(lines: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
+    """Those that are not blank, without a carriage return at the end, many at once."""
+    ended = (line.removesuffix(b"\r") for line in lines)
+    full = (line for line in ended if line.translate(_SEPARATORS).strip())
+    while some := tuple(islice(full, _LINES)):
+        yield some
+
+
+def _sums(lines: Iterable[bytes]) -> NDArray[np.int64]:
+    sums = [crc32(line) for line in lines]
+    return np.array([len(sums), sum(sums)])
+
 
 MIB = 1 << 20
 # Per number of a point and iteration, on one present-day core pair: reading it, and its distance to one centre.

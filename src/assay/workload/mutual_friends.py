@@ -9,15 +9,22 @@ from numpy.typing import NDArray
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Graph, GraphFacts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.degree_order import SHIPPED_BYTES, counted_right, directing_disk_bytes, directing_records
-from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
-from assay.workload.oracle import Oracle
-from assay.workload.vertex_values import judge_counters
+from assay.workload.graph import (
+    JOB_S,
+    RECORD_S,
+    SHIPPED_BYTES,
+    GraphWorkload,
+    Oracle,
+    counted_right,
+    directing_disk_bytes,
+    directing_records,
+    judge_counters,
+)
 
 # A triple is a binary record of three ids that is spilled, and merged on each side.
 TRIPLE_SHUFFLE_BYTES = 3 * 26

@@ -4,26 +4,74 @@ import math
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.dataset import Dataset
+from assay.input.directed import MOST_SCALE, Directed, made_graph, read_graph, write_graph
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
+from assay.workload.base import JOB_S, MadeWorkload, scratch_directory
 from assay.workload.graph import RECORD_S
-from assay.workload.kronecker import MOST_SCALE, Directed, made_graph, read_graph, write_graph
-from assay.workload.made import JOB_S, MadeWorkload
-from assay.workload.power_iteration import Floats, PowerIteration
-from assay.workload.scratch import scratch_directory
+
+Floats = NDArray[np.float64]
+
+
+class PowerIteration:
+    """The ranks of a graph's vertices, in their order.
+
+    The rank of a vertex without an edge that leaves it is handed out to all vertices evenly; ranks sum to 1.
+    """
+
+    def __init__(self, graph: Directed, damping: float) -> None:
+        self._damping = damping
+        self._count = len(graph.vertices)
+        self._sources = np.searchsorted(graph.vertices, graph.sources)
+        self._targets = np.searchsorted(graph.vertices, graph.targets)
+        self._degrees = np.bincount(self._sources, minlength=self._count)
+        self.dangling: NDArray[np.bool_] = self._degrees == 0
+
+    @cached_property
+    def _shares(self) -> Any:
+        """The matrix that brings each target its shares."""
+        from scipy import sparse
+
+        weights = 1.0 / self._degrees[self._sources]
+        return sparse.csr_array((weights, (self._targets, self._sources)), shape=(self._count, self._count))
+
+    def iterate(self, iterations: int) -> tuple[Floats, list[float]]:
+        """The ranks after so many iterations from equal ranks, and how much each changed all of them together (L1)."""
+        ranks = np.full(self._count, 1 / self._count)
+        changes = []
+        for _ in range(iterations):
+            even = (1 - self._damping + self._damping * ranks[self.dangling].sum()) / self._count
+            after = even + self._damping * (self._shares @ ranks)
+            changes.append(float(np.abs(after - ranks).sum()))
+            ranks = after
+        return ranks, changes
+
+    def limit(self) -> Floats:
+        """What NetworKit finds, to 1e-12 or so."""
+        import networkit
+
+        network = networkit.GraphFromCoo(
+            (self._sources.astype(np.uint64), self._targets.astype(np.uint64)), n=self._count, directed=True,
+            weighted=False,
+        )  # fmt: skip
+        sinks = networkit.centrality.SinkHandling.DistributeSinks
+        search = networkit.centrality.PageRank(network, self._damping, 1e-13, distributeSinks=sinks)
+        search.norm = networkit.centrality.Norm.L1_NORM
+        search.run()
+        return np.asarray(search.scores(), dtype=np.float64)
+
 
 # Bytes of an edge and a vertex: in binary files and spills, of which there are about three; of an edge's text.
 _RECORD_BYTES, _COPIES, _LINE_BYTES = 27, 4, 16

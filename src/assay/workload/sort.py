@@ -1,27 +1,138 @@
 """Sort: Hadoop's own sort of random pairs, whose outputs are sorted file by file.
 
+The format, by the documentation of org.apache.hadoop.io.SequenceFile (version 6):
+
+    header:  `SEQ`, a byte with the version, key class and value class (each a length and UTF-8), a byte for compressed
+             records, a byte for compressed blocks, pairs of metadata (their number in 4 bytes, then texts), 16 bytes of
+             a sync mark
+    record:  length of key and value in 4 bytes, length of the key in 4 bytes, key, value
+    between: -1 in 4 bytes and the sync mark again, about every 100 kB
+
+All numbers are big-endian. A length of a text is Hadoop's variable-length integer: below 128 a single byte.
+
 Unchanged, from hadoop-mapreduce-examples (org.apache.hadoop.examples.RandomWriter and Sort); the hybrid storage study's
 only workload (sections II.B and III: 40 files per data set, 11 or 21 reducers, replication 2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import ClassVar, NamedTuple
 
-from assay.model.dataset import Dataset
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.examples import PACKAGE, example
-from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
-from assay.workload.sequence_file import read_pairs
+from assay.workload.base import BYTES_S, JOB_S, PACKAGE, MadeWorkload, example
+
+VERSION = 6
+SYNC_BYTES = 16
+_SINGLE_BYTE = 128
+_ESCAPE = -1
+
+
+class Header(NamedTuple):
+    """What a file says of itself."""
+
+    key_class: str
+    value_class: str
+    sync: bytes
+
+
+def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: str) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and values as they are serialized, in the file's order. `name` is for messages.
+
+    Raises AssayError for a file of another kind or class, a compressed one, and one that is damaged or ends early.
+    """
+    stream = _Stream(pieces, name)
+    header = _read_header(stream, name)
+    if (header.key_class, header.value_class) != (key_class, value_class):
+        raise AssayError(f"{name} holds {header.key_class} and {header.value_class}, not {key_class} and {value_class}")
+    while not stream.ended():
+        length = stream.number()
+        if length == _ESCAPE:
+            if stream.take(SYNC_BYTES) != header.sync:
+                raise AssayError(f"{name} is damaged: a sync mark is not the header's")
+            continue
+        key_length = stream.number()
+        if not 0 <= key_length <= length:
+            raise AssayError(f"{name} is damaged: a key of {key_length} bytes in a record of {length}")
+        record = stream.take(length)
+        yield record[:key_length], record[key_length:]
+
+
+def _read_header(stream: "_Stream", name: str) -> Header:
+    magic, version = stream.take(3), stream.take(1)[0]
+    if (magic, version) != (b"SEQ", VERSION):
+        raise AssayError(f"{name} is no SequenceFile of version {VERSION}: it begins with {magic!r} and {version}")
+    key_class, value_class = stream.text(), stream.text()
+    if any(stream.take(2)):
+        raise AssayError(
+            f"{name} is compressed, which can't be read here; leave mapreduce.output.fileoutputformat.compress off"
+        )
+    for _ in range(stream.number()):
+        stream.text()
+        stream.text()
+    return Header(key_class, value_class, stream.take(SYNC_BYTES))
+
+
+class _Stream:
+    """Pieces of bytes, taken by number."""
+
+    def __init__(self, pieces: Iterator[bytes], name: str) -> None:
+        self._pieces = pieces
+        self._name = name
+        self._bytes = b""
+        self._at = 0
+
+    def ended(self) -> bool:
+        """There is no byte more."""
+        while self._at == len(self._bytes):
+            piece = next(self._pieces, None)
+            if piece is None:
+                return True
+            self._bytes, self._at = piece, 0
+        return False
+
+    def take(self, count: int) -> bytes:
+        """So many bytes. Raises AssayError when there are fewer."""
+        end = self._at + count
+        if end > len(self._bytes):
+            self._fill(count)
+            end = count
+        taken = self._bytes[self._at : end]
+        self._at = end
+        return taken
+
+    def number(self) -> int:
+        """Of 4 bytes."""
+        return int.from_bytes(self.take(4), "big", signed=True)
+
+    def text(self) -> str:
+        """A length and as many bytes of UTF-8."""
+        length = self.take(1)[0]
+        if length >= _SINGLE_BYTE:
+            # The first byte tells how many follow: 0x8f is one, 0x8e two, ...
+            length = int.from_bytes(self.take(0x90 - length), "big") if 0x8C <= length < 0x90 else 0
+        return self.take(length).decode(errors="replace")
+
+    def _fill(self, count: int) -> None:
+        """Make `count` bytes start at the buffer's beginning."""
+        parts = [self._bytes[self._at :]]
+        held = len(parts[0])
+        while held < count:
+            piece = next(self._pieces, None)
+            if piece is None:
+                raise AssayError(f"{self._name} ends within a record")
+            parts.append(piece)
+            held += len(piece)
+        self._bytes, self._at = b"".join(parts), 0
+
 
 MIB = 1 << 20
 _PREFIX = "mapreduce.randomwriter"

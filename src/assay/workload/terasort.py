@@ -12,20 +12,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.model.dataset import Dataset
+from assay.input.records import RECORD_BYTES, Rows, Tally, checksum, tera_rows
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, JobReference, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, Streaming
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.ahead import ahead
-from assay.workload.examples import PACKAGE, example
-from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
-from assay.workload.tera_rows import RECORD_BYTES, Rows, Tally, checksum, tera_rows
+from assay.workload.base import BYTES_S, JOB_S, PACKAGE, MadeWorkload, ahead, example
 
 MIB = 1 << 20
 _PACKAGE = "terasort"

@@ -8,18 +8,17 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from assay.model.dataset import Dataset
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.record import FILE_SYSTEM_COUNTERS, JobRecord
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.made import JOB_S, MadeWorkload
+from assay.workload.base import JOB_S, MadeWorkload
 
 MIB = 1 << 20
 SAMPLE_BYTES = 4096

@@ -8,15 +8,22 @@ import numpy as np
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Graph, GraphFacts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Variant
-from assay.workload.degree_order import SHIPPED_BYTES, counted_right, directing_disk_bytes, directing_records
-from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
-from assay.workload.oracle import Oracle
-from assay.workload.vertex_values import judge_counters
+from assay.workload.graph import (
+    JOB_S,
+    RECORD_S,
+    SHIPPED_BYTES,
+    GraphWorkload,
+    Oracle,
+    counted_right,
+    directing_disk_bytes,
+    directing_records,
+    judge_counters,
+)
 
 # A triad is a line of two ids and a flag in HDFS, and a binary record that is spilled and once merged on each side.
 TRIAD_LINE_BYTES = 20

@@ -8,20 +8,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar
 
-from assay.model.dataset import Dataset
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.examples import example
-from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
-from assay.workload.text import compare, counted_lines, pieces_of_text
-from assay.workload.text_source import RandomText
+from assay.workload.base import BYTES_S, JOB_S, MadeWorkload, example
+from assay.workload.text import RandomText, compare, counted_lines, pieces_of_text
 
 MIB = 1 << 20
 # Spills hold a thousand words per map task; the text is all there is.

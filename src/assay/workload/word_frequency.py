@@ -9,21 +9,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
-from assay.model.dataset import Dataset
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
-from assay.model.graph import Graph, GraphFacts
+from assay.model.input import Dataset, Graph, GraphFacts
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.made import BYTES_S, JOB_S, MadeWorkload
-from assay.workload.options import Options
-from assay.workload.scratch import scratch_directory
-from assay.workload.tally import Tally, TooManyError, most_held_bytes
-from assay.workload.text import compare, counted_lines, pieces_of_text
-from assay.workload.text_source import OwnText
+from assay.workload.base import BYTES_S, JOB_S, MadeWorkload, Options, scratch_directory
+from assay.workload.text import OwnText, Tally, TooManyError, compare, counted_lines, most_held_bytes, pieces_of_text
 
 MIB = 1 << 20
 # A word that is shipped: lengths, 6 bytes or so of UTF-8, and its count; in spills of both sides, merged once more.
@@ -137,14 +132,14 @@ class MadeText:
     @property
     def pieces(self) -> int:
         """How many different ones white space separates, at most."""
-        from assay.workload.made_text import PIECES
+        from assay.input.text import PIECES
 
         return PIECES
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """One file after the other: made in a temporary directory, put, and removed."""
         # The generator takes half a second to import numpy and make its vocabulary.
-        from assay.workload.made_text import TextMaker
+        from assay.input.text import TextMaker
 
         maker = TextMaker(self._seed)
         with scratch_directory(self._file_bytes) as scratch:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.mounts import mount_of
+from assay.host.mounts import mount_of
 from assay_extras.held_memory import holder
 from assay_extras.held_memory.holder import CHUNK_BYTES, fill, hole
 from assay_extras.held_memory.holding import FILE_SYSTEMS, resident_bytes

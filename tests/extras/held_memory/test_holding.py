@@ -2,12 +2,12 @@
 
 import pytest
 
-from assay.lease import Lease, leases
-from assay.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
+from assay.host.lease import Lease, leases
+from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
+from assay.host.mounts import Mount, mount_of
+from assay.host.processes import end_processes
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
-from assay.mounts import Mount, mount_of
-from assay.processes import end_processes
 from assay_extras.held_memory import holding
 from assay_extras.held_memory.holding import goes_back, held_bytes, hold, let_go, memory_facts
 

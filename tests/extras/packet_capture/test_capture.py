@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.cluster import Layout
 from assay.model.instrument import ProbeContext
+from assay.model.platform import Layout
 from assay.model.probe import Scene
-from assay.probe.children import Children
-from assay.probe.flows import Count, Flow, FlowsError
 from assay.probe.network import Network
-from assay.probe.ticking import Ticking
+from assay.probe.nftables import Count, Flow, FlowsError
+from assay.probe.own_cost import Children
+from assay.probe.sampler import Ticking
 from assay_extras.packet_capture import capture
 from assay_extras.packet_capture.capture import (
     Capture,

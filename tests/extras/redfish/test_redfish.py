@@ -15,9 +15,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from assay.model.cluster import Layout
+from assay.model.platform import Layout
 from assay.model.probe import Scene
-from assay.probe.ticking import CannotMeasureError, Moment, Quantity, Ticking
+from assay.probe.sampler import CannotMeasureError, Moment, Quantity, Ticking
 from assay_extras.redfish.instrument import (
     LOST_S,
     Controller,

@@ -1,9 +1,8 @@
 """Runs of the studies' experiments, made up so that every figure of them is known."""
 
-from assay.model.dataset import DatasetSpec
-from assay.model.placement import Placement, pure
+from assay.model.input import DatasetSpec
 from assay.model.record import Amount, JobRecord, Output, Phases, Record, totals
-from assay.model.trial import Plan, SettingsSpec, WorkloadSpec
+from assay.model.trial import Placement, Plan, SettingsSpec, WorkloadSpec, pure
 from assay_extras.studies.comparison import StudyComparison, compare
 from assay_extras.studies.published import cells
 from assay_extras.studies.values import PHASES, Measured, Point

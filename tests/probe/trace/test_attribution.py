@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.model.signature import ACCESS_ROLES
-from assay.probe.file_map import STILL_THERE, Extent
-from assay.probe.trace.attribution import Attribution
-from assay.probe.trace.clock import Clock
-from assay.probe.trace.records import FIELDS
+from assay.probe.trace.attribution import STILL_THERE, Attribution, Extent
+from assay.probe.trace.reading import Clock
+from assay.probe.trace.requests import FIELDS
 
 
 def records(*pairs):

@@ -12,12 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.host.mounts import Mount
 from assay.model.instrument import CannotMeasureError
-from assay.mounts import Mount
 from assay.probe.trace import kernel
-from assay.probe.trace.kernel import KernelTrace, tracing
-from assay.probe.trace.matching import Matcher
-from assay.probe.trace.pages import Events, decode, parse_format, positions
+from assay.probe.trace.kernel import Events, KernelTrace, Matcher, decode, parse_format, positions, tracing
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "probe" / "trace"
 LINE = re.compile(r"\s(\d+\.\d+): block_rq_(issue|complete): (\d+),(\d+) (\w+) .*?\(\) (\d+) \+ (\d+) ")

@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import pytest
 
-from assay.probe.trace import records
-from assay.probe.trace.records import FIELDS, MOST_RECORDS, RECORD_BYTES, EmulatorLog, Spool, parse_header
+from assay.probe.trace import requests as records
+from assay.probe.trace.requests import FIELDS, MOST_RECORDS, RECORD_BYTES, EmulatorLog, Spool, parse_header
 
 
 def log_bytes(*records, told=None, dropped=0, complete_ns=1000, version=1):

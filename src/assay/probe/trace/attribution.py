@@ -1,14 +1,342 @@
-"""Which role each request served: that of the file to which its first byte belonged when it arrived."""
+"""Which role each request served: that of the file to which its first byte belonged when it arrived.
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+Asked without FIEMAP_FLAG_SYNC: nothing is written out for it. What the file system has not yet found a place for
+(delayed allocation) has no extent.
 
+Polled: a directory is listed again when its time of change is another; a file is asked for its extents (FIEMAP) when it
+is new, while some of it has no place yet, and then ever more rarely until it is left alone. What comes and goes between
+two polls is not seen. A file keeps its identity, the inode, when it is renamed, as HDFS does with a finished block.
+
+Looking must not disturb: nothing is written out, no access time is changed, and files of the input, once placed, are
+not opened again, so that the medium stays as cold as it was made.
+"""
+
+import errno
+import fcntl
+import os
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from assay.model.platform import Layout
+from assay.model.probe import WatchedDisk
 from assay.model.signature import ACCESS_ROLES
-from assay.probe.file_map import Extent
-from assay.probe.trace.records import Records
+from assay.model.trial import Role
+from assay.probe.trace.requests import Records
 
 if TYPE_CHECKING:
     import numpy as np
+
+FS_IOC_FIEMAP = 0xC020660B
+_HEADER = struct.Struct("=QQIIII")
+_EXTENT = struct.Struct("=QQQQQIIII")
+_AT_ONCE = 64
+_LAST, _UNKNOWN, _DELAYED, _INLINE = 0x1, 0x2, 0x4, 0x200
+UNSUPPORTED = frozenset({errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.ENOSYS})
+
+Asking = Callable[[int, int, bytearray], int]
+
+
+class Placed(NamedTuple):
+    """A file's ranges on its device, (first byte, byte after the last), and whether some of it has no place yet."""
+
+    ranges: tuple[tuple[int, int], ...]
+    delayed: bool
+
+
+def placed(path: Path, ask: Asking = fcntl.ioctl) -> Placed:
+    """Raises OSError: the file is gone, or (`UNSUPPORTED`) its file system does not tell."""
+    # Without O_NOATIME our looking would write access times to the medium under test.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOATIME)
+    try:
+        return _placed(descriptor, ask)
+    finally:
+        os.close(descriptor)
+
+
+def _placed(descriptor: int, ask: Asking) -> Placed:
+    ranges: list[tuple[int, int]] = []
+    delayed, start = False, 0
+    while True:
+        buffer = bytearray(_HEADER.size + _AT_ONCE * _EXTENT.size)
+        _HEADER.pack_into(buffer, 0, start, (1 << 64) - 1 - start, 0, 0, _AT_ONCE, 0)
+        ask(descriptor, FS_IOC_FIEMAP, buffer)
+        count = _HEADER.unpack_from(buffer)[3]
+        flags = 0
+        for number in range(count):
+            logical, physical, length, _, _, flags, *_ = _EXTENT.unpack_from(
+                buffer, _HEADER.size + number * _EXTENT.size
+            )
+            start = logical + length
+            if flags & _DELAYED:
+                delayed = True
+            elif not flags & (_UNKNOWN | _INLINE):
+                _append(ranges, physical, physical + length)
+        if count < _AT_ONCE or flags & _LAST:
+            return Placed(tuple(ranges), delayed)
+
+
+def _append(ranges: list[tuple[int, int]], begin: int, end: int) -> None:
+    """Neighbours become one."""
+    if ranges and ranges[-1][1] == begin:
+        ranges[-1] = (ranges[-1][0], end)
+    else:
+        ranges.append((begin, end))
+
+
+FileRole = Role | Literal["data"]
+
+RACY_NS = 100_000_000
+"""One that changed so shortly before it was listed may have changed again within its time stamp's resolution."""
+LONGEST_PAUSE = 8
+"""Polls between two looks at a file that no longer changes."""
+MOST_LOOKS = 400
+"""Files that are asked for their extents in one poll; the others wait."""
+STILL_THERE = (1 << 63) - 1
+
+
+class Root(NamedTuple):
+    """A directory and what the files below it are for; `data` is input or output, by the time they appear."""
+
+    path: Path
+    role: FileRole
+
+
+class Extent(NamedTuple):
+    """Bytes of a device that belonged to a file, in a span of CLOCK_MONOTONIC.
+
+    The span is the longest possible one: from the poll before the extent was first seen, to the one that missed it.
+    """
+
+    begin: int
+    end: int
+    since_ns: int
+    until_ns: int
+    role: FileRole
+
+
+class _File:
+    """A file that is there, where it was last found."""
+
+    def __init__(self, path: Path, role: FileRole, known_ns: int) -> None:
+        self.path, self.role = path, role
+        self.before_ns = known_ns
+        """Until then it did not have what is found next: the last look at it, or the last poll without it."""
+        self.ranges: dict[tuple[int, int], int] = {}
+        self.due, self.pause = 0, 1
+        self.delayed = True
+        self.looked = False
+
+
+class _Directory:
+    def __init__(self, role: FileRole) -> None:
+        self.role = role
+        self.changed_ns = -1
+        self.listed_ns = 0
+        self.files: dict[str, int] = {}
+        self.folders: set[str] = set()
+
+
+class FileMap:
+    """All extents so far. Not for two threads at once."""
+
+    def __init__(self, roots: Sequence[Root], ask: Callable[[Path], Placed] = placed) -> None:
+        self._ask = ask
+        self._directories = {str(root.path): _Directory(root.role) for root in roots}
+        self._files: dict[int, _File] = {}
+        self._past: list[Extent] = []
+        self._polls = 0
+        self._polled_ns: int | None = None
+        self.unsupported: str | None = None
+        self.seen = self.unplaced = 0
+
+    def poll(self, now_ns: int, wall_ns: int) -> None:
+        """Look what has changed. `now_ns` is of CLOCK_MONOTONIC, `wall_ns` of the clock that stamps directories."""
+        self._polls += 1
+        since_ns = self._polled_ns if self._polled_ns is not None else 0
+        found: dict[int, tuple[Path, FileRole]] = {}
+        lost: set[int] = set()
+        for name in list(self._directories):
+            if name in self._directories:
+                self._list(name, wall_ns, found, lost)
+        for inode, (path, role) in found.items():
+            if inode in self._files:
+                self._files[inode].path = path
+            else:
+                self._files[inode] = _File(path, role, since_ns)
+                self.seen += 1
+        for inode in lost - found.keys():
+            self._forget(inode, now_ns)
+        self._look(now_ns)
+        self._polled_ns = now_ns
+
+    def staged(self) -> None:
+        """Data files that are there now are the input; those that come later are output."""
+        for file in self._files.values():
+            if file.role == "data":
+                file.role = "input"
+        self._past = [extent._replace(role="input") if extent.role == "data" else extent for extent in self._past]
+
+    def extents(self) -> list[Extent]:
+        """All that was seen, of files that are gone and that are there; data that never was input is output."""
+        every = [*self._past]
+        for file in self._files.values():
+            every += [Extent(*span, since, STILL_THERE, file.role) for span, since in file.ranges.items()]
+        return [extent._replace(role="output") if extent.role == "data" else extent for extent in every]
+
+    def _list(self, name: str, wall_ns: int, found: dict[int, tuple[Path, FileRole]], lost: set[int]) -> None:
+        """List one directory if it may have changed, and those that are new in it."""
+        directory = self._directories[name]
+        try:
+            changed_ns = Path(name).stat().st_mtime_ns
+            if changed_ns == directory.changed_ns and directory.listed_ns - changed_ns > RACY_NS:
+                return
+            files, folders = _content(name)
+        except OSError:  # gone: so are its files, unless they are found elsewhere
+            changed_ns, files, folders = -1, {}, set()
+            if directory.files or directory.folders:
+                self._drop(name, lost)
+        lost |= set(directory.files.values()) - set(files.values())
+        for folder in directory.folders - folders:
+            self._drop(f"{name}/{folder}", lost)
+            del self._directories[f"{name}/{folder}"]
+        for file, inode in files.items():
+            if directory.files.get(file) != inode:
+                found[inode] = (Path(name, file), directory.role)
+        directory.changed_ns, directory.listed_ns = changed_ns, wall_ns
+        fresh = folders - directory.folders
+        directory.files, directory.folders = files, folders
+        for folder in fresh:
+            self._directories[f"{name}/{folder}"] = _Directory(directory.role)
+            self._list(f"{name}/{folder}", wall_ns, found, lost)
+
+    def _drop(self, name: str, lost: set[int]) -> None:
+        """A directory below a root is no longer there, or no longer there by this name."""
+        below = [other for other in self._directories if other.startswith(f"{name}/")]
+        for other in [*below, name]:
+            directory = self._directories[other]
+            lost |= set(directory.files.values())
+            if other != name:
+                del self._directories[other]
+        self._directories[name].files, self._directories[name].folders = {}, set()
+
+    def _forget(self, inode: int, now_ns: int) -> None:
+        file = self._files.pop(inode, None)
+        if file is None:
+            return
+        if not file.ranges:
+            self.unplaced += 1
+        self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
+
+    def _look(self, now_ns: int) -> None:
+        due = [file for file in self._files.values() if file.due <= self._polls and not self._is_settled(file)]
+        for file in sorted(due, key=lambda file: file.due)[:MOST_LOOKS]:
+            if self.unsupported is not None:
+                return
+            try:
+                self._take(file, self._ask(file.path), now_ns)
+            except OSError as error:
+                if error.errno in UNSUPPORTED:
+                    self.unsupported = f"{file.path}: {error.strerror}"
+                file.due = self._polls + 1  # gone, most likely: the next listing will tell
+
+    def _is_settled(self, file: _File) -> bool:
+        return file.role == "input" and file.looked and not file.delayed
+
+    def _take(self, file: _File, now: Placed, now_ns: int) -> None:
+        """Keep what is new of a file's extents, and end what it no longer has."""
+        fresh = {span: file.ranges.get(span, file.before_ns) for span in now.ranges}
+        grown = {span[0]: since for span, since in file.ranges.items()}
+        for span, since in fresh.items():
+            if span not in file.ranges and span[0] in grown:
+                fresh[span] = min(since, grown[span[0]])
+        gone = [span for span in file.ranges if span not in fresh and not _is_within(span, fresh)]
+        self._past += [Extent(*span, file.ranges[span], now_ns, file.role) for span in gone]
+        changed = fresh.keys() != file.ranges.keys() or not file.looked
+        file.ranges, file.looked, file.delayed, file.before_ns = fresh, True, now.delayed, now_ns
+        file.pause = 1 if changed or now.delayed else min(2 * file.pause, LONGEST_PAUSE)
+        file.due = self._polls + file.pause
+
+
+def _is_within(span: tuple[int, int], others: dict[tuple[int, int], int]) -> bool:
+    return any(begin <= span[0] and span[1] <= end for begin, end in others)
+
+
+def _content(name: str) -> tuple[dict[str, int], set[str]]:
+    """A directory's files with their inodes, and its folders; from the listing alone, without a look at each."""
+    files, folders = {}, set()
+    with os.scandir(name) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.add(entry.name)
+            elif entry.is_file(follow_symlinks=False):
+                files[entry.name] = entry.inode()
+    return files, folders
+
+
+CLASS = Path("/sys/class/block")
+SECTOR_BYTES = 512
+LOCAL: FileRole = "intermediate"
+
+
+class Place(NamedTuple):
+    """A range of a whole disk: the disk's number as tracepoints write it, first byte, byte after the last."""
+
+    disk: int
+    begin: int
+    end: int
+
+
+def place_of(device: Path, folder: Path = CLASS) -> Place:
+    """Of a partition or a whole disk. Raises OSError or ValueError where sysfs does not tell."""
+    here = (folder / device.resolve().name).resolve()
+    is_partition = (here / "partition").exists()
+    begin = _number(here / "start") * SECTOR_BYTES if is_partition else 0
+    major, minor = (here.parent if is_partition else here).joinpath("dev").read_text().strip().split(":")
+    return Place(int(major) << 20 | int(minor), begin, begin + _number(here / "size") * SECTOR_BYTES)
+
+
+def roots_of(layout: Layout, medium: str) -> tuple[Root, ...]:
+    """The cluster's directories on a medium; those of job files, tagged ARCHIVE, serve no role."""
+    data = [Root(one.path, "data") for one in layout.data if one.medium == medium and one.storage != "ARCHIVE"]
+    return (*data, *(Root(one.path, LOCAL) for one in layout.local if one.medium == medium))
+
+
+def single_role(layout: Layout, medium: str) -> Role | None:
+    """The only role that a medium serves; None where it serves several.
+
+    Input and output share their directories unless they are placed differently, which storage types tell.
+    """
+    apart = any(one.storage == "SSD" for one in layout.data)
+    roles: set[Role] = {"intermediate" for one in layout.local if one.medium == medium}
+    for one in layout.data:
+        if one.medium == medium and one.storage != "ARCHIVE":
+            if apart:
+                roles.add("output" if one.storage == "SSD" else "input")
+            else:
+                roles |= {"input", "output"}
+    return next(iter(roles)) if len(roles) == 1 else None
+
+
+def unmapped(disk: WatchedDisk, roots: Sequence[Root]) -> str | None:
+    """Why the places of a medium's files can't be told as places on its device; None when they can."""
+    if disk.device is None:
+        return "there is no block device of its own below it"
+    if not roots:
+        return "none of the cluster's directories lies on it"
+    try:
+        # btrfs, overlays and network file systems have numbers of no device, and places of their own making.
+        if disk.place.stat().st_dev != disk.device.stat().st_rdev:
+            return f"its file system does not lie on {disk.device} directly"
+    except OSError as error:
+        return str(error)
+    return None
+
+
+def _number(file: Path) -> int:
+    return int(file.read_text())
+
 
 OTHER = ACCESS_ROLES.index("other")
 

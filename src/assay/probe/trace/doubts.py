@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.doubt import Doubt
-from assay.model.placement import Role
 from assay.model.record import Part
 from assay.model.signature import ACCESS_ROLES, FLUSH_KIND, Requests
+from assay.model.trial import Role
 
 UNKNOWN_SHARE = 0.2
 """More bytes than this that belonged to no known file are doubted."""

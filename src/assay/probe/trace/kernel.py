@@ -1,19 +1,216 @@
-"""The kernel's block tracepoints, read through a trace instance of our own: no other tracer is disturbed.
+"""The kernel's block tracepoints: their binary buffers, and requests matched from their events.
+
+Sources: Documentation/trace/ring-buffer-design.rst and include/linux/ring_buffer.h (the event header: 5 bits of type or
+length in words, 27 bits of time since the event before), Documentation/trace/events.rst (the format files).
+
+A request that is given back and issued again counts once, from its last issue. Events of the processors' buffers are
+read one buffer after the other, so the newest ones wait for the next time: a completion may have been read before its
+issue.
 
 Source: Documentation/trace/ftrace.rst ("Instances", trace_pipe_raw). The instance lies in tracefs' instances/; its name
 tells whose it is (`ownership`), so that one that outlived its process can be removed.
 """
 
 import os
+import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from assay.host.mounts import mounts
 from assay.model.instrument import CannotMeasureError
-from assay.mounts import mounts
 from assay.probe.ownership import PROC, is_left_over, own_name
-from assay.probe.trace.pages import Layout, parse_format
+from assay.probe.trace.requests import DISCARD, FIELDS, FLUSH, READ, WRITE, Records
+
+if TYPE_CHECKING:
+    import numpy as np
+
+HEADER_WORDS = 4
+_COMMIT_MASK = (1 << 27) - 1
+_LONGEST_SHORT, _PADDING, _TIME_EXTEND = 28, 29, 30
+_STAMP_BITS = 59
+_FIELD = re.compile(r"field:[^;]*?\b(\w+)(?:\[\d*\])?;\s*offset:(\d+);\s*size:(\d+);")
+
+UNKNOWN = 255
+_KINDS = {"R": READ, "W": WRITE, "F": FLUSH, "D": DISCARD}
+_ISSUE, _COMPLETE = 0, 1
+
+
+class Layout(NamedTuple):
+    """Where an event's fields are, as its format file tells: its number, and byte offsets."""
+
+    number: int
+    device: int
+    sector: int
+    sectors: int
+    direction: int
+
+
+class Events(NamedTuple):
+    """Events of both kinds in the order of their times (ns): whether ended (0 issue, 1 completion), and of what."""
+
+    time_ns: "np.ndarray[Any, Any]"
+    ended: "np.ndarray[Any, Any]"
+    device: "np.ndarray[Any, Any]"
+    sector: "np.ndarray[Any, Any]"
+    sectors: "np.ndarray[Any, Any]"
+    kind: "np.ndarray[Any, Any]"
+
+
+def parse_format(text: str) -> Layout:
+    """Raises ValueError when the format lacks a field that is needed, or has it where it can't be read from."""
+    number = re.search(r"^ID: (\d+)$", text, re.MULTILINE)
+    fields = {name: (int(offset), int(size)) for name, offset, size in _FIELD.findall(text)}
+    wanted = {"dev": 4, "sector": 8, "nr_sector": 4}
+    wrong = [name for name, size in wanted.items() if fields.get(name, (1, 0))[1] != size or fields[name][0] % 4]
+    if number is None or wrong or "rwbs" not in fields:
+        raise ValueError(f"the kernel's block events have another form: {', '.join(wrong) or 'no number or no rwbs'}")
+    places = (fields[name][0] for name in ("dev", "sector", "nr_sector", "rwbs"))
+    return Layout(int(number[1]), *places)
+
+
+def positions(page: bytes) -> tuple[list[int], list[int]]:
+    """Where each event's data begins, in bytes from the page's beginning, and its time in nanoseconds."""
+    words = memoryview(page[: len(page) & ~3]).cast("I")
+    stamp = int.from_bytes(page[:8], sys.byteorder)
+    end = min(len(words), HEADER_WORDS + (int.from_bytes(page[8:16], sys.byteorder) & _COMMIT_MASK) // 4)
+    places, stamps, at = [], [], HEADER_WORDS
+    while at < end:
+        header = words[at]
+        kind, delta = header & 31, header >> 5
+        if kind <= _LONGEST_SHORT:
+            stamp += delta
+            begin = at + 1 if kind else at + 2
+            places.append(begin * 4)
+            stamps.append(stamp)
+            at += 1 + (kind or (words[at + 1] + 3) // 4)
+        elif kind == _PADDING:
+            if delta == 0:
+                break
+            stamp += delta
+            at += 1 + (words[at + 1] + 3) // 4
+        else:
+            value = (words[at + 1] << 27) + delta
+            stamp = stamp + value if kind == _TIME_EXTEND else (stamp >> _STAMP_BITS << _STAMP_BITS) + value
+            at += 2
+    return places, stamps
+
+
+def decode(pages: Sequence[bytes], issue: Layout, complete: Layout) -> Events:
+    """The block events of some pages, whatever processor they are of."""
+    import numpy as np
+
+    places: list[int] = []
+    stamps: list[int] = []
+    base = 0
+    for page in pages:
+        within, times = positions(page)
+        places += [base + place for place in within]
+        stamps += times
+        base += len(page)
+    content = b"".join(pages)
+    words = np.frombuffer(content[: len(content) & ~3], np.uint32)
+    place, stamp = np.array(places, np.int64), np.array(stamps, np.int64)
+    numbers = words[place // 4] & 0xFFFF if len(place) else np.zeros(0, np.uint32)
+    parts = [
+        _fields(content, words, place[numbers == layout.number], stamp[numbers == layout.number], layout, ended)
+        for layout, ended in ((issue, _ISSUE), (complete, _COMPLETE))
+    ]
+    together = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+    order = np.lexsort((together[1], together[0]))
+    return Events(*(column[order] for column in together))
+
+
+def _fields(
+    content: bytes,
+    words: "np.ndarray[Any, Any]",
+    place: "np.ndarray[Any, Any]",
+    stamp: "np.ndarray[Any, Any]",
+    layout: Layout,
+    ended: int,
+) -> Events:
+    import numpy as np
+
+    octets = np.frombuffer(content, np.uint8)
+    word = place // 4
+    first, second = octets[place + layout.direction], octets[place + layout.direction + 1]
+    # A leading F says that the drive's cache is flushed before; what follows is the request's own kind.
+    known = np.full(256, UNKNOWN, np.uint8)
+    for letter, kind in _KINDS.items():
+        known[ord(letter)] = kind
+    kinds = np.where((first == ord("F")) & (known[second] != UNKNOWN), known[second], known[first])
+    kinds = kinds.astype(np.uint8)
+    low, high = words[word + layout.sector // 4], words[word + layout.sector // 4 + 1]
+    return Events(
+        time_ns=stamp,
+        ended=np.full(len(place), ended, np.uint8),
+        device=words[word + layout.device // 4],
+        # A flush has no place; the kernel writes 0 at its issue and -1 at its completion.
+        sector=np.where(kinds == FLUSH, 0, low.astype(np.int64) | (high.astype(np.int64) << 32)),
+        sectors=words[word + layout.sectors // 4],
+        kind=kinds,
+    )
+
+
+SECTOR_BYTES = 512
+FORGOTTEN_NS = 600_000_000_000
+"""An issue without a completion for ten minutes has lost it."""
+
+
+class Matcher:
+    """Takes events in portions, gives requests by device."""
+
+    def __init__(self) -> None:
+        self._waiting: Events | None = None
+
+    def add(self, events: Events, until_ns: int) -> Mapping[int, Records]:
+        """Requests that are known to be complete; only events before `until_ns` are looked at now."""
+        import numpy as np
+
+        every = events if self._waiting is None else _joined((self._waiting, events))
+        settled = every.time_ns < until_ns
+        late, now = _chosen(every, ~settled), _chosen(every, settled & (every.kind != UNKNOWN))
+        order = np.lexsort((now.ended, now.time_ns, now.kind, now.sector, now.device))
+        now = _chosen(now, order)
+        if not len(now.time_ns):
+            self._waiting = late
+            return {}
+        same = (
+            (now.device[:-1] == now.device[1:]) & (now.sector[:-1] == now.sector[1:]) & (now.kind[:-1] == now.kind[1:])
+        )
+        pair = np.append(same & (now.ended[:-1] == 0) & (now.ended[1:] == 1), False)
+        issues = np.flatnonzero(pair)
+        last = np.append(~same, True) & (now.ended == 0) & (now.time_ns > until_ns - FORGOTTEN_NS)
+        self._waiting = _joined((_chosen(now, last), late))
+        return _by_device(now, issues)
+
+
+def _by_device(events: Events, issues: "np.ndarray[Any, Any]") -> Mapping[int, Records]:
+    import numpy as np
+
+    issues = issues[np.argsort(events.time_ns[issues], kind="stable")]
+    records = np.zeros(len(issues), dtype=FIELDS)
+    records["arrived_ns"] = events.time_ns[issues]
+    records["latency_ns"] = events.time_ns[issues + 1] - events.time_ns[issues]
+    records["offset"] = events.sector[issues] * SECTOR_BYTES
+    records["bytes"] = np.minimum(events.sectors[issues].astype(np.int64) * SECTOR_BYTES, (1 << 32) - 1)
+    records["kind"] = events.kind[issues]
+    devices = events.device[issues]
+    return {int(device): records[devices == device] for device in np.unique(devices)}
+
+
+def _joined(parts: Sequence[Events]) -> Events:
+    import numpy as np
+
+    return Events(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _chosen(events: Events, which: "np.ndarray[Any, Any]") -> Events:
+    return Events(*(column[which] for column in events))
+
 
 TRACING = Path("/sys/kernel/tracing")
 ISSUE, COMPLETE = "block_rq_issue", "block_rq_complete"

@@ -1,20 +1,332 @@
-"""What the block trace has seen: parts, requests, and what they come to."""
+"""What the block trace has seen: parts, requests, and what they come to.
+
+Parts end by CLOCK_MONOTONIC, which requests are stamped by: a step of the time of day moves nothing from one part to
+another. Seconds are of the time of day, as all samples are.
+"""
 
 import threading
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.doubt import Doubt
-from assay.model.record import Amount, Part, Sample
-from assay.model.signature import Counted, Requests
-from assay.probe.file_map import STILL_THERE
-from assay.probe.samples import Samples
+from assay.model.platform import Layout
+from assay.model.probe import WatchedDisk
+from assay.model.record import Amount, Basis, Part, Sample
+from assay.model.signature import (
+    ACCESS_ROLES,
+    DIRECTIONS,
+    READ_KIND,
+    WRITE_KIND,
+    AccessRole,
+    Array,
+    Counted,
+    Direction,
+    Requests,
+)
+from assay.probe.sampler import Samples
 from assay.probe.trace import doubts as say
-from assay.probe.trace.clock import Clock
-from assay.probe.trace.sources import Tracepoints
-from assay.probe.trace.totals import Span, Tally
-from assay.probe.trace.watched import FILE_MAP, TRACE, Watched
+from assay.probe.trace.attribution import OTHER, STILL_THERE, Attribution, FileMap, roots_of, single_role, unmapped
+from assay.probe.trace.requests import Columns, EmulatorLog, Records
+from assay.probe.trace.sources import CounterLog, Tracepoints
+
+if TYPE_CHECKING:
+    import numpy as np
+
+STEP_NS = 20_000_000
+"""Below this the difference of the clocks is slewing, or the time between the two looks."""
+
+
+class Clock:
+    """The time of day's distance from CLOCK_MONOTONIC, looked at now and then."""
+
+    def __init__(
+        self, monotonic_ns: Callable[[], int] = time.monotonic_ns, realtime_ns: Callable[[], int] = time.time_ns
+    ) -> None:
+        self._monotonic_ns, self._realtime_ns = monotonic_ns, realtime_ns
+        self._since = [0]
+        self._ahead = [realtime_ns() - monotonic_ns()]
+
+    def look(self) -> None:
+        """Note a step of the time of day."""
+        now = self._monotonic_ns()
+        ahead = self._realtime_ns() - now
+        if abs(ahead - self._ahead[-1]) > STEP_NS:
+            self._since.append(now)
+            self._ahead.append(ahead)
+
+    def time_of_day(self, monotonic_ns: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+        """Nanoseconds since the epoch, as a program that asked at that moment would have been told."""
+        import numpy as np
+
+        which = np.searchsorted(np.array(self._since), monotonic_ns, side="right") - 1
+        told: np.ndarray[Any, Any] = monotonic_ns + np.array(self._ahead)[np.maximum(which, 0)]
+        return told
+
+
+SECOND_NS = 1_000_000_000
+LONGEST_SILENCE_S = 3600
+"""Seconds without a request are told as 0, but not for so long: the clock was set, then."""
+KINDS: dict[Direction, int] = {"read": READ_KIND, "write": WRITE_KIND}
+BYTES: dict[Direction, str] = {"read": "read_bytes", "write": "written_bytes"}
+
+
+class Span(NamedTuple):
+    """A part of the trial, in nanoseconds of CLOCK_MONOTONIC."""
+
+    part: Part
+    began_ns: int
+    ended_ns: int
+
+
+class Tally:
+    """Sums over one medium's requests as they pass by."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._spans = spans
+        self._parts: dict[tuple[Part, AccessRole, Direction], tuple[float, float]] = {}
+        self._seconds: dict[tuple[AccessRole, Direction], dict[int, int]] = {}
+        self._basis: Basis = "measured"
+
+    def add(self, arrived_ns: Array, time_of_day_ns: Array, size: Array, kind: Array, role: Array) -> None:
+        """Some requests, one element each."""
+        import numpy as np
+
+        for number, name in enumerate(ACCESS_ROLES):
+            for direction in DIRECTIONS:
+                chosen = np.flatnonzero((role == number) & (kind == KINDS[direction]))
+                if len(chosen):
+                    sizes = size[chosen].astype(np.int64)
+                    self._add_to_parts(name, direction, arrived_ns[chosen], sizes, np.ones(len(chosen), np.int64))
+                    self._add_to_seconds(name, direction, time_of_day_ns[chosen] // SECOND_NS, sizes)
+
+    def add_counted(self, counted: Counted) -> None:
+        """What counters gained, by their own times; these have no seconds."""
+        self._basis = "estimated"
+        for direction in DIRECTIONS:
+            sizes, requests = counted.bytes[direction], counted.requests[direction]
+            self._add_to_parts(counted.role, direction, counted.time_ns, sizes, requests)
+
+    def amounts(self, probe: str, medium: str) -> Iterator[Amount]:
+        """Of each part, for each role that had any: what arrived at the device in it. The subject is `MEDIUM/ROLE`."""
+        for (part, role, direction), (size, requests) in self._parts.items():
+            for series, value in ((BYTES[direction], size), (f"{direction}_requests", requests)):
+                if value:
+                    yield Amount(
+                        probe=probe, subject=f"{medium}/{role}", series=series, part=part, value=value,
+                        basis=self._basis,
+                    )  # fmt: skip
+
+    def tell_samples(self, probe: str, medium: str, samples: Samples) -> None:
+        """MB/s by role and direction for each second from its first request to its last; each at its second's end."""
+        for (role, direction), sums in self._seconds.items():
+            series = f"{medium}/{role}/{direction}_mb_s"
+            for second in _lasting(sorted(sums)):
+                samples.add(probe, (second + 1) * 1000, {series: sums.get(second, 0) / 1e6})
+
+    def _add_to_parts(
+        self, role: AccessRole, direction: Direction, time_ns: Array, sizes: Array, requests: Array
+    ) -> None:
+        for span in self._spans:
+            within = (time_ns >= span.began_ns) & (time_ns < span.ended_ns)
+            key = (span.part, role, direction)
+            size, count = self._parts.get(key, (0.0, 0.0))
+            self._parts[key] = (size + float(sizes[within].sum()), count + float(requests[within].sum()))
+
+    def _add_to_seconds(self, role: AccessRole, direction: Direction, second: Array, sizes: Array) -> None:
+        import numpy as np
+
+        sums = self._seconds.setdefault((role, direction), {})
+        found, place = np.unique(second, return_inverse=True)
+        added = np.zeros(len(found), np.int64)
+        np.add.at(added, place, sizes)
+        for number, value in zip(found.tolist(), added.tolist(), strict=True):
+            sums[number] = sums.get(number, 0) + value
+
+
+def _lasting(seconds: Sequence[int]) -> Iterator[int]:
+    """These seconds and those between them; one more at the end, so that a line drawn there ends at 0."""
+    for second, following in zip(seconds, [*seconds[1:], None], strict=True):
+        yield second
+        if following is None or following - second > LONGEST_SILENCE_S:
+            yield second + 1
+        else:
+            yield from range(second + 1, following)
+
+
+TRACE, FILE_MAP = "trace", "file map"
+
+
+class Watched:
+    """Made at the scope's beginning; what it lacks is in `doubts`."""
+
+    def __init__(self, disk: WatchedDisk, layout: Layout) -> None:
+        self.disk = disk
+        self.name = disk.medium
+        self.doubts: list[Doubt] = []
+        self._before: Sequence[Watched] = ()
+        self._after: Sequence[Watched] = ()
+        self._only_role = None if disk.shared else single_role(layout, disk.medium)
+        self._log = self._open_log()
+        self._counters = self._open_counters() if self._log is None else None
+        roots = roots_of(layout, disk.medium)
+        reason = unmapped(disk, roots)
+        self._files = FileMap(roots) if reason is None else None
+        self._unmapped = reason
+
+    @property
+    def needs_tracepoints(self) -> bool:
+        """It has no log of its own."""
+        return self._log is None
+
+    def look_at_files(self) -> None:
+        """Note what has changed."""
+        if self._files is not None:
+            self._files.poll(time.monotonic_ns(), time.time_ns())
+
+    def staged(self) -> None:
+        """All data so far is input."""
+        if self._files is not None:
+            self._files.staged()
+
+    def look_at_counters(self) -> None:
+        """Note what was done."""
+        if self._counters is not None:
+            self._counters.look()
+
+    def needs(self, thread: str) -> bool:
+        """Whether what it tells would be wrong without one of the probe's threads, `trace` or `file map`."""
+        return self._files is not None if thread == FILE_MAP else self._log is None
+
+    def share(self, all_there: "Sequence[Watched]") -> None:
+        """Others lie on the same device: a request is told of the medium whose file it was of, or else of the first.
+
+        `all_there` are all media of the device, this one among them, in the same order for each.
+        """
+        self._before = all_there[: all_there.index(self)]
+        self._after = all_there[len(self._before) + 1 :]
+        self._only_role = None
+        if self._before and self.disk.device is not None:
+            self.doubts.append(say.share_device(self.name, all_there[0].name, self.disk.device))
+
+    def finish(self) -> None:
+        """All was asked of the device; its log may still have to be written."""
+        if self._counters is not None:
+            self._counters.close()
+        if self._log is not None:
+            try:
+                whole = self._log.finish(time.monotonic_ns())
+            except (OSError, ValueError) as error:
+                self.doubts.append(say.log_unreadable(self.name, str(error)))
+                return
+            if not whole:
+                self.doubts.append(say.log_short(self.name))
+
+    def close(self) -> None:
+        """Let log and counters go."""
+        if self._log is not None:
+            self._log.close()
+        if self._counters is not None:
+            self._counters.close()
+
+    def requests(
+        self, clock: Clock, tracepoints: Tracepoints | None, tally: Tally, since_ns: int
+    ) -> Requests | Counted | None:
+        """What was seen since then, told to the tally too; None when that is nothing at all."""
+        if self._log is not None:
+            return self._logged(self._log, clock, tally, since_ns)
+        if tracepoints is not None and self.name in tracepoints.places:
+            columns = Columns(tracepoints.most(self.name))
+            begin = tracepoints.places[self.name].begin
+            self._take(tracepoints.chunks(self.name), columns, clock, tally, since_ns, begin)
+            if columns.count or self._counters is None or self._before:
+                return columns.requests(self.name, tracepoints.source, tracepoints.refused(self.name))
+            self.doubts.append(
+                say.estimated(self.name, f"the kernel traces none of {self.disk.device}", "use its disk")
+            )
+        if self._counters is None or self._before:
+            return None
+        counted = self._counters.counted(self.name, self._only_role or "other", since_ns)
+        tally.add_counted(counted)
+        return replace(counted, time_ns=clock.time_of_day(counted.time_ns))
+
+    def attribution(self, shift: int) -> Attribution | None:
+        """The places of its files; None where they can't be told, and then all is its only role's, if it has one."""
+        return Attribution(self._files.extents(), shift) if self._files is not None and self._unplaced is None else None
+
+    @property
+    def _unplaced(self) -> str | None:
+        """Why the places of its files can't be told."""
+        return self._unmapped or (self._files.unsupported if self._files is not None else None)
+
+    def _logged(self, log: EmulatorLog, clock: Clock, tally: Tally, since_ns: int) -> Requests | None:
+        try:
+            columns = Columns(log.most())
+            self._take(log.chunks(), columns, clock, tally, since_ns)
+        except (OSError, ValueError) as error:
+            self.doubts.append(say.log_unreadable(self.name, str(error)))
+            return None
+        dropped = log.header.dropped if log.header else 0
+        if dropped:
+            self.doubts.append(say.dropped(self.name, dropped, columns.count))
+        return columns.requests(self.name, log.source, dropped)
+
+    def _take(
+        self, chunks: Iterable[Records], columns: Columns, clock: Clock, tally: Tally, since_ns: int, shift: int = 0
+    ) -> None:
+        """Put down to roles what is this medium's, portion by portion: all at once would take the memory twice."""
+        own = self.attribution(shift)
+        before, after = ([one.attribution(shift) for one in those] for those in (self._before, self._after))
+        if own is None:
+            self.doubts.append(say.files_unmapped(self.name, self._unplaced or "", self._only_role))
+        for chunk in chunks:
+            records = chunk[chunk["arrived_ns"] >= since_ns]
+            roles = self._roles(records, own)
+            if before or after:
+                own_files = roles != OTHER
+                kept = own_files & ~_of_any(records, before) if before else own_files | ~_of_any(records, after)
+                records, roles = records[kept], roles[kept]
+            arrived_ns = records["arrived_ns"].astype("i8")
+            time_of_day_ns = clock.time_of_day(arrived_ns)
+            tally.add(arrived_ns, time_of_day_ns, records["bytes"], records["kind"], roles)
+            columns.add(records, time_of_day_ns, roles, shift)
+
+    def _roles(self, records: Records, own: Attribution | None) -> "np.ndarray[Any, Any]":
+        import numpy as np
+
+        if own is not None:
+            return own.roles(records)
+        return np.full(len(records), ACCESS_ROLES.index(self._only_role or "other"), np.uint8)
+
+    def _open_log(self) -> EmulatorLog | None:
+        if self.disk.log is None:
+            return None
+        try:
+            return EmulatorLog(self.disk.log)
+        except OSError as error:
+            self.doubts.append(say.log_unreadable(self.name, str(error)))
+            return None
+
+    def _open_counters(self) -> CounterLog | None:
+        if self.disk.device is not None:
+            with suppress(OSError, ValueError):
+                return CounterLog(self.disk.device)
+        self.doubts.append(say.estimated(self.name, "it has no block device of its own", "use one that has"))
+        return None
+
+
+def _of_any(records: Records, others: "Sequence[Attribution | None]") -> "np.ndarray[Any, Any]":
+    """Which of them belonged to files of a role on other media."""
+    import numpy as np
+
+    theirs = np.zeros(len(records), bool)
+    for other in others:
+        if other is not None:
+            theirs |= other.roles(records) != OTHER
+    return theirs
+
 
 PATIENCE_S = 10.0
 """How long the trial waits for a thread that may hang in a device that has died."""

@@ -10,11 +10,9 @@ from typing import IO
 
 from assay.model.signature import AccessRole, Counted, Direction
 from assay.probe.disk import CLASS, MOST_BYTES, Counters, gained, parse_counters
-from assay.probe.trace.devices import Place
-from assay.probe.trace.kernel import KernelTrace
-from assay.probe.trace.matching import Matcher
-from assay.probe.trace.pages import decode
-from assay.probe.trace.records import Records, Spool
+from assay.probe.trace.attribution import Place
+from assay.probe.trace.kernel import KernelTrace, Matcher, decode
+from assay.probe.trace.requests import Records, Spool
 
 MARGIN_NS = 1_000_000
 """Events are in the buffers so long after they were stamped at the latest."""

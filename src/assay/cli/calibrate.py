@@ -1,0 +1,337 @@
+"""`assay media calibrate`: measure media with fio, keep what came of it, show it.
+
+An emulated drive is measured twice: as a whole block device, and through a file system on another, equal drive.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from assay.calibration.fio import Meter, find_fio
+from assay.calibration.measure import Ground, Measured, block_device, measure, measure_knee, plan_accesses, write_out
+from assay.calibration.profile import Template, make_profile, nearest
+from assay.calibration.storage import CalibrationFolder
+from assay.cli.console import ConsoleDisplay
+from assay.host.files import possible
+from assay.host.lease import Lease, release_stale
+from assay.host.machine import machine_facts
+from assay.media.directory import DirectoryMedium
+from assay.media.emulated.attachment import raw_drive
+from assay.media.emulated.emulator import Drive, Emulator, RealSystem
+from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.media.emulated.profile import find_profile, profile_names, read_profile
+from assay.model.base import Frozen
+from assay.model.calibration import Calibration, Expected, Form, Knee
+from assay.model.doubt import Doubt
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.model.progress import Progress
+from assay.model.trial import MediumSpec
+from assay.report.calibration import calibration_page, print_calibration
+from assay.run import interruptible
+from assay.stats.fidelity import named_figures
+
+# Of an emulated drive's seconds: the share for the block device as a whole; the rest is for the file system on it.
+_RAW_SHARE = 0.62
+# How far past the expected knee, so that the rate beyond it shows; and which share of the seconds, and of the room
+# below the backing file, it may take.
+_PAST_KNEE, _KNEE_SHARE, _ROOM_SHARE = 1.3, 0.35, 0.4
+# Facts that change from day to day and tell no medium from another.
+_PASSING = {"free_bytes", "path_cost", "seed"}
+
+
+class Wish(Frozen):
+    """How to calibrate: for how long, how finely, and whether although there is a calibration already."""
+
+    seconds: float = 120.0
+    form: Form = "brief"
+    again: bool = False
+
+
+class KneePlan(Frozen):
+    """What writing past a write cache takes, by what the profile expects; `doubt` when it takes too much."""
+
+    total_bytes: int = 0
+    seconds: float = 0.0
+    doubt: Doubt | None = None
+
+
+def calibrate(
+    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation, progress: Progress
+) -> Calibration:
+    """Measure one medium, whose facts these are, now. Raises AssayError when it, or fio, fails."""
+    progress.step(f"calibrate {spec.name}")
+    if spec.kind == "emulated":
+        return _calibrate_emulated(EmulatedMedium(spec, installation), facts, wish, meter, installation, progress)
+    return _calibrate_directory(spec, facts, wish, meter, installation, progress)
+
+
+def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
+    """What a calibration holds for: the medium, the machine, and for an emulated drive the emulator."""
+    if spec.kind == "emulated":
+        medium = EmulatedMedium(spec, installation)
+        medium.check()
+        return {**_lasting(medium.facts()), **_machine()}
+    with Lease(installation.state, "calibrate") as lease:
+        directory = DirectoryMedium(spec, lease, Path.cwd())
+        directory.space()
+        return {**_lasting(directory.facts()), **_machine()}
+
+
+def _calibrate_directory(
+    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation, progress: Progress
+) -> Calibration:
+    device = block_device(facts)
+    readable = device is not None and device.readable
+    with Lease(installation.state, "calibrate") as lease:
+        ground = Ground(
+            directory=lease.make_directory(Path(facts["place"]) / f"assay-{lease.id}"),
+            device=device.path if device and readable else None,
+            device_bytes=device.bytes if device and readable else 0,
+            rotational=facts.get("rotational") == "yes",
+        )
+        measured = measure(ground, plan_accesses(ground, wish.form), meter, wish.seconds, progress)
+    return _calibration(spec.name, facts, wish, meter, [measured], device_bytes=device.bytes if device else None)
+
+
+def _calibrate_emulated(
+    medium: EmulatedMedium, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation,
+    progress: Progress,
+) -> Calibration:  # fmt: skip
+    plan = _plan_knee(medium, wish)
+    raw, knee, raw_doubts = _measure_raw(medium, int(facts["size_bytes"]), wish, plan, meter, installation, progress)
+    with medium.attached() as directory:
+        ground = Ground(directory=directory, settle=medium.make_cold)
+        accesses = [access for access in plan_accesses(ground, wish.form) if access.buffered]
+        mounted = measure(ground, accesses, meter, wish.seconds * (1 - _RAW_SHARE), progress)
+    made = _calibration(medium.spec.name, facts, wish, meter, [raw, mounted], device_bytes=int(facts["size_bytes"]))
+    doubts = [*made.doubts, *([plan.doubt] if plan.doubt else []), *raw_doubts]
+    doubts += [doubt for doubt in medium.doubts() if doubt not in doubts]
+    expected = {
+        name: Expected(value=figure.value, basis=figure.basis, source=figure.source)
+        for name, figure in medium.profile.expected.items()
+    }
+    return made.model_copy(update={"knee": knee, "doubts": tuple(doubts), "expected": expected})
+
+
+def _measure_raw(
+    medium: EmulatedMedium, size_bytes: int, wish: Wish, plan: KneePlan, meter: Meter, installation: Installation,
+    progress: Progress,
+) -> tuple[Measured, Knee | None, tuple[Doubt, ...]]:  # fmt: skip
+    """The block device as a whole, its write cache first."""
+    knee, emulator = None, Emulator(installation)
+    with (
+        Lease(installation.state, PURPOSE) as lease,
+        raw_drive(medium.profile, size_bytes, medium.place, lease, emulator, RealSystem()) as (device, drive),
+    ):
+        ground = Ground(
+            device=device,
+            device_bytes=size_bytes,
+            may_overwrite=True,
+            rotational=medium.profile.kind == "hdd",
+            write_cache_bytes=_write_cache_bytes(medium),
+            settle=lambda: _settle(drive),
+        )
+        seconds = wish.seconds * _RAW_SHARE
+        if plan.total_bytes and plan.doubt is None:
+            progress.detail("write past the write cache")
+            knee = measure_knee(ground, meter, plan.total_bytes, plan.seconds * 1.5 + 5)
+            seconds = max(seconds - plan.seconds, seconds / 2)
+        measured = measure(ground, plan_accesses(ground, wish.form), meter, seconds, progress)
+        medium.take_report(drive.ask("report"))
+    return measured, knee, medium.doubts()
+
+
+def _write_cache_bytes(medium: EmulatedMedium) -> int:
+    """What its profile expects of its fast write cache; 0 where it has none."""
+    knee = medium.profile.expected.get("write_cache_knee_bytes")
+    return int(knee.value) if knee else 0
+
+
+def _settle(drive: Drive) -> None:
+    """Empty the drive's caches, and write out its backing file, which the kernel would do amidst what is next."""
+    drive.ask("settle")
+    write_out(drive.backing)
+
+
+def _calibration(
+    medium: str,
+    facts: Mapping[str, str],
+    wish: Wish,
+    meter: Meter,
+    measured: list[Measured],
+    *,
+    device_bytes: int | None,
+) -> Calibration:
+    return Calibration(
+        medium=medium,
+        facts=facts,
+        fio_version=meter.version,
+        taken=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
+        form=wish.form,
+        budget_s=wish.seconds,
+        file_bytes=max(one.file_bytes for one in measured),
+        device_bytes=device_bytes,
+        points=tuple(point for one in measured for point in one.points),
+        doubts=tuple(doubt for one in measured for doubt in one.doubts),
+    )
+
+
+def _plan_knee(medium: EmulatedMedium, wish: Wish) -> KneePlan:
+    """Nothing for a drive without a knee."""
+    expected = {name: figure.value for name, figure in medium.profile.expected.items()}
+    knee = expected.get("write_cache_knee_bytes", 0.0)
+    before = expected.get("sequential_write_mb_s", 0.0)
+    beyond = expected.get("sequential_write_beyond_cache_mb_s", before)
+    if not knee or not before or not beyond:
+        return KneePlan()
+    total_bytes = int(knee * _PAST_KNEE)
+    seconds = knee / before / 1e6 + knee * (_PAST_KNEE - 1) / beyond / 1e6
+    medium.place.mkdir(parents=True, exist_ok=True)
+    room = shutil.disk_usage(medium.place).free * _ROOM_SHARE
+    if seconds <= wish.seconds * _KNEE_SHARE and total_bytes <= room:
+        return KneePlan(total_bytes=total_bytes, seconds=seconds)
+    doubt = Doubt(
+        kind="knee-not-measured",
+        what=f"the write cache was not written full: that takes {total_bytes / 1e9:.0f} GB and {seconds:.0f} s",
+        why="where the rate falls, and to what, is the profile's word only",
+        cure=f"calibrate with --seconds {seconds / _KNEE_SHARE + 1:.0f}, and at least "
+        f"{total_bytes / _ROOM_SHARE / 1e9:.0f} GB free below the backing file",
+    )
+    return KneePlan(total_bytes=total_bytes, seconds=seconds, doubt=doubt)
+
+
+def _lasting(facts: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in facts.items() if name not in _PASSING}
+
+
+def _machine() -> dict[str, str]:
+    return {
+        f"machine_{name}": str(value) for name, value in machine_facts().items() if name in {"cpu", "cores", "kernel"}
+    }
+
+
+_LEAST_SECONDS = 20.0
+_MOST_SECONDS = 86_400.0
+
+
+def calibrate_media(
+    media: tuple[str, ...], wish: Wish, installation: Installation, console: Console, *,
+    profile_to: Path | None = None, quiet: bool = False,
+) -> list[Calibration]:  # fmt: skip
+    """Calibrate each medium (a directory, a profile's name or file) or take what is stored; show it unless `quiet`.
+
+    Raises BadInputError before anything starts when one of them can't be calibrated, or `profile_to`, where a profile
+    shall be written afterwards, can't be.
+    """
+    _check_profile_to(profile_to, media)
+    if not wish.seconds >= _LEAST_SECONDS:  # as no NaN is
+        raise BadInputError(f"--seconds {wish.seconds:g} is too short for any figure; give at least {_LEAST_SECONDS:g}")
+    if wish.seconds > _MOST_SECONDS:
+        raise BadInputError(f"--seconds {wish.seconds:g} is more than a day; give at most {_MOST_SECONDS:g}")
+    meter = find_fio(os.environ)
+    for lease in release_stale(installation.state, lambda text: _say(console, f"assay: {text}")):
+        _say(console, f"assay: removed what a killed run left behind ({lease.id})")
+    folder = CalibrationFolder(installation.cache)
+    specs = [spec_of(medium, installation) for medium in media]
+    facts = [facts_of(spec, installation) for spec in specs]
+    made = []
+    for spec, own in zip(specs, facts, strict=True):
+        stored = _stored(spec, own, wish, folder, console)
+        if stored is None:
+            with closing(ConsoleDisplay(console)) as display, interruptible():
+                stored = calibrate(spec, own, wish, meter, installation, display)
+            folder.store(stored)
+        made.append(stored)
+        page = folder.file(stored.medium, stored.facts).with_suffix(".html")
+        page.write_text(calibration_page(stored))
+        if not quiet:
+            print_calibration(stored, console)
+            _say(console, f"page: {page}")
+    return made
+
+
+def write_profile(calibration: Calibration, file: Path, name: str | None, installation: Installation) -> str:
+    """Make a profile of what was measured; returns the name of the shipped one that lent the rest.
+
+    Raises BadInputError when the medium shows no drive, and when the emulator finds a figure impossible.
+    """
+    figures = named_figures(calibration)
+    template = nearest(calibration, figures, _templates(installation))
+    file.write_text(make_profile(calibration, figures, template, name or file.stem))
+    try:
+        Emulator(installation).check(read_profile(file))
+    except BadInputError:
+        file.unlink()
+        raise
+    return template.name
+
+
+def _check_profile_to(file: Path | None, media: tuple[str, ...]) -> None:
+    if file is None:
+        return
+    if len(media) != 1:
+        raise BadInputError(f"--profile-to makes a profile of one medium, and {len(media)} were given")
+    if file.exists():
+        raise BadInputError(f"{file} is there already; name another file or remove it")
+    if file.suffix not in {".yaml", ".yml"} or not file.parent.is_dir():
+        raise BadInputError(f"{file} must be a new .yaml file in a directory that is there")
+
+
+def _templates(installation: Installation) -> list[Template]:
+    """The shipped profiles of drives."""
+    shipped = [find_profile(name, installation.profiles) for name in profile_names(installation.profiles)]
+    return [
+        Template(
+            name=profile.name,
+            kind="hdd" if profile.kind == "hdd" else "ssd",
+            values=profile.values,
+            expected={name: figure.value for name, figure in profile.expected.items()},
+        )
+        for profile in shipped
+        if profile.kind in {"hdd", "ssd"}
+    ]
+
+
+def calibrations_json(calibrations: list[Calibration]) -> str:
+    """All points and facts, as data."""
+    return json.dumps([one.model_dump(mode="json") for one in calibrations], indent=1)
+
+
+def spec_of(medium: str, installation: Installation) -> MediumSpec:
+    """A shipped profile's name before a directory of that name (`./NAME` is always a directory or file)."""
+    if not medium:
+        raise BadInputError("a medium's name is empty; give a directory, or a profile's name or YAML file")
+    path = possible(Path(medium))
+    if medium not in profile_names(installation.profiles) and path.is_dir():
+        return MediumSpec(name=medium, kind="directory", path=path.resolve())
+    if path.suffix not in {".yaml", ".yml"} and "/" in medium:
+        raise BadInputError(f"{medium} is not a directory; make it, or give a profile's name or YAML file")
+    profile = find_profile(medium, installation.profiles)
+    return MediumSpec(name=profile.name, kind="emulated", profile=medium)
+
+
+def _stored(
+    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, folder: CalibrationFolder, console: Console
+) -> Calibration | None:
+    """What is stored for these facts, if it is as fine and took as long as what is wished for now."""
+    if wish.again:
+        return None
+    found = folder.load(spec.name, facts)
+    for sentence in folder.said:
+        _say(console, f"assay: {sentence}")
+    folder.said.clear()
+    if found is None or found.form != wish.form or found.budget_s < wish.seconds:
+        return None
+    _say(console, f"{found.medium}: measured {found.taken} and stored since; --again measures anew")
+    return found
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

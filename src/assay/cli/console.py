@@ -1,0 +1,106 @@
+"""The terminal: progress on one live line, and names that never control it."""
+
+import time
+from collections.abc import Iterable, Mapping
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
+from rich.segment import Segment
+from rich.status import Status as Spinner
+
+from assay.model.naming import printable
+from assay.model.record import Record
+from assay.model.trial import Estimate, Plan, Trial
+from assay.report.words import duration_text, seconds_text
+
+
+class SafeConsole(Console):
+    """Rich's console, which shows control characters of what it prints, such as an escape in a name, as text."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Rich's own control of cursor and colours stays: it stands in other segments."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+
+class ConsoleDisplay:
+    """Shows where a plan is. Estimates of what is left are corrected by how long finished trials really took."""
+
+    def __init__(
+        self, console: Console, plan: Plan | None = None, estimates: Mapping[str, Estimate] | None = None
+    ) -> None:
+        self._console = console
+        self._estimates = dict(estimates or {})
+        self._left = [trial.id for trial in plan.trials] if plan else []
+        self._expected_s = self._took_s = 0.0
+        self._head = self._step = ""
+        self._trial_started = time.monotonic()
+        self._current: str | None = None
+        self._spinner: Spinner | None = None
+
+    def trial_begins(self, trial: Trial, number: int, total: int) -> None:
+        """A trial starts: trials before it that are finished already are no longer left."""
+        if trial.id in self._left:
+            self._left = self._left[self._left.index(trial.id) :]
+        self._current, self._trial_started = trial.id, time.monotonic()
+        self._head = f"trial {number}/{total} {trial.workload.name} on {trial.placement.name}"
+
+    def trial_ends(self, record: Record) -> None:
+        """A line that stays."""
+        seconds = time.monotonic() - self._trial_started
+        self._took_s += seconds
+        self._expected_s += self._seconds_of(record.trial.id)
+        if record.trial.id in self._left:
+            self._left.remove(record.trial.id)
+        self._current = None
+        self.close()
+        elapsed = seconds_text(record.totals.elapsed_s if record.totals else None)
+        reason = f": {record.error}" if record.error else ""
+        line = f"{self._head}: {record.outcome}, jobs {elapsed} s, trial {seconds_text(seconds)} s{reason}"
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    def step(self, name: str) -> None:
+        """The live line's middle."""
+        self._step = name
+        self._show("")
+
+    def detail(self, text: str) -> None:
+        """The live line's end."""
+        self._show(text)
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self.close()
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    def close(self) -> None:
+        """Take the live line away."""
+        if self._spinner is not None:
+            self._spinner.stop()
+            self._spinner = None
+
+    def _show(self, detail: str) -> None:
+        parts = [part for part in (self._head, self._step, detail, self._time_left()) if part]
+        line = " · ".join(parts)
+        shown = escape(line)
+        if not self._console.is_terminal:
+            if not detail:
+                self._console.print(f"assay: {line}", highlight=False, markup=False, soft_wrap=True)
+            return
+        if self._spinner is None:
+            self._spinner = self._console.status(shown)
+            self._spinner.start()
+        self._spinner.update(shown)
+
+    def _time_left(self) -> str:
+        if not self._left or not self._estimates:
+            return ""
+        correction = self._took_s / self._expected_s if self._expected_s else 1.0
+        running = time.monotonic() - self._trial_started if self._current else 0.0
+        current = max(0.0, self._seconds_of(self._current) * correction - running) if self._current else 0.0
+        later = sum(self._seconds_of(trial) for trial in self._left if trial != self._current) * correction
+        return f"about {duration_text(current + later)} left"
+
+    def _seconds_of(self, trial: str | None) -> float:
+        estimate = self._estimates.get(trial or "")
+        return estimate.seconds if estimate else 0.0

@@ -1,0 +1,125 @@
+"""`assay doctor`: what this machine has, what is missing, and what was left behind."""
+
+import os
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from assay.host.lease import Lease
+from assay.host.machine import available_memory_bytes, machine_facts
+from assay.media.emulated.held import drives
+from assay.media.emulated.profile import profile_names
+from assay.media.emulated.requirements import missing
+from assay.media.memory import MemoryMedium
+from assay.model.errors import AssayError
+from assay.model.installation import Finding, Installation
+from assay.model.registry import FINDINGS
+from assay.model.trial import MediumSpec
+from assay.platform.distribution import find_distribution
+from assay.platform.held import status
+from assay.report.words import bytes_text
+from assay.run import CLUSTER_MEMORY_BYTES
+
+
+def findings(installation: Installation) -> list[Finding]:
+    """Everything that a user should know before a run, and what is left over from earlier ones."""
+    facts = machine_facts()
+    return [
+        Finding(
+            what="machine", state="good", detail=f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}"
+        ),
+        _tried("java and hadoop", lambda: _hadoop(installation)),
+        _jobs(installation),
+        _memory(),
+        *(_tried(name, partial(look, installation)) for name, look in FINDINGS.items()),
+        _tried("tmpfs", lambda: _tmpfs(installation)),
+        _root(),
+        _emulation(installation),
+        _calibration(),
+        *_left_overs(installation),
+        *_drives(installation),
+    ]
+
+
+def _tried(what: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except AssayError as error:
+        return Finding(what=what, state="broken", detail=str(error))
+
+
+def _hadoop(installation: Installation) -> Finding:
+    distribution = find_distribution(installation, os.environ)
+    if distribution.archive_note:
+        return Finding(
+            what="java and hadoop", state="lacking", detail=f"clusters start slowly: {distribution.archive_note}"
+        )
+    source = installation.hadoop_home or "bundled"
+    return Finding(what="java and hadoop", state="good", detail=f"Hadoop {distribution.version} ({source})")
+
+
+def _jobs(installation: Installation) -> Finding:
+    there = installation.jobs_jar.is_file()
+    detail = str(installation.jobs_jar) if there else f"{installation.jobs_jar} is missing; start ./assay once"
+    return Finding(what="jobs", state="good" if there else "broken", detail=detail)
+
+
+def _memory() -> Finding:
+    available = available_memory_bytes()
+    enough = available > CLUSTER_MEMORY_BYTES
+    detail = f"{bytes_text(available)} available; a cluster needs about {bytes_text(CLUSTER_MEMORY_BYTES)}"
+    return Finding(what="memory", state="good" if enough else "broken", detail=detail)
+
+
+def _tmpfs(installation: Installation) -> Finding:
+    with Lease(installation.state, "doctor") as lease:
+        space = MemoryMedium(MediumSpec(name="memory", kind="memory"), lease).space()
+    return Finding(what="tmpfs", state="good", detail=f"{bytes_text(space.free_bytes)} fit into the memory medium")
+
+
+def _root() -> Finding:
+    if os.geteuid() == 0 and os.access(Path("/proc/sys/vm/drop_caches"), os.W_OK):
+        return Finding(what="cold caches", state="good", detail="the page cache can be dropped")
+    return Finding(what="cold caches", state="lacking", detail="without root caches are dropped file by file only")
+
+
+def _emulation(installation: Installation) -> Finding:
+    """With both file systems, where xfs alone may be lacking."""
+    lacking = missing(installation, "ext4")
+    if not lacking and (lacking := missing(installation, "xfs")):
+        return Finding(what="emulated drives", state="good", detail=f"they work with ext4; for xfs {lacking[0]}")
+    number = len(profile_names(installation.profiles))
+    detail = "; ".join(lacking) or f"they work here; {number} profiles (assay media list)"
+    return Finding(what="emulated drives", state="lacking" if lacking else "good", detail=detail)
+
+
+def _calibration() -> Finding:
+    if shutil.which("fio"):
+        return Finding(what="calibration", state="good", detail="fio is there")
+    return Finding(what="calibration", state="lacking", detail="there is no fio: install it to measure media")
+
+
+def _drives(installation: Installation) -> list[Finding]:
+    """Emulated drives that stay attached or whose lease is lost; others are told with the leases."""
+    return [
+        Finding(
+            what=kept.id,
+            state="good" if kept.state == "attached" else "lacking",
+            detail=f"{kept.profile or 'an emulated drive'}, {kept.state}; `assay media detach {kept.id}` removes it",
+        )
+        for kept in drives(installation)
+        if kept.state in {"attached", "broken", "foreign"}
+    ]
+
+
+def _left_overs(installation: Installation) -> list[Finding]:
+    return [
+        Finding(
+            what=held.id,
+            state="lacking" if held.state == "left over" else "good",
+            detail=f"{held.state}, {len(held.processes)} processes"
+            + ("; `assay cluster down` removes it" if held.state != "in use" else ""),
+        )
+        for held in status(installation.state)
+    ]

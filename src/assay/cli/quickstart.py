@@ -1,0 +1,61 @@
+"""`assay quickstart`: the first decision, with the thesis' drives where this machine can emulate them."""
+
+import os
+from pathlib import Path
+
+from rich.console import Console
+
+from assay.cli.run import run_experiment
+from assay.host.machine import available_memory_bytes
+from assay.media.emulated.requirements import missing
+from assay.media.memory import SHARED_MEMORY
+from assay.model.doubt import Doubt
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.model.platform import ClusterSpec
+from assay.platform.limits import check_limits
+from assay.report.terminal import print_doubt
+
+SMALL_BYTES = 1 << 30
+BACKING_BYTES, MEMORY_BYTES = 4 << 30, 7 << 30
+"""What must be free in shared memory, and of memory in all, for the drives' backing files to lie there."""
+
+
+def quickstart(out: Path | None, installation: Installation, console: Console) -> int:
+    """Compare an emulated hard disk, an SSD and zero storage delay; where that can't be, disk and memory, and say why.
+
+    The emulated drives' backing files lie in memory where there is enough, so that no disk of this machine is in the
+    way; else on the disk below Assay's own directory.
+    """
+    experiments = installation.root / "experiments"
+    lacking = [*missing(installation), *_unbounded(installation)]
+    if not lacking:
+        name = "quickstart.yaml" if _fits_into_memory() else "quickstart-on-disk.yaml"
+        return run_experiment(experiments / name, out, installation, console)
+    doubt = Doubt(
+        kind="no-emulated-drives",
+        what=f"drives can't be emulated here: {'; '.join(lacking)}",
+        why="this quickstart compares the disk here and memory instead, and the page cache can hide the disk",
+        cure="mend what is missing and start again; `assay doctor` shows it",
+    )
+    print_doubt(doubt, console)
+    plain = experiments / "quickstart-without-emulation.yaml"
+    return run_experiment(plain, out, installation, console, doubts=(doubt,))
+
+
+def _fits_into_memory() -> bool:
+    """Whether backing files fit into shared memory, beside a cluster."""
+    try:
+        numbers = os.statvfs(SHARED_MEMORY)
+    except OSError:
+        return False
+    return numbers.f_bavail * numbers.f_frsize >= BACKING_BYTES and available_memory_bytes() >= MEMORY_BYTES
+
+
+def _unbounded(installation: Installation) -> list[str]:
+    """Why memory can't be bounded, where it can't."""
+    try:
+        check_limits(ClusterSpec(limit_memory_bytes=SMALL_BYTES), installation.state)
+    except BadInputError as error:
+        return [str(error)]
+    return []

@@ -1,0 +1,217 @@
+"""`assay report`: a run's table on the terminal, its page, and the same as Markdown, CSV, JSON and PDF."""
+
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from rich.console import Console
+
+from assay.model.doubt import Outcome
+from assay.model.errors import AssayError, BadInputError
+from assay.model.naming import printable
+from assay.model.record import Record
+from assay.record.folder import Damaged, RunFolder
+from assay.report.analysis import Gathered, gather, judge
+from assay.report.markdown import markdown
+from assay.report.next_steps import next_steps
+from assay.report.page import page_of
+from assay.report.terminal import print_report
+from assay.report.values import (
+    combination_values,
+    csv_lines,
+    efficiencies,
+    energy_json,
+    energy_values,
+    part_values,
+    placement_values,
+    row_energies,
+    trial_values,
+)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Do without it: it would go through millions of records' values again and again, and finds next to nothing there.
+
+    Of a report over 9,900 trials that is a tenth to a quarter of the time; its memory stays the same.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+LONGEST_S = 180
+
+
+def find_browser() -> str:
+    """The path of a browser that prints. Raises BadInputError when there is none."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        raise BadInputError(
+            "a PDF needs Chromium or Chrome, and neither is on the path; install one (on Debian: apt install chromium) "
+            "or print the HTML page from your browser"
+        )
+    return found
+
+
+def browser_command(browser: str, profile: Path) -> list[str]:
+    """How it is started without a screen; root has no sandbox of its own to run in."""
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    quiet = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
+    return [browser, "--headless=new", *sandbox, *quiet, f"--user-data-dir={profile}"]
+
+
+def print_page(html: str, target: Path, browser: str) -> None:
+    """Write a page as PDF. Raises AssayError when the browser does not."""
+    with TemporaryDirectory(prefix="assay-pdf-") as place:
+        page, printed = Path(place) / "page.html", Path(place) / "page.pdf"
+        page.write_text(html)
+        options = ["--no-pdf-header-footer", f"--print-to-pdf={printed}", page.as_uri()]
+        command = [*browser_command(browser, Path(place) / "profile"), *options]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise AssayError(f"{browser} could not print the page: {error}") from None
+        if done.returncode or not printed.exists():
+            said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+            raise AssayError(f"{browser} could not print the page (exit code {done.returncode}): {said[0]}")
+        shutil.copyfile(printed, target)
+
+
+FAILED = 1
+MOST_DAMAGED = 20
+Form = Literal["html", "md", "csv", "json", "pdf"]
+Rows = Literal["combinations", "trials", "placements", "parts"]
+
+
+@uncollected()
+def report_run(folder: Path, console: Console) -> int:
+    """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run."""
+    run = gather(RunFolder(folder))
+    judged = judge(run.plan, run.records)
+    title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
+    print_report(title, run.records, judged, console)
+    for one in run.damaged[:MOST_DAMAGED]:
+        console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
+    if len(run.damaged) > MOST_DAMAGED:
+        console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
+    for section in judged.sections.values():
+        console.print(section.text(), highlight=False, markup=False, soft_wrap=True)
+    target = folder / "report.html"
+    target.write_text(page_of(run, judged))
+    console.print(f"page: {target}", highlight=False, soft_wrap=True)
+    for step in next_steps(run, judged.decisions):
+        console.print(f"Next: {step.words}{':' if step.command else '.'}", highlight=False, markup=False)
+        if step.command:
+            console.print(f"  {step.command}", highlight=False, markup=False, soft_wrap=True)
+    return _code(run)
+
+
+@uncollected()
+def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console: Console) -> int:
+    """Write one form of a report to `out`; the exit code.
+
+    Without `out` HTML and PDF go to RUN/report.html and RUN/report.pdf, the others to standard output. Raises
+    BadInputError when the folder is no run or PDF can't be had.
+    """
+    browser = find_browser() if form == "pdf" else ""
+    if form == "json":
+        emit(json_lines(RunFolder(folder)), out)
+        return exit_code(folder)
+    run = gather(RunFolder(folder), close=form != "csv")
+    if form == "csv":
+        emit(csv_of(run, rows), out)
+        return _code(run)
+    judged = judge(run.plan, run.records)
+    if form == "md":
+        emit(iter([markdown(run, judged)]), out)
+        return _code(run)
+    target = out or folder / f"report.{form}"
+    if form == "pdf":
+        print_page(page_of(run, judged), target, browser)
+    else:
+        target.write_text(page_of(run, judged))
+    console.print(f"page: {target}", highlight=False, soft_wrap=True)
+    return _code(run)
+
+
+def csv_of(run: Gathered, rows: Rows) -> Iterator[str]:
+    """One line per combination or trial, with what its jobs took of energy; per placement; or per job and phase."""
+    judged = judge(run.plan, run.records)
+    if rows == "placements":
+        return csv_lines([line for one in judged.decisions for line in placement_values(one)])
+    if rows == "parts":
+        told = zip(judged.breakdowns, judged.decisions, strict=True)
+        return csv_lines([line for one, decision in told for line in part_values(one, decision.factor)])
+    known = efficiencies(run)
+    if rows == "trials":
+        trials = zip(run.records, trial_values(run.records), strict=True)
+        return csv_lines([{**values, **energy_values([known.get(record.trial.id)])} for record, values in trials])
+    energies = row_energies(judged.rows, run.records, known)
+    return csv_lines([{**combination_values(row), **own} for row, own in zip(judged.rows, energies, strict=True)])
+
+
+def emit(lines: Iterator[str], out: Path | None) -> None:
+    """To a file, or to standard output."""
+    if out is None:
+        shown = printable if sys.stdout.isatty() else str
+        for line in lines:
+            print(shown(line))  # noqa: T201 - the output of the command
+        return
+    with out.open("w") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def json_lines(run: RunFolder) -> Iterator[str]:
+    """One JSON document in lines, a record at a time: a large run does not fit into memory at once.
+
+    `energy` is what follows from each record's figures, by trial.
+    """
+    plan = run.plan()
+    damaged: list[Damaged] = []
+    energies: list[str] = []
+    yield f'{{"plan": {plan.model_dump_json()},\n"records": ['
+    before = ""
+    for one in run.each(plan):
+        if isinstance(one, Record):
+            yield f"{before}{one.model_dump_json()}"
+            before = ","
+            energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(energy_json(one))}")
+        else:
+            damaged.append(one)
+    left_out = [{"folder": str(one.folder), "reason": one.reason} for one in damaged]
+    readable = gather(run, close=False)
+    judged = judge(plan, readable.records)
+    parts = {"decisions": judged.decisions, "breakdowns": judged.breakdowns, "other_comparisons": judged.others}
+    worked_out = "".join(
+        f',\n"{name}": [{",".join(one.model_dump_json() for one in own)}]' for name, own in parts.items()
+    )
+    sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in judged.sections.items())
+    energy = ",\n".join(energies)
+    yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{worked_out}{sections}}}'
+
+
+def exit_code(folder: Path) -> int:
+    """0 when every planned trial has a readable record and all verdicts pass."""
+    run = RunFolder(folder)
+    plan = run.plan()
+    records, damaged = run.records(plan, outlines=True)
+    return _code(Gathered(plan, records, damaged, ()))
+
+
+def _code(run: Gathered) -> int:
+    whole = len(run.records) == len(run.plan.trials) and not run.damaged
+    return 0 if whole and all(record.outcome is Outcome.PASS for record in run.records) else FAILED

@@ -1,0 +1,258 @@
+"""`assay run`."""
+
+import re
+import time
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+
+from assay.cli.console import ConsoleDisplay
+from assay.cli.report import exit_code, report_run
+from assay.host.lease import release_stale
+from assay.host.machine import machine_facts
+from assay.kinds import trial_parts
+from assay.model.doubt import Doubt
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.model.trial import Estimate, Plan, Trial
+from assay.plan.grid import only
+from assay.plan.make import plan_and_more
+from assay.plan.portable import portable
+from assay.probe.left_overs import remove_left_overs
+from assay.record.folder import RunFolder
+from assay.report.next_steps import typed
+from assay.report.terminal import print_doubt
+from assay.report.words import bytes_text, duration_text
+from assay.run import Budget, MakeParts, Needs, Rounds, check_needs, execute, interruptible, repeat
+from assay.stats.duration_history import Expected, earlier
+from assay.stats.fit import prior_of
+from assay.vocabulary import vocabulary
+
+# Levels of factors that say nothing.
+_PLAIN = {"", "none", "all", "paper", "default"}
+_FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
+
+
+def needs_lines(plan: Plan, needs: Needs) -> list[str]:
+    """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
+    head = f"{plan.experiment}: {len(plan.trials)} trials, {_about(plan, needs)} {duration_text(needs.seconds)}"
+    trials = [trial_line(trial, needs.estimates[trial.id]) for trial in plan.trials]
+    return [head, *trials, *_sources(needs), *_places(needs), f"  in all: {_sum(plan, needs)}"]
+
+
+def _about(plan: Plan, needs: Needs) -> str:
+    """Times that are reckoned are those of a quick drive, and emulated ones are slow."""
+    hopeful = any(
+        medium.kind == "emulated" and not needs.estimates[trial.id].records
+        for trial in plan.trials
+        for medium in trial.media
+    )
+    return "at least" if hopeful else "about"
+
+
+def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
+    """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
+    factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
+    further = [f"{name}={level}" for name, level in trial.levels.items() if level not in _PLAIN]
+    named = [value for name, value in factors.items() if name not in trial.levels and value not in _PLAIN]
+    turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"
+    time = f", {duration_text(estimate.seconds)} in earlier records" if estimate and estimate.records else ""
+    return f"  {trial.id}: {', '.join([*named, *further, turn])}{time}"
+
+
+def _sources(needs: Needs) -> list[str]:
+    """Which times come from records; nothing is said where none does."""
+    known = sum(bool(one.records) for one in needs.estimates.values())
+    rest = len(needs.estimates) - known
+    if not known:
+        return []
+    reckoned = f"; the other {rest} are reckoned, and rough" if rest else ""
+    return [f"  times of {known} trial{'s' if known > 1 else ''} are medians of earlier records{reckoned}"]
+
+
+def _places(needs: Needs) -> list[str]:
+    lines = [
+        f"  {medium}: at most about {bytes_text(wanted)} at once, {bytes_text(needs.free_bytes[medium])} free"
+        for medium, wanted in needs.disk_bytes.items()
+        if wanted
+    ]
+    if needs.memory_bytes:
+        available = bytes_text(needs.available_memory_bytes)
+        lines.append(f"  this machine: at most about {bytes_text(needs.memory_bytes)} of memory, {available} available")
+    return lines
+
+
+def _sum(plan: Plan, needs: Needs) -> str:
+    """Trials run one after the other on empty media: their times add up, of their bytes the most count."""
+    longest = max(plan.trials, key=lambda trial: needs.estimates[trial.id].seconds)
+    seconds = duration_text(needs.estimates[longest.id].seconds)
+    total = f"{_about(plan, needs)} {duration_text(needs.seconds)}"
+    time = f"{total}, more on slow drives (the longest trial, {longest.id}, {seconds})"
+    disk = max(estimate.disk_bytes for estimate in needs.estimates.values())
+    if not disk:
+        return f"{time}; disk and memory of the cluster are its own and not estimated"
+    return f"{time}; at most about {bytes_text(disk)} of disk and {bytes_text(needs.memory_bytes)} of memory at once"
+
+
+def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) -> Plan:
+    """The plan of a run that goes on: what it had, and what is asked for now.
+
+    `full` is the plan that the experiment makes, `asked` the part of it to be run now. Trials beyond it, which a budget
+    of time added, stay as far as they have run; so do the plan's doubts, and the noise that was assumed at first.
+    Raises BadInputError where the run had other trials than the experiment makes.
+    """
+    of_number = {_number(trial): trial for trial in full.trials}
+    same = (stored.experiment, stored.seed) == (full.experiment, full.seed)
+    if not same or any(of_number.get(_number(trial), trial) != trial for trial in stored.trials):
+        raise BadInputError(
+            "the run holds another plan than this experiment makes now; give the experiment as it was, or another --out"
+        )
+    kept = {_number(one): one for one in stored.trials if _number(one) in of_number or one.id in finished}
+    kept |= {_number(trial): trial for trial in asked.trials}
+    again = {one.kind for one in full.doubts}
+    doubts = (*(one for one in stored.doubts if one.kind not in again), *full.doubts)
+    trials = tuple(kept[number] for number in sorted(kept))
+    return full.model_copy(update={"trials": trials, "doubts": doubts, "prior": stored.prior})
+
+
+def _number(trial: Trial) -> int:
+    return int(trial.id.partition("-")[0])
+
+
+RUNS = Path("runs")
+MOST_LEFT_OUT = 3
+
+
+class How(NamedTuple):
+    """How an experiment is run.
+
+    `only` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which nothing begins, and until
+    which the plan is repeated.
+    """
+
+    resume: bool = False
+    dry_run: bool = False
+    only: tuple[str, ...] = ()
+    budget_s: float | None = None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the command that chose or repeated trials, as they are typed."""
+        chosen = [part for level in self.only for part in ("--only", level)]
+        return (*chosen, *(("--for", f"{self.budget_s:g}s") if self.budget_s is not None else ()))
+
+
+AT_ONCE = How()
+
+
+def run_experiment(
+    experiment: Path, out: Path | None, installation: Installation, console: Console, how: How = AT_ONCE,
+    doubts: tuple[Doubt, ...] = (),
+) -> int:  # fmt: skip
+    """Plan, check, run and report an experiment; `doubts` are those of the whole plan, beside its own.
+
+    Returns the exit code; raises BadInputError before anything starts.
+    """
+    began_s = time.monotonic()
+    words = vocabulary(installation)
+    full, more = plan_and_more(experiment, words)
+    for doubt in full.doubts:
+        print_doubt(doubt, console)
+    full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": how.options})
+    plan = only(full, how.only)
+    folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
+    whole = _whole(folder, full, plan, out, resume=how.resume)
+    _clean_left_overs(installation, console)
+    make_parts = partial(trial_parts, installation=installation)
+    with closing(ConsoleDisplay(console)) as display, interruptible():
+        before = [earlier(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
+        took = [one for found in before for one in found.took]
+        needs = check_needs(plan, make_parts, display, Expected((one.trial, one.seconds) for one in took))
+    own = folder.path.resolve()  # resuming says what it makes of its own damaged records
+    _say_left_out([file for found in before for file in found.damaged if own not in file.parents], console)
+    if not how.resume:
+        prior = prior_of(took, machine_facts(), {trial.cluster.kind for trial in plan.trials})
+        whole = whole.model_copy(update={"prior": prior})
+    plan = plan.model_copy(update={"prior": whole.prior})
+    _say_needs(plan, needs, how.budget_s, console)
+    if how.dry_run:
+        return 0
+    if how.resume:
+        folder.replace_plan(whole)
+    else:
+        folder.create(whole)
+    folder.keep_experiment(portable(experiment, words))
+    try:
+        with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
+            if how.budget_s is None:
+                execute(plan, folder, make_parts, display)
+            else:
+                budget = Budget(how.budget_s, plan, needs.estimates)
+                _run_for(budget, plan, Rounds(plan, more), folder, make_parts, display)
+    except KeyboardInterrupt:
+        again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
+        _say(console, f"finished trials are kept; go on with: {again}")
+        raise
+    report_run(folder.path, console)
+    _say(console, f"Took {duration_text(time.monotonic() - began_s)}.")
+    return exit_code(folder.path)
+
+
+def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resume: bool) -> Plan:
+    """What the run's folder holds in the end: the plan, and on resuming what it held before."""
+    if not resume:
+        folder.check_free()
+        return plan
+    if out is None:
+        raise BadInputError("--resume needs --out, the folder of the run to go on with")
+    try:
+        return resumed(folder.plan(), full, plan, folder.finished())
+    except BadInputError as error:
+        raise BadInputError(f"{out}: {error}") from None
+
+
+def _run_for(
+    budget: Budget, plan: Plan, rounds: Rounds, folder: RunFolder, make_parts: MakeParts, display: ConsoleDisplay
+) -> None:
+    if execute(plan, folder, make_parts, display, budget):
+        count = repeat(rounds, folder, make_parts, display, budget)
+        display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
+    else:
+        left = len({trial.id for trial in plan.trials} - folder.finished())
+        display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
+
+
+def _say_left_out(damaged: Sequence[Path], console: Console) -> None:
+    """Records of earlier runs that say nothing of this one's time and noise, as they can't be read."""
+    for file in damaged[:MOST_LEFT_OUT]:
+        _say(console, f"left out of what earlier runs tell: {file} is damaged")
+    if len(damaged) > MOST_LEFT_OUT:
+        _say(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
+
+
+def _say_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
+    trials = {trial.id for trial in plan.trials}
+    for line in needs_lines(plan, needs):
+        is_trial = line.strip().partition(":")[0] in trials
+        console.print(line, style="dim" if is_trial else None, highlight=False, markup=False, soft_wrap=True)
+    if budget_s is not None:
+        _say(console, f"  for {duration_text(budget_s)}: what trials leave of it goes to further repetitions")
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _clean_left_overs(installation: Installation, console: Console) -> None:
+    def say(text: str) -> None:
+        _say(console, f"assay: {text}")
+
+    for lease in release_stale(installation.state, say):
+        say(f"removed what a killed run left behind ({lease.id})")
+    for what in remove_left_overs():
+        say(f"removed what a killed run left behind ({what})")

@@ -1,1 +1,0 @@
-"""Clusters: where daemons run; one kind per file."""

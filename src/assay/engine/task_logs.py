@@ -1,0 +1,326 @@
+"""The finer phases of task attempts, from their logs.
+
+A reducer's shuffle is logged apart, into `syslog.shuffle` (yarn.app.mapreduce.shuffle.log.separate). Stamps are the
+node's local time without its zone: the offset to UTC is taken as the quarter hour that brings the first line nearest to
+the container's launch. The tasks of a job that ran inside its master share the master's log, one after the other.
+
+Which line says what (Hadoop 3.4.2): MapTask "Processing split", "Spilling map output", "Finished spill N", "Starting
+flush of map output"; Merger "Merging N sorted segments", one line for each further pass; Task "is done. And is in the
+process of committing", "Task '...' done."; ReduceTask "Using ShuffleConsumerPlugin"; ShuffleSchedulerImpl "HOST freed
+by fetcher#N in N ms"; EventFetcher "is interrupted" (all is fetched); MergeManagerImpl where a merge begins and ends.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.errors import AssayError
+from assay.model.record import TaskAttempt
+from assay.model.task import TaskHistory, TaskPhases
+
+_LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [A-Z]+ \[(.*?)\] ([\w.$]+): (.*)")
+_ZONE_STEP_MS = 15 * 60 * 1000
+# Threads write in turn, but each takes its time stamp before it waits for its turn.
+_SLACK_MS = 1000
+# The log begins after the launch, by the time that a JVM takes to start; the clocks of two nodes may differ a little.
+_EARLIEST_MS, _LATEST_MS = -60_000, 5 * 60_000
+_DONE = re.compile(r"Task '(\w+)' done\.")
+
+
+class LogLine(NamedTuple):
+    """One stamped line: `logger` is the class's own name, without its package."""
+
+    time_ms: int
+    thread: str
+    logger: str
+    message: str
+
+
+def stamped(text: Iterable[str]) -> Iterator[LogLine]:
+    """The stamped lines of a log (stack traces and the like are left out), in local time as if it were UTC."""
+    for line in text:
+        found = _LINE.match(line)
+        if found:
+            time = datetime.fromisoformat(found[1]).replace(tzinfo=UTC)
+            yield LogLine(round(time.timestamp() * 1000), found[2], found[3].rpartition(".")[2], found[4])
+
+
+def merged(logs: Sequence[Sequence[LogLine]]) -> list[LogLine]:
+    """Several logs of one process as one. Raises AssayError where a log's times run backwards."""
+    for log in logs:
+        latest = 0
+        for line in log:
+            if line.time_ms < latest - _SLACK_MS:
+                raise AssayError(f"its time stamps run backwards by {(latest - line.time_ms) / 1000:.1f} s")
+            latest = max(latest, line.time_ms)
+    return sorted((line for log in logs for line in log), key=lambda line: line.time_ms)
+
+
+def section(lines: Sequence[LogLine], attempt: str) -> list[LogLine]:
+    """An attempt's own part: after the end of the attempt before it, up to its own end."""
+    ours: list[LogLine] = []
+    for line in lines:
+        ours.append(line)
+        done = _DONE.match(line.message) if line.logger == "Task" else None
+        if done and done[1] == attempt:
+            return ours
+        if done:
+            ours = []
+    return ours
+
+
+def in_utc(lines: Sequence[LogLine], started_ms: int) -> list[LogLine]:
+    """Its lines in UTC. Raises AssayError when no whole offset brings its beginning near the container's launch."""
+    if not lines:
+        return []
+    offset_ms = round((lines[0].time_ms - started_ms) / _ZONE_STEP_MS) * _ZONE_STEP_MS
+    late_ms = lines[0].time_ms - offset_ms - started_ms
+    if not _EARLIEST_MS <= late_ms <= _LATEST_MS:
+        raise AssayError(f"its first time stamp lies {late_ms / 1000:.0f} s from the container's launch")
+    return [line._replace(time_ms=line.time_ms - offset_ms) for line in lines]
+
+
+Interval = tuple[int, int]
+
+_FREED = re.compile(r".* freed by \S+ in (\d+)ms")
+_LOST_HOST = re.compile(r"Failed to connect to .* with (\d+) map outputs")
+_IN_MEMORY = "InMemoryMerger"
+_MERGE_BEGINS = ("Initiating in-memory merge", "Initiating Memory-to-Memory merge", "OnDiskMerger: We have")
+_MERGE_ENDS = re.compile(r"\S+ (Merge of the|Memory-to-Memory merge of the|Finished merging) \d+ ")
+# A task's clock, its node's, and the master's that stamped its launch are read in turn.
+_DISORDER_MS = 1000
+
+
+def phases_of(attempt: TaskAttempt, logs: Sequence[Sequence[LogLine]]) -> TaskPhases:
+    """The phases that an attempt's logs tell. Raises AssayError with the reason when they make no sense."""
+    lines = in_utc(section(merged(logs), attempt.attempt), attempt.started_ms)
+    return _map(attempt, lines) if attempt.kind == "map" else _reduce(attempt, lines)
+
+
+def _map(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
+    begun = _first(lines, "MapTask", "Processing split")
+    finished = _times(lines, "MapTask", "Finished spill")
+    counts = TaskPhases(
+        job=attempt.job, attempt=attempt.attempt, kind="map", start_s=_seconds(attempt.started_ms, begun),
+        spills=len(finished), merge_passes=max((passes for _, passes in _passes(lines)), default=0),
+    )  # fmt: skip
+    worked, done = _ends(attempt, lines)
+    if begun is None or worked is None:
+        return counts
+    flushed = _first(lines, "MapTask", "Starting flush")
+    spilt = None if flushed is None else max([flushed, *finished])
+    mapped = worked if flushed is None else flushed
+    _check_order(attempt.started_ms, begun, flushed, spilt, worked, done)
+    during = list(zip(_times(lines, "MapTask", "Spilling map output"), finished, strict=False))
+    return counts.model_copy(update={
+        "map_s": _seconds(begun, mapped), "final_spill_s": _seconds(flushed, spilt),
+        "merge_s": _seconds(spilt, worked), "commit_s": _seconds(worked, done),
+        "spill_s": None if flushed is None else covered_s(during, (begun, mapped)),
+    })  # fmt: skip
+
+
+def _reduce(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
+    begun = _first(lines, "ReduceTask", "Using ShuffleConsumerPlugin")
+    merges = _passes(lines)
+    counts = TaskPhases(
+        job=attempt.job, attempt=attempt.attempt, kind="reduce", start_s=_seconds(attempt.started_ms, begun),
+        spills=_memory_spills(lines), merge_passes=sum(passes for _, passes in merges),
+        failed_fetches=_failed_fetches(lines),
+    )  # fmt: skip
+    worked, done = _ends(attempt, lines)
+    # History has both by the same clock; the log stands in where it does not.
+    fetched = attempt.shuffle_finished_ms or _first(lines, "EventFetcher", "EventFetcher is interrupted")
+    combined = attempt.merge_finished_ms or (merges[-1][0] if merges else None)
+    if begun is None or worked is None or fetched is None or combined is None:
+        return counts
+    _check_order(attempt.started_ms, begun, fetched, combined, worked, done)
+    fetches = _fetches(lines)
+    return counts.model_copy(update={
+        "shuffle_s": _seconds(begun, fetched), "merge_s": _seconds(fetched, combined),
+        "reduce_s": _seconds(combined, worked), "commit_s": _seconds(worked, done),
+        "fetch_s": covered_s(fetches, (begun, fetched)) if fetches else None,
+        "background_merge_s": covered_s(_background_merges(lines), (begun, worked)),
+    })  # fmt: skip
+
+
+def covered_s(intervals: Iterable[Interval], window: Interval) -> float:
+    """Seconds of a window (both in ms) in which at least one of the intervals was under way."""
+    covered_ms, at = 0, window[0]
+    for begin, end in sorted(intervals):
+        new = max(begin, at), min(end, window[1])
+        if new[1] > new[0]:
+            covered_ms += new[1] - new[0]
+            at = new[1]
+    return covered_ms / 1000
+
+
+def _ends(attempt: TaskAttempt, lines: Sequence[LogLine]) -> tuple[int | None, int | None]:
+    """When its work was done, and when that was committed. Raises AssayError when a log breaks off before its task."""
+    worked = _first(lines, "Task", f"Task:{attempt.attempt} is done.")
+    done = _first(lines, "Task", f"Task '{attempt.attempt}' done.")
+    if attempt.state == "SUCCEEDED" and done is None:
+        raise AssayError("it breaks off before its task's end")
+    return worked, done
+
+
+def _passes(lines: Sequence[LogLine]) -> list[tuple[int, int]]:
+    """The merges that read files: when the last pass of each began (ms), and how many passes it took."""
+    merges: list[tuple[int, int]] = []
+    under_way: dict[str, int] = {}
+    for line in lines:
+        if line.logger == "MergeManagerImpl" and line.message.startswith("Merged ") and merges:
+            merges.pop()  # that one was of memory, and is a spill
+        if line.logger != "Merger" or line.thread.startswith(_IN_MEMORY):
+            continue
+        begins = line.message.endswith("sorted segments")
+        under_way[line.thread] = 0 if begins else under_way.get(line.thread, 0) + 1
+        if line.message.startswith("Down to the last merge-pass"):
+            merges.append((line.time_ms, under_way[line.thread]))
+    return merges
+
+
+def _memory_spills(lines: Sequence[LogLine]) -> int:
+    def spills(line: LogLine) -> bool:
+        merge = _MERGE_ENDS.match(line.message)
+        return bool(merge and merge[1] == "Merge of the") or line.message.startswith("Merged ")
+
+    return sum(line.logger == "MergeManagerImpl" and spills(line) for line in lines)
+
+
+def _failed_fetches(lines: Sequence[LogLine]) -> int:
+    """As FAILED_SHUFFLE counts them: each map output of a host that can't be reached, and each that came broken."""
+    failed = 0
+    for line in lines:
+        if line.logger == "Fetcher":
+            host = _LOST_HOST.match(line.message)
+            failed += int(host[1]) if host else 0
+            failed += line.message.count("attempt_") if line.message.startswith("copyMapOutput failed") else 0
+    return failed
+
+
+def _fetches(lines: Sequence[LogLine]) -> list[Interval]:
+    found = ((line, _FREED.match(line.message)) for line in lines if line.logger == "ShuffleSchedulerImpl")
+    return [(line.time_ms - int(freed[1]), line.time_ms) for line, freed in found if freed]
+
+
+def _background_merges(lines: Sequence[LogLine]) -> list[Interval]:
+    begun: dict[str, int] = {}
+    intervals = []
+    for line in lines:
+        if line.logger != "MergeManagerImpl":
+            continue
+        if line.message.startswith(_MERGE_BEGINS):
+            begun[line.thread] = line.time_ms
+        elif _MERGE_ENDS.match(line.message) and line.thread in begun:
+            intervals.append((begun.pop(line.thread), line.time_ms))
+    return intervals
+
+
+def _check_order(*times_ms: int | None) -> None:
+    known = [time for time in times_ms if time is not None]
+    back_ms = max((before - after for before, after in pairwise(known)), default=0)
+    if back_ms > _DISORDER_MS:
+        raise AssayError(f"its phases are out of order by {back_ms / 1000:.1f} s: a clock was set, or clocks disagree")
+
+
+def _seconds(begin_ms: int | None, end_ms: int | None) -> float | None:
+    return None if begin_ms is None or end_ms is None else max(0, end_ms - begin_ms) / 1000
+
+
+def _first(lines: Sequence[LogLine], logger: str, message: str) -> int | None:
+    return next(iter(_times(lines, logger, message)), None)
+
+
+def _times(lines: Sequence[LogLine], logger: str, message: str) -> list[int]:
+    return [line.time_ms for line in lines if line.logger == logger and line.message.startswith(message)]
+
+
+_FILES = ("syslog", "syslog.shuffle")
+_APPLICATION = re.compile(r"container_(?:e\d+_)?(\d+_\d+)_\d+_\d+")
+# A task that logs that much is no longer measured for its storage; reading it would take seconds.
+_LONGEST_BYTES = 64 << 20
+_WHY = "their finer phases, spills and merge passes are missing; what history and counters tell is there"
+
+
+def read_phases(logs: Path | None, attempts: Sequence[TaskAttempt]) -> TaskHistory:
+    """The finer phases of these attempts.
+
+    `logs` is the NodeManager's log directory (`application_*/container_*/syslog` lie there), None where it is out of
+    reach. Never raises for a log: what can't be read or makes no sense has no phases, and a Doubt says why.
+    """
+    if logs is None:
+        return TaskHistory(doubts=(_elsewhere(),) if attempts else ())
+    phases: list[TaskPhases] = []
+    missing: list[str] = []
+    unclear: dict[str, str] = {}
+    read: dict[str, list[list[LogLine]]] = {}
+    for attempt in sorted(attempts, key=lambda one: one.container):
+        try:
+            if attempt.container not in read:
+                # Only tasks that ran inside their job's master share a log: never is more than one job's kept.
+                read = {attempt.container: _read(logs, attempt.container)}
+            if any(read[attempt.container]):
+                phases.append(phases_of(attempt, read[attempt.container]))
+            elif attempt.state == "SUCCEEDED":  # one that was killed may never have begun to log
+                missing.append(attempt.attempt)
+        except (AssayError, OSError, ValueError) as error:
+            unclear[attempt.attempt] = str(error)
+    return TaskHistory(phases=tuple(phases), doubts=(*_missing(missing, attempts), *_unclear(unclear, attempts)))
+
+
+def _read(logs: Path, container: str) -> list[list[LogLine]]:
+    application = _APPLICATION.fullmatch(container)
+    if application is None:
+        return []
+    folder = logs / f"application_{application[1]}" / container
+    return [_lines(folder / name) for name in _FILES if (folder / name).is_file()]
+
+
+def _lines(file: Path) -> list[LogLine]:
+    size = file.stat().st_size
+    if size > _LONGEST_BYTES:
+        raise AssayError(f"its log has {size >> 20} MiB")
+    with file.open(encoding="utf-8", errors="replace") as text:
+        return list(stamped(text))
+
+
+def _elsewhere() -> Doubt:
+    return Doubt(
+        kind="task-logs-elsewhere",
+        what="the tasks' logs lie on the nodes of an existing cluster",
+        why=_WHY,
+        cure="run the experiment on an embedded cluster to see them",
+    )
+
+
+def _missing(missing: Sequence[str], attempts: Sequence[TaskAttempt]) -> tuple[Doubt, ...]:
+    if not missing:
+        return ()
+    return (
+        Doubt(
+            kind="task-log-missing",
+            what=f"{len(missing)} of {len(attempts)} task attempts left no log, the first {missing[0]}",
+            why=_WHY,
+            cure="keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave "
+            "yarn.log-aggregation-enable off",
+        ),
+    )
+
+
+def _unclear(unclear: dict[str, str], attempts: Sequence[TaskAttempt]) -> tuple[Doubt, ...]:
+    if not unclear:
+        return ()
+    attempt, reason = next(iter(unclear.items()))
+    return (
+        Doubt(
+            kind="task-log-unclear",
+            what=f"the logs of {len(unclear)} of {len(attempts)} task attempts can't be used, as that of {attempt}: "
+            f"{reason}",
+            why=_WHY,
+            cure="look at that log; see that nothing sets the clock while a trial runs",
+        ),
+    )

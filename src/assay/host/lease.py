@@ -1,0 +1,233 @@
+"""Leases: what Assay holds on this machine, written down before it is taken, so that a crash leaves nothing lost.
+
+A lease is a small JSON file in the state directory. It names its owner (process id and start time), the directories
+and the kernel's control groups it made. Processes started under a lease carry `ASSAY_LEASE=<id>` in their environment
+and so do all their descendants (YARN's containers too), which is how they are found again whoever forked them.
+"""
+
+import json
+import os
+import platform
+import signal
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from assay.host.mounts import let_go
+from assay.host.processes import MARK, end_processes, marked_processes, remove_directory, remove_group
+from assay.model.errors import AssayError
+
+
+class Lease:
+    """Holds processes, directories and control groups; `release` (or the scope's end) ends and removes them all.
+
+    A lease with `keep=True` outlives its owner (a cluster that the user left running): it is never stale.
+    """
+
+    def __init__(self, state: Path, purpose: str, *, keep: bool = False) -> None:
+        self.id = f"{purpose}-{uuid.uuid4().hex[:12]}"
+        self.purpose = purpose
+        self.directories: list[Path] = []
+        self.groups: list[Path] = []
+        self.details: dict[str, str] = {}
+        self._keep = keep
+        self._owner = _owner(os.getpid())
+        self._file = state / "leases" / f"{self.id}.json"
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._write()
+
+    @property
+    def stale(self) -> bool:
+        """Its owner on this machine is gone and it was not meant to outlive it; other machines' leases are theirs."""
+        host, boot, pid, _ = self._owner
+        if self._keep or host != platform.node():
+            return False
+        return boot != _boot_id() or _owner(pid) != self._owner
+
+    @property
+    def file(self) -> Path:
+        """Where it is written down; the file is there as long as the lease is held."""
+        return self._file
+
+    @property
+    def kept(self) -> bool:
+        """It outlives its owner on purpose."""
+        return self._keep
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """The environment for a process started under this lease."""
+        return {**base, MARK: self.id}
+
+    def make_directory(self, path: Path) -> Path:
+        """Create a fresh directory that goes with the lease. Raises FileExistsError when it is there already."""
+        self.directories.append(path)
+        self._write()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700)
+        return path
+
+    def make_group(self, path: Path) -> Path:
+        """Make a control group that goes with the lease: a directory of the kernel's, which only an rmdir removes."""
+        self.groups.append(path)
+        self._write()
+        try:
+            path.mkdir()
+        except OSError:
+            self.groups.remove(path)
+            raise
+        return path
+
+    def note(self, key: str, value: str) -> None:
+        """Keep a detail with the lease (a configuration directory to print later)."""
+        self.details[key] = value
+        self._write()
+
+    def keep(self) -> None:
+        """From now on the lease outlives its owner."""
+        self._keep = True
+        self._write()
+
+    def processes(self) -> list[int]:
+        """The ids of the living processes that carry this lease's mark."""
+        return marked_processes(self.id)
+
+    def release(self, grace_s: float = 0.0) -> None:
+        """End what runs under it (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories.
+
+        What is mounted below the directories, or lies on a loop device with a backing file there, is unmounted first.
+        Raises AssayError when something else still uses it.
+        """
+        end_processes(self.processes, grace_s)
+        for group in self.groups:
+            remove_group(group)
+        let_go(self.directories)
+        for directory in self.directories:
+            remove_directory(directory)
+        self._file.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with uninterrupted():
+            self.release()
+
+    def _write(self) -> None:
+        content = {
+            "id": self.id, "purpose": self.purpose, "keep": self._keep, "owner": self._owner,
+            "directories": [str(path) for path in self.directories], "groups": [str(path) for path in self.groups],
+            "details": self.details,
+        }  # fmt: skip
+        draft = self._file.with_suffix(".draft")
+        draft.write_text(json.dumps(content, indent=1))
+        draft.replace(self._file)
+
+    @classmethod
+    def _read(cls, file: Path) -> "Lease":
+        content = json.loads(file.read_text())
+        lease = cls.__new__(cls)
+        lease.id, lease.purpose, lease._keep = content["id"], content["purpose"], content["keep"]
+        lease._owner = tuple(content["owner"])
+        lease.directories = [Path(path) for path in content["directories"]]
+        lease.groups = [Path(path) for path in content.get("groups", [])]
+        lease.details, lease._file = content["details"], file
+        return lease
+
+
+def leases(state: Path) -> list[Lease]:
+    """All leases that are written down, living, kept and stale."""
+    found = []
+    for file in sorted((state / "leases").glob("*.json")):
+        with suppress(FileNotFoundError):  # released meanwhile
+            found.append(Lease._read(file))
+    return found
+
+
+def release_stale(state: Path, warn: Callable[[str], object] | None = None) -> list[Lease]:
+    """Release what crashed runs left behind; returns what was released.
+
+    What is in use stays, and `warn` is told so in a sentence (without one it goes to the standard error output): that
+    somebody looks into one left-over must not keep everybody from starting.
+    """
+    found = [lease for lease in leases(state) if lease.stale]
+    busy = release_all(found)
+    for one in busy:
+        (warn or _to_errors)(f"what a killed run left behind ({one.lease.id}) stays for now: {one.reason}")
+    return [lease for lease in found if lease not in [one.lease for one in busy]]
+
+
+class Busy(NamedTuple):
+    """A lease that could not be released, and why."""
+
+    lease: Lease
+    reason: str
+
+
+def release_all(held: Sequence[Lease]) -> list[Busy]:
+    """Release several leases, each on its own; returns those that could not be.
+
+    All their processes end first, since those of one may use what another has mounted.
+    """
+    busy: list[Busy] = []
+
+    def attempt(act: Callable[[Lease], None]) -> None:
+        for lease in [lease for lease in held if lease not in [one.lease for one in busy]]:
+            try:
+                act(lease)
+            except (AssayError, OSError) as error:
+                busy.append(Busy(lease, str(error)))
+
+    attempt(lambda lease: end_processes(lease.processes, grace_s=0))
+    attempt(lambda lease: lease.release())
+    return busy
+
+
+def _to_errors(text: str) -> None:
+    sys.stderr.write(f"assay: {text}\n")
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back SIGINT, SIGTERM and SIGHUP while something is torn down; they are delivered at the end.
+
+    Blocking them in this thread would not do: the kernel would give them to another one, and Python to the main one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda got, _frame: held.append(got)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for late in held:
+            signal.raise_signal(late)
+
+
+def _boot_id() -> str:
+    """Different after every boot (random(4))."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _owner(pid: int) -> tuple[str, str, int, int | None]:
+    """What tells a process from all others, on other machines and at other times too."""
+    return platform.node(), _boot_id(), pid, _start_time(pid)
+
+
+def _start_time(pid: int) -> int | None:
+    """When a process started, in ticks since boot (/proc/PID/stat, field 22); None when it is gone or a zombie."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])

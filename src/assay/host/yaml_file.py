@@ -1,0 +1,212 @@
+"""YAML that users write: read whole, bounded in size, depth and repetition, with the line of whatever is in it.
+
+What comes out are maps with texts as keys, lists, texts, finite numbers, booleans and null, nothing else: dates are
+texts, and tags, which would make other things, are refused. An alias may repeat a part, but not so often that the whole
+grows beyond all measure, and not inside the part itself.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.host.files import read_text
+from assay.model.errors import BadInputError
+
+MOST_DEPTH = 30
+MOST_ITEMS = 50_000
+"""Items of all lists and maps together, repeated ones counted each time."""
+
+MOST_NUMBER_CHARACTERS = 64
+
+
+class YamlError(BadInputError):
+    """A text that can't be used as YAML; `reason` is what is wrong, without the file's name."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}")
+        self.reason = reason
+
+
+def read_tree(file: Path) -> Any:
+    """Ruamel's tree of a file, which knows its lines and comments (see `line_of`, `plain`). Raises BadInputError."""
+    return tree_of(read_text(file), file)
+
+
+def tree_of(text: str, file: Path) -> Any:
+    """The tree of a text; `file` is where it stands. Raises YamlError."""
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.reader import ReaderError
+
+    try:
+        _check_shape(text, file)
+        tree = _yaml().load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{file}, line {mark.line + 1}" if mark else str(file)
+        words = " ".join(str(error.problem or error.context).split())
+        raise YamlError(where, f"not readable as YAML: {words}") from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise YamlError(f"{file}, line {line}", f"has the character U+{error.character:04X}; remove it") from None
+    except (YAMLError, ValueError) as error:
+        raise YamlError(str(file), f"not readable as YAML: {' '.join(str(error).split())}") from None
+    _check_values(tree, file)
+    return tree
+
+
+def plain(tree: Any) -> Any:
+    """Ruamel's decorated containers, texts and numbers as plain ones."""
+    if isinstance(tree, dict):
+        return {str(key): plain(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [plain(value) for value in tree]
+    if isinstance(tree, bool) or tree is None:
+        return tree
+    return next((kind(tree) for kind in (int, float, str) if isinstance(tree, kind)), tree)
+
+
+def line_of(tree: Any, location: Sequence[object]) -> int | None:
+    """The line (from 1) of a key or list item in a YAML tree; of its nearest parent when it is not there.
+
+    A place in a list counts for nothing where one thing alone stands instead of a list.
+    """
+    line: int | None = None
+    for part in location:
+        if isinstance(part, int) and isinstance(tree, dict) and part not in tree:
+            continue
+        try:
+            places: Any = tree.lc
+            line = (places.key(part) if isinstance(tree, dict) else places.item(part))[0] + 1
+            tree = tree[part]
+        except (AttributeError, KeyError, IndexError, TypeError):
+            break
+    return line
+
+
+def shown(value: Any) -> str:
+    """A value of YAML as messages show it: much as it was written, and not all of a long one."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, dict):
+        text = "{" + ", ".join(f"{key}: {shown(one)}" for key, one in value.items()) + "}"
+    elif isinstance(value, list | tuple):
+        text = "[" + ", ".join(map(shown, value)) + "]"
+    else:
+        text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _yaml() -> Any:
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.Constructor = _constructor()
+    return yaml
+
+
+class _Extent(NamedTuple):
+    """What a part becomes when its aliases are replaced: how many items, and how deep."""
+
+    items: int
+    depth: int
+
+
+class _Open:
+    """A list or map whose end has not come yet."""
+
+    def __init__(self, anchor: str | None) -> None:
+        self.anchor = anchor
+        self.items, self.depth = 1, 0
+
+    def add(self, extent: _Extent) -> None:
+        self.items += extent.items
+        self.depth = max(self.depth, extent.depth)
+
+
+def _check_shape(text: str, file: Path) -> None:
+    """Raises YamlError for what would take for ever to build, or can't be built; nothing is built yet."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
+
+    named: dict[str, _Extent] = {}
+    stack = [_Open(None)]
+    for event in YAML().parse(text):
+        line = event.start_mark.line + 1
+        where = f"{file}, line {line}"
+        if isinstance(event, AliasEvent):
+            if any(one.anchor == event.anchor for one in stack):
+                raise YamlError(where, f"*{event.anchor} stands inside the part that it repeats; write it out")
+            stack[-1].add(named.get(event.anchor, _Extent(1, 0)))
+        elif isinstance(event, CollectionEndEvent):
+            ended = stack.pop()
+            extent = _Extent(ended.items, ended.depth + 1)
+            if ended.anchor is not None:
+                named[ended.anchor] = extent
+            stack[-1].add(extent)
+        elif isinstance(event, CollectionStartEvent | ScalarEvent):
+            _check_tag(event.tag, where)
+            if isinstance(event, ScalarEvent):
+                stack[-1].add(_Extent(1, 0))
+            else:
+                stack.append(_Open(event.anchor))
+        if len(stack) + stack[-1].depth > MOST_DEPTH:
+            raise YamlError(where, f"lists and maps lie more than {MOST_DEPTH} deep in one another; flatten them")
+        if stack[-1].items > MOST_ITEMS:
+            raise YamlError(where, f"there are more than {MOST_ITEMS:,} items, repeated ones counted; write fewer")
+
+
+def _check_tag(tag: object, where: str) -> None:
+    if tag is not None and str(tag) != "!":
+        name = str(tag).replace("tag:yaml.org,2002:", "!!")
+        raise YamlError(where, f"the tag {name} has no meaning here; leave it out")
+
+
+def _check_values(tree: Any, file: Path) -> None:
+    """Raises YamlError for keys that aren't texts, and numbers that aren't finite."""
+    for inside, key, value in _within(tree):
+        where = f"{file}, line {line_of(inside, [key])}"
+        if isinstance(inside, dict) and not isinstance(key, str):
+            word = shown(plain(key)) if not isinstance(key, dict | list | tuple) else "that begins with ? or {"
+            raise YamlError(where, f"the key {word} is no text; put it into quotes")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise YamlError(
+                where, f"{key if isinstance(key, str) else 'a number'} is {value}, and must be a finite number"
+            )
+
+
+def _within(tree: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """All items of all lists and maps, each with what it is in and its place there."""
+    if isinstance(tree, dict | list):
+        for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield tree, key, value
+            yield from _within(value)
+
+
+def _constructor() -> type:
+    """Ruamel's, but for dates, which stay texts, and numbers, which have a bound."""
+    from ruamel.yaml.constructor import ConstructorError, RoundTripConstructor
+
+    class Constructor(RoundTripConstructor):
+        """What makes values of the text."""
+
+        def text(self, node: Any) -> str:
+            return str(self.construct_scalar(node))
+
+        def whole(self, node: Any) -> Any:
+            return self._number(node, self.construct_yaml_int)
+
+        def broken(self, node: Any) -> Any:
+            return self._number(node, self.construct_yaml_float)
+
+        def _number(self, node: Any, make: Any) -> Any:
+            if len(node.value) > MOST_NUMBER_CHARACTERS:
+                problem = f"a number of {len(node.value):,} characters is too long"
+                raise ConstructorError(None, None, problem, node.start_mark)
+            return make(node)
+
+    prefix = "tag:yaml.org,2002:"
+    Constructor.add_constructor(f"{prefix}timestamp", Constructor.text)
+    Constructor.add_constructor(f"{prefix}int", Constructor.whole)
+    Constructor.add_constructor(f"{prefix}float", Constructor.broken)
+    return Constructor

@@ -1,0 +1,238 @@
+"""Published graphs: downloaded once, and checked against their published counts.
+
+The data are in `published.json`, one object a graph. A count is null where no source for it is known; a count under
+`steering` was not published for this very file, and only steers the generator.
+"""
+
+import http.client
+import tarfile
+import urllib.error
+import urllib.request
+import zlib
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import cast
+from urllib.response import addinfourl
+
+from pydantic import TypeAdapter
+
+from assay.input.graph_file import FileDataset
+from assay.input.reading import ReadCounts, whole
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+from assay.model.input import DatasetSpec, Graph, GraphFacts, StagedFile
+from assay.model.progress import Progress, Silent
+
+_CHUNK = 1 << 20
+_PATIENCE_S = 60
+_SCHEMES = ("https://", "http://", "file://")
+
+
+def fetch(url: str, target: Path, progress: Progress) -> None:
+    """Downloads `url` to `target`, which appears by one rename when all of it is there.
+
+    Raises:
+        BadInputError: in one sentence with the address, and where to put the file by hand.
+    """
+    if not url.startswith(_SCHEMES):
+        raise BadInputError(f"{url}: isn't an address that can be fetched; it has to begin with https://.")
+    try:
+        with _open(url) as response, whole(target) as part:
+            promised = response.headers.get("Content-Length")
+            size = int(promised) if promised else None
+            received = _copy(response, part, size, progress)
+            if size not in (None, received):
+                raise http.client.IncompleteRead(b"", size)
+    except (OSError, http.client.HTTPException) as error:
+        raise BadInputError(
+            f"{url} can't be downloaded ({_reason(error)}); without a network, put the file at {target} by hand, "
+            "or use `make` to generate a graph like it."
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"{error.code} {error.reason}"
+    if isinstance(error, urllib.error.URLError):
+        return str(error.reason)
+    return "the connection ended too early" if isinstance(error, http.client.IncompleteRead) else str(error)
+
+
+def _open(url: str) -> addinfourl:
+    return cast("addinfourl", urllib.request.urlopen(url, timeout=_PATIENCE_S))  # noqa: S310 - checked by `fetch`
+
+
+def _copy(response: addinfourl, target: Path, size: int | None, progress: Progress) -> int:
+    """Copies all of a response; returns the number of bytes."""
+    received = 0
+    of_all = f" of {size / 1e6:,.1f}" if size else ""
+    with target.open("wb") as copy:
+        while chunk := response.read(_CHUNK):
+            copy.write(chunk)
+            received += len(chunk)
+            progress.detail(f"downloaded {received / 1e6:,.1f}{of_all} MB")
+    return received
+
+
+class Counts(Frozen):
+    """Published counts of a graph: of the simple graph, unless the source counts loops as edges."""
+
+    nodes: int
+    edges: int
+    triangles: int | None = None
+    wedges: int | None = None
+    components: int | None = None
+    largest_component: int | None = None
+    max_degree: int | None = None
+
+
+class Steering(Frozen):
+    """What the generator needs beside the published counts; see `social.Shape`."""
+
+    wedges: int
+    triangles: int
+    max_degree: int
+    components: int
+    largest_component: int
+    community_share: float
+    community_size: int
+    community_density: float
+    mirrored: float
+    id_order: int
+
+
+class Published(Frozen):
+    """One graph: its counts and their `sources`, its download, its licence, and its preset for the generator.
+
+    `member` names the edge file inside a tar archive. `download_mb` is approximate, in 10^6 bytes.
+    """
+
+    name: str
+    title: str
+    about: str
+    url: str
+    member: str | None = None
+    download_mb: int | None = None
+    format: str
+    counts: Counts
+    sources: str
+    licence: str
+    citation: str
+    steering: Steering
+
+
+@cache
+def all_published() -> dict[str, Published]:
+    """The graphs by name, in the order of their size in the studies."""
+    text = resources.files("assay.input").joinpath("published.json").read_bytes()
+    graphs = TypeAdapter(tuple[Published, ...]).validate_json(text)
+    return {graph.name: graph for graph in graphs}
+
+
+def published(name: str, wanted_by: str) -> Published:
+    """One graph by its name; `wanted_by` is the field that names it (`get` or `make`).
+
+    Raises:
+        BadInputError: there is no such graph; says which there are.
+    """
+    graphs = all_published()
+    if name not in graphs:
+        raise BadInputError(f"`{wanted_by}: {name}`: there is no such graph; there are {', '.join(graphs)}.")
+    return graphs[name]
+
+
+class CatalogueDataset:
+    """A graph of the catalogue, in the cache under its name.
+
+    `mirror` is an address that has the files under their own names (`file://` too), asked instead of the original.
+    """
+
+    def __init__(self, spec: DatasetSpec, name: str, cache: Path, mirror: str | None = None) -> None:
+        self.spec = spec
+        self.published = published(name, "get")
+        self._cache = cache
+        file_name = self.published.url.rsplit("/", 1)[1]
+        self._url = f"{mirror.rstrip('/')}/{file_name}" if mirror else self.published.url
+        self._folder = cache / "datasets" / f"get-{name}"
+        self._download = self._folder / file_name
+        member = self.published.member
+        self._path = self._folder / f"{member.rsplit('/', 1)[1]}.txt" if member else self._download
+
+    def prepare(self, progress: Progress) -> StagedFile:
+        """Downloads the graph unless the cache has it, and checks its nodes, edges and, if quick, triangles.
+
+        Raises:
+            BadInputError: no network and no file put there by hand, broken data, or other counts than published.
+        """
+        self._obtain(progress)
+        staged = self._file.prepare(progress)
+        problem = mismatch(self.published.counts, self._file.facts(), self._file.counts())
+        if problem:
+            raise BadInputError(
+                f"{self._path}: {problem}; delete it and get it again, or use it as a `file` if its publisher "
+                "changed it."
+            )
+        return staged
+
+    def facts(self) -> GraphFacts:
+        """The counts of the downloaded graph; the triangles as published where counting them would take long."""
+        self._obtain(Silent())
+        facts = self._file.facts()
+        return (
+            facts
+            if facts.triangles is not None
+            else facts.model_copy(update={"triangles": self.published.counts.triangles})
+        )
+
+    def counts(self) -> ReadCounts:
+        """What the downloaded file is made of."""
+        self._obtain(Silent())
+        return self._file.counts()
+
+    def graph(self) -> Graph:
+        """The graph in memory."""
+        self._obtain(Silent())
+        return self._file.graph()
+
+    @cached_property
+    def _file(self) -> FileDataset:
+        spec = self.spec.model_copy(update={"format": self.published.format, "header_lines": None})
+        return FileDataset(spec, self._path, self._cache)
+
+    def _obtain(self, progress: Progress) -> None:
+        if self._path.is_file():
+            return
+        if not self._download.is_file():
+            fetch(self._url, self._download, progress)
+        if self.published.member:
+            progress.detail(f"unpack {self._download.name}")
+            _extract(self._download, self.published.member, self._path)
+
+
+def mismatch(counts: Counts, facts: GraphFacts, read: ReadCounts) -> str | None:
+    """What differs from the published counts, with both numbers; None if nothing does.
+
+    A source may count the simple edges, or also loops, or the lines: any of them may match.
+    """
+    if facts.nodes != counts.nodes:
+        return f"has {facts.nodes:,} nodes, but {counts.nodes:,} are published"
+    if counts.edges not in (facts.edges, facts.edges + read.self_loops, read.edge_lines):
+        return f"has {facts.edges:,} edges, but {counts.edges:,} are published"
+    if facts.triangles is not None and counts.triangles not in (None, facts.triangles):
+        return f"has {facts.triangles:,} triangles, but {counts.triangles:,} are published"
+    return None
+
+
+def _extract(archive: Path, member: str, target: Path) -> None:
+    """Copies one file out of a tar archive, whole or not at all."""
+    try:
+        with tarfile.open(archive) as tar, whole(target) as part:
+            source = tar.extractfile(member)
+            if source is None:
+                raise KeyError(member)
+            with source, part.open("wb") as copy:
+                while chunk := source.read(1 << 20):
+                    copy.write(chunk)
+    except (tarfile.TarError, EOFError, OSError, KeyError, zlib.error) as error:
+        raise BadInputError(f"{archive}: can't be unpacked ({error}); delete it and get it again.") from error

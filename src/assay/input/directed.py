@@ -1,0 +1,95 @@
+"""Directed graphs: stochastic Kronecker graphs made from a seed, or a user's edge list."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.input.points import ID, Form, tables
+from assay.model.errors import BadInputError
+
+_CHUNK = 1 << 20
+
+
+def write_pairs(firsts: NDArray[np.int64], seconds: NDArray[np.int64], alone: NDArray[np.int64], file: Path) -> None:
+    """A line for each pair of ids (both shape (m,)), then one for each id that stands alone, in their order."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+    schema = pa.schema([("first", pa.int64()), ("second", pa.int64())])
+    with csv.CSVWriter(str(file), schema, write_options=options) as writer:
+        for start in range(0, len(firsts), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            writer.write_batch(pa.record_batch([pa.array(firsts[part]), pa.array(seconds[part])], schema=schema))
+    with file.open("ab") as out:
+        out.write("".join(f"{vertex}\n" for vertex in alone.tolist()).encode())
+
+
+Ids = NDArray[np.int64]
+
+# How an edge falls into the four quarters of the adjacency matrix, at each level (R-MAT; Chakrabarti, Zhan, Faloutsos
+# 2004): A, B, C and D of Graph500's Kronecker generator (https://graph500.org, specification).
+INITIATOR = (0.57, 0.19, 0.19, 0.05)
+MOST_SCALE = 31
+
+_EDGE = Form(
+    row="edge", number="a vertex number (a whole number from 0 to 9223372036854775807)", pattern=ID, dtype=np.int64,
+    columns=2, comment=b"#",
+)  # fmt: skip
+
+
+class Directed(NamedTuple):
+    """A directed graph: the vertices' ids, ascending (shape (n,)), and the ends of the edges, each once ((m,))."""
+
+    vertices: Ids
+    sources: Ids
+    targets: Ids
+
+    @property
+    def isolated(self) -> Ids:
+        """Vertices without any edge."""
+        return np.setdiff1d(self.vertices, np.concatenate([self.sources, self.targets]))
+
+
+def made_graph(scale: int, edge_factor: int, seed: int) -> Directed:
+    """2^scale vertices, all of which exist, and edge_factor times as many edges less those that fell together.
+
+    Vertices are renumbered at random, as Graph500 does it; loops stay.
+    """
+    vertices = 1 << scale
+    random = np.random.default_rng((seed, 2))
+    renumbered = random.permutation(vertices)
+    keys = []
+    for start in range(0, edge_factor * vertices, _CHUNK):
+        source, target = _fallen(scale, min(_CHUNK, edge_factor * vertices - start), random)
+        keys.append(np.unique(renumbered[source] << scale | renumbered[target]))
+    distinct = np.unique(np.concatenate(keys))
+    return Directed(np.arange(vertices), distinct >> scale, distinct & (vertices - 1))
+
+
+def _fallen(scale: int, edges: int, random: np.random.Generator) -> tuple[Ids, Ids]:
+    """Both ends of some edges, bit by bit."""
+    source, target = np.zeros((2, edges), dtype=np.int64)
+    first, second, third = np.cumsum(INITIATOR)[:3]
+    for _ in range(scale):
+        draw = random.random(edges)
+        lower = draw >= second
+        source = source << 1 | lower
+        target = target << 1 | (((draw >= first) & ~lower) | (draw >= third))
+    return source, target
+
+
+def read_graph(path: Path) -> Directed:
+    """A file with `source target` per line; repeated edges count once. Raises BadInputError, also without an edge."""
+    read = list(tables(path, _EDGE))
+    if not read:
+        raise BadInputError(f"{path} has no edge; give a file with one edge per line, `source target`")
+    edges = np.unique(np.concatenate(read), axis=0)
+    return Directed(np.unique(edges), edges[:, 0].copy(), edges[:, 1].copy())
+
+
+def write_graph(graph: Directed, file: Path) -> None:
+    """A line `source<TAB>target` per edge, and a line with the id of each vertex that has none."""
+    write_pairs(graph.sources, graph.targets, graph.isolated, file)

@@ -1,0 +1,432 @@
+"""How a graph file is written: its compression, and its form by its first lines.
+
+The forms differ in what stands before the first edge and in which further columns an edge may have:
+
+- `snap`: `#` comments. `konect`: first line `% sym unweighted`, then perhaps weight and time columns.
+- `csv`: commas or semicolons, perhaps a line of column names, which then allows further columns.
+- `matrix-market`: a `%%MatrixMarket matrix coordinate` banner, comments, a size line, perhaps values.
+- `edges`: nothing but edges and lone vertices; every line that isn't a comment counts.
+
+What could be an edge or a header is never guessed from one line: such lines are `suspects`, and `suspicion` judges
+them when the whole file has been counted.
+
+Some published edge lists begin with a line such as `265214 364481`, the number of nodes and of edges. It parses as an
+edge, and counted as one it adds two vertices and an edge that don't exist. A line is refused rather than guessed:
+
+- both numbers are within 5 % of the counts of nodes and of edges (or lines, or edges in both directions);
+- or one is exactly such a count and one is larger than any other id, and at least three lines follow;
+- or both numbers are larger than any other id, and at least ten lines follow.
+
+Leading lines of a single number are skipped as a header if each is such a count, within 5 %, and refused otherwise.
+"""
+
+import bz2
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
+
+from assay.host.files import refuse_irregular, why
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+from assay.model.input import DatasetSpec
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+Compression = Literal["none", "gzip", "bzip2"]
+
+_SUFFIX: dict[Compression, str] = {"none": "", "gzip": ".gz", "bzip2": ".bz2"}
+_HADOOP_SUFFIXES = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst", ".lzo")
+_PIECE_BYTES = 1 << 18
+_REFUSED = {
+    b"\xfd7zXZ": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "zip",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"7z\xbc\xaf": "7z",
+}
+
+
+def compression_of(path: Path) -> Compression:
+    """How the file is compressed, from its magic bytes (RFC 1952 for gzip, `BZh` for bzip2).
+
+    Raises:
+        BadInputError: the file can't be opened, or is compressed in a way that isn't read here.
+    """
+    refuse_irregular(path)
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(6)
+    except OSError as error:
+        raise BadInputError(f"{path}: can't be read ({why(error)}); check the dataset's `file`.") from error
+    for signature, name in _REFUSED.items():
+        if magic.startswith(signature):
+            raise BadInputError(f"{path}: is compressed with {name}; unpack it, or compress it with gzip or bzip2.")
+    if magic.startswith(b"\x1f\x8b"):
+        return "gzip"
+    return "bzip2" if magic.startswith(b"BZh") else "none"
+
+
+@contextmanager
+def uncompressed(path: Path) -> Iterator[BinaryIO]:
+    """The file's bytes without compression, as a stream that is closed at the end.
+
+    Raises:
+        BadInputError: also when the compressed data turn out broken or cut off while they are read.
+    """
+    compression = compression_of(path)
+    try:
+        with _open(path, compression) as stream:
+            yield stream
+    except (EOFError, OSError, ValueError, zlib.error) as error:
+        if compression == "none" or isinstance(error, BadInputError):
+            raise
+        raise BadInputError(
+            f"{path}: the {compression} data are broken or cut off ({error}); fetch it again."
+        ) from error
+
+
+def _open(path: Path, compression: Compression) -> BinaryIO:
+    if compression == "gzip":
+        return cast("BinaryIO", gzip.open(path, "rb"))
+    return cast("BinaryIO", BufferedReader(_Bzip2(path))) if compression == "bzip2" else path.open("rb")
+
+
+class _Bzip2(RawIOBase):
+    """What one or several bzip2 streams hold; what follows them and is none is refused, where bz2 leaves it out."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._stream = bz2.BZ2Decompressor()
+        self._pending = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Raises EOFError where a stream is cut off, OSError for what is no bzip2."""
+        room = memoryview(buffer)
+        while True:
+            if self._stream.eof:
+                self._pending = self._stream.unused_data or self._file.read(_PIECE_BYTES)
+                if not self._pending:
+                    return 0
+                self._stream = bz2.BZ2Decompressor()
+            elif self._stream.needs_input and not self._pending:
+                self._pending = self._file.read(_PIECE_BYTES)
+                if not self._pending:
+                    raise EOFError("they end within a stream")
+            piece, self._pending = self._stream.decompress(self._pending, len(room)), b""
+            if piece:
+                room[: len(piece)] = piece
+                return len(piece)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def store_name(path: Path, compression: Compression) -> str:
+    """The name to give the file in a store, so that Hadoop's codec factory sees its true compression.
+
+    Source: `org.apache.hadoop.io.compress.CompressionCodecFactory`, which goes by the suffix alone.
+    """
+    suffix = _SUFFIX[compression]
+    if suffix:
+        return path.name if path.name.endswith(suffix) else path.name + suffix
+    return path.name + ".txt" if path.name.endswith(_HADOOP_SUFFIXES) else path.name
+
+
+COMMENT = "#%"
+MOST_DIGITS = 19
+_HEAD_BYTES = 1 << 18
+_MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before UTF-8 text
+_FIELD_ENDS = re.compile(rb"[ \t,;\r]+")
+_KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
+_BANNER = re.compile(rb"%%MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
+
+Form = Literal["snap", "konect", "csv", "matrix-market", "edges"]
+
+
+class Suspect(Frozen):
+    """A line before or at the first edge that may be a header: its number in the file, text and numbers."""
+
+    line: int
+    text: str
+    numbers: tuple[int, ...]
+
+
+class Layout(Frozen):
+    """How to read a file: what to skip, and what a line may hold.
+
+    `skip_bytes` counts uncompressed bytes from the file's start and covers `skip_lines` lines. `single` are leading
+    lines of one number that are skipped as a header (to be confirmed by the counts), `suspect` is the first edge when
+    it could be a header. `lone_lines` says that a line of one number is a vertex without an edge. `promised` is the
+    number of edge lines that the file's own header announces, `size` the largest id that it allows, from 1 on.
+    """
+
+    form: Form
+    compression: Compression
+    name: str
+    skip_bytes: int = 0
+    skip_lines: int = 0
+    extra_columns: bool = False
+    lone_lines: bool = False
+    single: tuple[Suspect, ...] = ()
+    suspect: Suspect | None = None
+    promised: int | None = None
+    size: int | None = None
+
+    def normalise_options(self) -> tuple[str, ...]:
+        """The options of the `normalise` job that make it read the file in the same way."""
+        skip = ("--skip-bytes", str(self.skip_bytes)) if self.skip_lines else ()  # Hadoop skips a byte order mark
+        extra = ("--extra-columns", "allow") if self.extra_columns else ()
+        lone = ("--lone-vertices", "allow") if self.lone_lines else ()
+        return (*skip, "--comment", COMMENT, *extra, *lone)
+
+
+class _Line(NamedTuple):
+    number: int
+    end: int
+    text: bytes
+    fields: list[bytes]
+
+
+def shorten(text: bytes) -> str:
+    """A line as it is shown in messages: printable, at most 60 characters."""
+    shown = text.strip().decode("utf-8", "replace")
+    shown = "".join(character if character.isprintable() else " " for character in shown)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def recognise(path: Path, spec: DatasetSpec) -> Layout:
+    """The layout of a file, by the format and header lines that `spec` names, or else by its first lines.
+
+    Raises:
+        BadInputError: the file is empty, isn't text, or contradicts the named format.
+    """
+    with uncompressed(path) as stream:
+        head = stream.read(_HEAD_BYTES)
+    if not head.strip():
+        raise BadInputError(f"{path}: is empty; check the dataset's `file`.")
+    if head[257:262] == b"ustar":
+        raise BadInputError(
+            f"{path}: is a tar archive; unpack it and name the edge file (KONECT's begins with `out.`)."
+        )
+    if b"\0" in head:
+        raise BadInputError(f"{path}: isn't a text file; name a file of edges, one `u v` per line.")
+    return _Recogniser(path, head, spec).layout()
+
+
+class _Recogniser:
+    """The first lines of one file, and the decision about them."""
+
+    def __init__(self, path: Path, head: bytes, spec: DatasetSpec) -> None:
+        self._path = path
+        self._spec = spec
+        lines = list(_lines(head))
+        self._first = lines[0]
+        self._data = [line for line in lines if line.fields and line.fields[0][:1] not in (b"#", b"%")]
+        compression = compression_of(path)
+        form: Form = self._form()
+        self._layout = Layout(
+            form=form,
+            compression=compression,
+            name=store_name(path, compression),
+            skip_bytes=len(_MARK) if head.startswith(_MARK) else 0,
+            lone_lines=spec.format == "edges",
+        )
+
+    def layout(self) -> Layout:
+        if self._layout.form == "matrix-market":
+            return self._matrix_market()
+        if self._layout.form == "konect":
+            return self._konect()
+        if self._spec.header_lines is not None:
+            return self._declared(self._spec.header_lines)
+        return self._layout if self._spec.format == "edges" else self._judged()
+
+    def _form(self) -> Form:
+        if self._spec.format != "auto":
+            return self._spec.format
+        text = self._first.text
+        if text.lower().startswith(b"%%matrixmarket"):
+            return "matrix-market"
+        if _KONECT.match(text):
+            return "konect"
+        if any(b"," in line.text or b";" in line.text for line in self._data[:2]):
+            return "csv"
+        return "snap" if text.startswith(b"#") else "edges"
+
+    def _skipping(self, line: _Line, **more: object) -> Layout:
+        return self._layout.model_copy(update={"skip_bytes": line.end, "skip_lines": line.number, **more})
+
+    def _matrix_market(self) -> Layout:
+        banner = _BANNER.match(self._first.text.rstrip())
+        if not banner:
+            raise self._bad(
+                self._first,
+                "isn't the banner of a coordinate matrix",
+                "a graph begins with `%%MatrixMarket matrix coordinate pattern symmetric`",
+            )
+        size = self._data[0] if self._data else self._first
+        numbers = _numbers(size.fields)
+        if len(numbers) != 3:
+            raise self._bad(size, "isn't the size line `rows columns entries`", "fetch the file again")
+        if numbers[0] != numbers[1]:
+            raise self._bad(
+                size,
+                "has more rows than columns, or fewer",
+                "such a matrix has two kinds of vertices and isn't a graph that the jobs can use",
+            )
+        if self._spec.header_lines is not None:
+            raise BadInputError(
+                f"{self._path}: is a Matrix Market file, which says itself where its edges begin; leave out "
+                "`header_lines`."
+            )
+        return self._skipping(size, extra_columns=True, promised=numbers[2], size=numbers[0])
+
+    def _konect(self) -> Layout:
+        kind = _KONECT.match(self._first.text)
+        if not kind:
+            raise self._bad(self._first, "isn't KONECT's first line `% sym unweighted`", "leave `format` out")
+        if kind.group(1) == b"bip":
+            raise self._bad(self._first, "says that there are two kinds of vertices", "use a graph of one kind")
+        layout = self._layout.model_copy(update={"extra_columns": True})
+        if not self._spec.header_lines:
+            return layout
+        return self._declared(self._spec.header_lines).model_copy(update={"extra_columns": True})
+
+    def _declared(self, count: int) -> Layout:
+        if count > len(self._data):
+            raise BadInputError(f"{self._path}: `header_lines: {count}`, but it begins with {len(self._data)} lines.")
+        if count == 0:
+            return self._layout
+        last = self._data[count - 1]
+        return self._skipping(last, extra_columns=self._names_columns(last))
+
+    def _judged(self) -> Layout:
+        if not self._data:
+            raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
+        if self._has_names():
+            return self._skipping(self._data[0], extra_columns=self._names_columns(self._data[0]))
+        single = _leading_single(self._data)
+        if single:
+            suspects = tuple(_suspect(line) for line in single)
+            return self._skipping(single[-1], single=suspects)
+        first = self._data[0]
+        usable = len(_numbers(first.fields)) >= 2
+        return self._layout.model_copy(update={"suspect": _suspect(first) if usable else None})
+
+    def _has_names(self) -> bool:
+        """Whether the first line names columns: a word where the next line has none."""
+        first, following = self._data[0].fields, self._data[1].fields if len(self._data) > 1 else []
+        return any(
+            _is_word(field) and not (place < len(following) and _is_word(following[place]))
+            for place, field in enumerate(first)
+        )
+
+    def _names_columns(self, line: _Line) -> bool:
+        return self._layout.form == "csv" and all(_is_word(field) for field in line.fields)
+
+    def _bad(self, line: _Line, what: str, cure: str) -> BadInputError:
+        return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {what}; {cure}.")
+
+
+def _lines(head: bytes) -> Iterator[_Line]:
+    """The lines of the file's head with their numbers (from 1) and the offset behind each, but one that is cut."""
+    start, number = len(_MARK) if head.startswith(_MARK) else 0, 0
+    while start < len(head):
+        end = head.find(b"\n", start) + 1
+        if end == 0:
+            if len(head) == _HEAD_BYTES and number:
+                return
+            end = len(head)
+        number += 1
+        text = head[start:end]
+        yield _Line(number, end, text, [field for field in _FIELD_ENDS.split(text.strip()) if field])
+        start = end
+
+
+def _numbers(fields: list[bytes]) -> tuple[int, ...]:
+    """Those that are ids or counts: nothing has more digits than the largest id."""
+    return tuple(int(field) for field in fields if field.isdigit() and len(field) <= MOST_DIGITS)
+
+
+def _is_word(field: bytes) -> bool:
+    return field.strip(b"\"'")[:1].isalpha()
+
+
+def _suspect(line: _Line) -> Suspect:
+    return Suspect(line=line.number, text=shorten(line.text), numbers=_numbers(line.fields)[:2])
+
+
+def _leading_single(data: list[_Line]) -> list[_Line]:
+    leading: list[_Line] = []
+    for line in data:
+        if len(line.fields) != 1 or not _numbers(line.fields):
+            break
+        leading.append(line)
+    return leading
+
+
+_NEAR = 0.05
+_SOME_LINES, _MANY_LINES = 3, 10
+
+
+class Rest(NamedTuple):
+    """The file without its suspected line: lines with an edge, simple edges, nodes, the largest id."""
+
+    lines: int
+    edges: int
+    nodes: int
+    largest: int
+
+
+def suspicion(layout: Layout, rest: Rest) -> str | None:
+    """What is wrong with the file's first lines, as the end of a sentence; None if nothing is.
+
+    The text begins with the line number and ends with the cure.
+    """
+    for suspect in layout.single:
+        if not any(_near(suspect.numbers[0], count) for count in (rest.nodes, *_edge_counts(rest))):
+            return (
+                f"line {suspect.line}: `{suspect.text}` is one number before the first edge, and is neither the "
+                f"number of nodes ({rest.nodes:,}) nor of edges ({rest.edges:,}); {_cure(layout)}."
+            )
+    suspect_line = layout.suspect
+    if suspect_line and rest.lines and _looks_like_counts(suspect_line, rest):
+        return (
+            f"line {suspect_line.line}: `{suspect_line.text}` may be an edge or a header of node and edge counts "
+            f"(the rest has {rest.nodes:,} nodes, {rest.lines:,} edge lines, ids up to {rest.largest:,}); "
+            f"{_cure(layout)}."
+        )
+    return None
+
+
+def _cure(layout: Layout) -> str:
+    count = len(layout.single) or 1
+    return f"say `header_lines: {count}` if it is a header, or `format: edges` if every line counts"
+
+
+def _looks_like_counts(suspect: Suspect, rest: Rest) -> bool:
+    first, second = suspect.numbers
+    edge_counts = _edge_counts(rest)
+    if _near(first, rest.nodes) and any(_near(second, count) for count in edge_counts):
+        return True
+    beyond = first > rest.largest, second > rest.largest
+    exact = first == rest.nodes or second in edge_counts
+    return (any(beyond) and exact and rest.lines >= _SOME_LINES) or (all(beyond) and rest.lines >= _MANY_LINES)
+
+
+def _edge_counts(rest: Rest) -> tuple[int, int, int]:
+    return rest.lines, rest.edges, 2 * rest.edges
+
+
+def _near(number: int, count: int) -> bool:
+    return abs(number - count) <= _NEAR * count

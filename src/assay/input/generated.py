@@ -1,0 +1,433 @@
+"""Graphs that are generated from a seed: stand-ins for published ones, for use without a network.
+
+numpy promises the raw 64-bit output of a bit generator for ever, but not what `Generator` makes of it (NEP 19). So only
+`PCG64.random_raw` is used here, and integers and choices are derived from it with exact arithmetic.
+
+The number of vertices of degree d is proportional to (d + shift)^-gamma for 1 <= d <= largest: a power law whose head
+is bent by `shift` (Mandelbrot's form). `gamma` gives the mean, `shift` the mean square.
+
+Each vertex spends a share of its degree in communities whose members are tied with a fixed probability (after the
+affinity blocks of BTER: Seshadhri, Kolda, Pinar, Phys. Rev. E 85, 2012). A vertex of low degree belongs to one
+community of vertices like it; one that would need more than `largest` members belongs to several of that size, so
+that communities overlap.
+
+1. A degree sequence with the heavy tail that gives the number of wedges (`degrees`).
+2. A random recursive tree, each vertex tied to one of larger degree: one main component of small diameter.
+3. Communities that spend a share of the remaining degrees: triangles (`communities`).
+4. The rest of the degrees paired at random; a share of the pairs ties large with small ("mirrored"), which keeps
+   hubs from forming triangles among themselves, as in networks of subscribers.
+5. Small components: paths and cycles.
+6. Ids given in an order that depends on the degree in part, as in crawled networks, where early ids are hubs: it
+   decides how many wedges an algorithm lists that directs edges by id.
+
+Everything is drawn from `randomness.Source`, so the same seed gives the same graph everywhere.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.input.catalogue import Published, published
+from assay.input.formats import Layout
+from assay.input.graph import Keys, Simple, all_facts, as_graph, distinct, drop_repeated, joined, pack, unpack
+from assay.input.reading import Known, ReadCounts, checksum, load, read, save, whole, write_canonical
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+from assay.model.input import DatasetSpec, Graph, GraphFacts, StagedFile
+from assay.model.progress import Progress, Silent
+
+Raw = NDArray[np.uint64]
+
+
+class Source:
+    """A seeded stream of random numbers; `part` names independent streams of one seed."""
+
+    def __init__(self, seed: int, part: int) -> None:
+        self._bits = np.random.PCG64(np.random.SeedSequence([seed, part]))
+
+    def raw(self, size: int) -> Raw:
+        """Uniform 64-bit numbers."""
+        return np.asarray(self._bits.random_raw(size), dtype=np.uint64)
+
+    def fractions(self, size: int) -> NDArray[np.float64]:
+        """Uniform in [0, 1), multiples of 2^-53."""
+        return (self.raw(size) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def below(self, limits: NDArray[np.int64] | int, size: int) -> NDArray[np.int64]:
+        """Uniform whole numbers from 0 to each limit - 1 (limits below 2^40, so that rounding never reaches them)."""
+        return (self.fractions(size) * limits).astype(np.int64)
+
+    def chance(self, probability: float, size: int) -> NDArray[np.bool_]:
+        """True with the given probability."""
+        if probability >= 1.0:
+            return np.ones(size, dtype=np.bool_)
+        return np.asarray(self.raw(size) < np.uint64(int(probability * 2.0**64)))
+
+
+Degrees = NDArray[np.int64]
+Shares = NDArray[np.float64]
+
+_STEPS = 48
+
+
+def degree_sequence(nodes: int, total: int, squares: int, largest: int) -> Degrees:
+    """Degrees in descending order: `nodes` of them, at least 1, their sum exactly `total`.
+
+    The sum of squares comes as near to `squares` as the form and `largest` allow. The parameters are rounded before
+    they are used, so that the last digits of a machine's arithmetic don't matter.
+    """
+    degree = np.arange(1, largest + 1, dtype=np.float64)
+    shift = _shift(degree, total / nodes, squares / nodes)
+    shares = _shares(_logarithm(degree, round(shift, 5)), round(_gamma(degree, shift, total / nodes), 6))
+    at_least = np.floor(np.cumsum(shares[::-1])[::-1] * nodes + 0.5).astype(np.int64)
+    at_least[0] = nodes
+    sequence = np.searchsorted(-at_least, -np.arange(1, nodes + 1), side="right").astype(np.int64)
+    return _with_sum(sequence, total)
+
+
+def _shares(logarithm: Shares, gamma: float) -> Shares:
+    """The share of each degree, from the logarithms of degree + shift."""
+    weight = np.exp(gamma * (logarithm[0] - logarithm))
+    return np.asarray(weight / weight.sum(), dtype=np.float64)
+
+
+def _logarithm(degree: Shares, shift: float) -> Shares:
+    return np.asarray(np.log(degree + shift), dtype=np.float64)
+
+
+def _gamma(degree: Shares, shift: float, mean: float) -> float:
+    """The exponent that gives the mean, by bisection: the mean falls with it."""
+    logarithm = _logarithm(degree, shift)
+    low, high = 0.0, 40.0 + 4.0 * shift
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if _mean(_shares(logarithm, middle), degree) > mean:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _mean(shares: Shares, values: Shares) -> float:
+    """The mean of values; not by BLAS, whose threads and rounding differ from machine to machine."""
+    return float((shares * values).sum())
+
+
+def _shift(degree: Shares, mean: float, mean_square: float) -> float:
+    """The shift that gives the mean square, by bisection on its logarithm: with the mean held, squares fall with it."""
+    low, high = np.log(0.02), np.log(1e4)
+    for _ in range(24):
+        middle = (low + high) / 2
+        shift = float(np.exp(middle)) - 1.0
+        shares = _shares(_logarithm(degree, shift), _gamma(degree, shift, mean))
+        if _mean(shares, degree * degree) > mean_square:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp((low + high) / 2)) - 1.0
+
+
+def _with_sum(sequence: Degrees, total: int) -> Degrees:
+    """Raises or lowers degrees by one, spread evenly over the vertices that can bear it, until the sum is right."""
+    while missing := total - int(sequence.sum()):
+        able = np.flatnonzero(sequence > 1)
+        if not able.size:
+            able = np.arange(sequence.size)
+        count = min(abs(missing), able.size)
+        chosen = able[np.arange(count, dtype=np.int64) * able.size // count]
+        sequence[chosen] += 1 if missing > 0 else -1
+    return np.sort(sequence)[::-1].copy()
+
+
+_CELLS = 1 << 22
+
+
+def community_edges(budget: NDArray[np.float64], largest: int, density: float, random: Source) -> Iterator[Keys]:
+    """Packed edges, a chunk at a time, each sorted and distinct; chunks may share edges.
+
+    `budget` is how many edges each vertex should have in communities (its index is its number).
+    """
+    vertex, size = _memberships(budget, largest, density, random)
+    bounds = np.flatnonzero(np.diff(size)) + 1
+    for members, group in zip(
+        np.split(vertex, bounds), size[np.concatenate(([0], bounds))] if size.size else [], strict=False
+    ):
+        whole = members.size // group * group
+        yield from _dense(members[:whole].reshape(-1, group), density, random)
+        if members.size - whole > 2:
+            yield from _dense(members[whole:].reshape(1, -1), density, random)
+
+
+def _memberships(
+    budget: NDArray[np.float64], largest: int, density: float, random: Source
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Vertices, each as often as it is a member, and the size of its community: by size, in random order within one."""
+    wanted = budget / density + 1.0
+    whole = np.floor(wanted).astype(np.int64)
+    size = np.clip(whole + (random.fractions(wanted.size) < wanted - whole), 3, largest)
+    copies = budget / ((size - 1) * density)
+    copies = np.where((wanted >= 3.0) & (wanted < largest), 1.0, copies)
+    times = np.floor(copies)
+    count = (times + (random.fractions(copies.size) < copies - times)).astype(np.int64)
+    vertex = np.repeat(np.arange(budget.size, dtype=np.int32), count)
+    size = np.repeat(size, count)
+    order = np.argsort((size.astype(np.uint64) << np.uint64(40)) | (random.raw(size.size) >> np.uint64(24)))
+    return vertex[order], size[order]
+
+
+def _dense(groups: NDArray[np.int32], density: float, random: Source) -> Iterator[Keys]:
+    """The edges of groups of one size, shape (groups, members): each pair with probability `density`."""
+    left, right = np.triu_indices(groups.shape[1], 1)
+    step = max(1, _CELLS // max(1, left.size))
+    for start in range(0, groups.shape[0], step):
+        some = groups[start : start + step]
+        tied = random.chance(density, some.shape[0] * left.size).reshape(some.shape[0], left.size)
+        group, pair = np.nonzero(tied)
+        yield simple_keys(some[group, left[pair]], some[group, right[pair]])
+
+
+def simple_keys(one: NDArray[np.integer], other: NDArray[np.integer]) -> Keys:
+    """Pairs of vertices as sorted, distinct, packed edges without loops."""
+    low = np.minimum(one, other).astype(np.uint64)
+    high = np.maximum(one, other).astype(np.uint64)
+    return distinct(pack(low, high)[low != high])
+
+
+_CHUNK = 1 << 22
+_BATCH = 1 << 24
+_WORTHWHILE = 3
+_JITTER = 0.05
+_TREE, _COMMUNITIES, _PAIRS, _TRIM, _SMALL, _IDS = range(6)
+
+
+class Shape(Frozen):
+    """What to generate. Counts are of the whole graph; the other fields steer the model.
+
+    `wedges` is aimed at. `components` counts all, `largest_component` the vertices of the main one. `community_share`
+    is the part of degrees spent in communities of at most `community_size` members and `community_density`;
+    `mirrored` the part of random pairs that tie large with small degrees; `id_order` (quarters) how strongly early
+    ids are hubs: 0 not at all, 4 in proportion to the degree.
+    """
+
+    nodes: int
+    edges: int
+    wedges: int
+    max_degree: int
+    components: int
+    largest_component: int
+    community_share: float
+    community_size: int
+    community_density: float
+    mirrored: float
+    id_order: int
+
+
+class _Small(NamedTuple):
+    keys: Keys
+    degrees: Degrees
+
+
+def generate(shape: Shape, seed: int) -> Keys:
+    """The packed, sorted, distinct edges of a graph with exactly `shape.nodes` vertices, 0 to nodes - 1, none lone."""
+    small = _small_components(shape, Source(seed, _SMALL))
+    edges = shape.edges - small.keys.size
+    squares = 2 * shape.wedges + 2 * shape.edges - int((small.degrees**2).sum())
+    degrees = degree_sequence(shape.largest_component, 2 * edges, squares, shape.max_degree)
+    keys = _main_component(degrees, edges, shape, seed)
+    keys = joined([small.keys, keys])
+    return _renumber(keys, np.concatenate((degrees, small.degrees)), shape.id_order, Source(seed, _IDS))
+
+
+def _small_components(shape: Shape, random: Source) -> _Small:
+    """Paths of two vertices and more; every second one of at least three is closed. Numbers follow the main ones."""
+    count = shape.components - 1
+    total = shape.nodes - shape.largest_component
+    if not count:
+        return _Small(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
+    size = 2 + np.bincount(random.below(count, total - 2 * count), minlength=count)
+    first = np.concatenate(([0], np.cumsum(size)[:-1]))
+    inner = np.ones(total, dtype=np.bool_)
+    inner[first] = False
+    later = np.flatnonzero(inner)
+    closed = np.flatnonzero((size >= 3) & (np.arange(count) % 2 == 0))
+    ends = np.concatenate((later - 1, first[closed])), np.concatenate((later, first[closed] + size[closed] - 1))
+    degrees = np.bincount(np.concatenate(ends), minlength=total)
+    keys = simple_keys(ends[0] + shape.largest_component, ends[1] + shape.largest_component)
+    return _Small(keys, degrees.astype(np.int64))
+
+
+def _main_component(degrees: Degrees, edges: int, shape: Shape, seed: int) -> Keys:
+    parent = _tree(degrees, Source(seed, _TREE))
+    tree = simple_keys(parent, np.arange(1, degrees.size))
+    rest = degrees - np.bincount(parent, minlength=degrees.size) - 1
+    rest[0] += 1
+    rest = np.maximum(rest, 0)
+    dense = _trim(_without(_communities(rest, shape, seed), tree), edges - tree.size, Source(seed, _TRIM))
+    for start in range(0, dense.size, _CHUNK):
+        for end in unpack(dense[start : start + _CHUNK]):
+            rest -= np.bincount(end.astype(np.int64), minlength=rest.size)
+    chunks = [tree, dense]
+    del tree, dense  # at a hundred million edges every array that is kept counts
+    return _pair_up(distinct(joined(chunks)), np.maximum(rest, 0), edges, shape.mirrored, Source(seed, _PAIRS))
+
+
+def _tree(degrees: Degrees, random: Source) -> NDArray[np.int64]:
+    """The parent of each vertex but the first: a vertex before it, by chance in proportion to its degree less one."""
+    weight = degrees - 1
+    weight[0] += 1
+    upto = np.cumsum(weight)
+    drawn = random.below(upto[:-1], degrees.size - 1)
+    return np.searchsorted(upto, drawn, side="right")
+
+
+def _communities(rest: Degrees, shape: Shape, seed: int) -> Keys:
+    budget = rest.astype(np.float64) * shape.community_share
+    chunks = list(community_edges(budget, shape.community_size, shape.community_density, Source(seed, _COMMUNITIES)))
+    return distinct(joined(chunks))
+
+
+def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: Source) -> Keys:
+    """Adds random edges, by the degrees that are left, until there are exactly `edges`."""
+    open_ends = np.repeat(np.arange(stubs.size, dtype=np.int32), stubs)
+    while missing := min(edges - keys.size, _BATCH):
+        new = np.empty(0, dtype=np.uint64)
+        if open_ends.size > 1:
+            counts = (min(_CHUNK, missing - start) for start in range(0, missing, _CHUNK))
+            new = distinct(joined([_pairs(open_ends, count, mirrored, random) for count in counts]))
+            new = _without(new, keys)
+        if new.size * _WORTHWHILE < missing:  # the open ends are used up among themselves: any vertices will do
+            open_ends, mirrored = np.arange(stubs.size, dtype=np.int32), 0.0
+        keys = np.concatenate((keys, new))
+        keys.sort(kind="stable")
+    return keys
+
+
+def _pairs(open_ends: NDArray[np.int32], count: int, mirrored: float, random: Source) -> Keys:
+    one = random.below(open_ends.size, count)
+    other = random.below(open_ends.size, count)
+    opposite = random.chance(mirrored, count)
+    reach = int(open_ends.size * _JITTER)
+    across = open_ends.size - 1 - one[opposite] + other[opposite] * (2 * reach) // open_ends.size - reach
+    other[opposite] = np.clip(across, 0, open_ends.size - 1)
+    return simple_keys(open_ends[one], open_ends[other])
+
+
+def _without(keys: Keys, present: Keys) -> Keys:
+    """The keys that aren't in `present`; both sorted."""
+    if not present.size or not keys.size:
+        return keys
+    fresh = np.empty(keys.size, dtype=np.bool_)
+    for start in range(0, keys.size, _CHUNK):
+        some = keys[start : start + _CHUNK]
+        place = np.minimum(np.searchsorted(present, some), present.size - 1)
+        np.not_equal(present[place], some, out=fresh[start : start + _CHUNK])
+    return keys[fresh]
+
+
+def _trim(keys: Keys, most: int, random: Source) -> Keys:
+    """At most `most` of the keys, chosen at random."""
+    if keys.size <= most:
+        return keys
+    keep = np.argsort(random.raw(keys.size), kind="stable")[:most]
+    return keys[np.sort(keep)]
+
+
+def _renumber(keys: Keys, degrees: Degrees, order: int, random: Source) -> Keys:
+    """Gives the vertices their ids: early with some preference for large degrees."""
+    quarter = np.sqrt(np.sqrt(degrees.astype(np.float64)))
+    weight = np.ones(degrees.size)
+    for _ in range(order):
+        weight *= quarter
+    rank = np.argsort(random.fractions(degrees.size) / weight, kind="stable")
+    ids = np.empty(degrees.size, dtype=np.uint64)
+    ids[rank] = np.arange(degrees.size, dtype=np.uint64)
+    for start in range(0, keys.size, _CHUNK):
+        one, other = unpack(keys[start : start + _CHUNK])
+        one, other = ids[one.astype(np.int64)], ids[other.astype(np.int64)]
+        keys[start : start + _CHUNK] = pack(np.minimum(one, other), np.maximum(one, other))
+    keys.sort()
+    return drop_repeated(keys)
+
+
+VERSION = 1
+"""Goes up whenever the same seed would give another graph, so that old cache entries are not taken for new."""
+
+_LAYOUT = Layout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
+_LARGEST_SCALE = 100.0
+
+
+def shape_of(graph: Published, scale: float) -> Shape:
+    """The shape of a preset at a scale: counts shrink or grow with it, degrees and communities keep their size.
+
+    Raises:
+        BadInputError: so small that the vertices couldn't bear the edges, or absurdly large.
+    """
+    steering = graph.steering
+    least = max(16 * graph.counts.edges / graph.counts.nodes**2, 20 / graph.counts.nodes)
+    if not least <= scale <= _LARGEST_SCALE:  # which no NaN is
+        raise BadInputError(
+            f"`scale: {scale:g}` of `make: {graph.name}` can't be made; it has to be from {least:.1g} to "
+            f"{_LARGEST_SCALE:g}."
+        )
+    nodes, edges = round(graph.counts.nodes * scale), round(graph.counts.edges * scale)
+    small = round((steering.components - 1) * scale)
+    lost = max(2 * small, round((graph.counts.nodes - steering.largest_component) * scale)) if small else 0
+    return Shape(
+        nodes=nodes,
+        edges=edges,
+        wedges=round(steering.wedges * scale),
+        max_degree=min(steering.max_degree, (nodes - lost) // 4),
+        components=small + 1,
+        largest_component=nodes - lost,
+        **steering.model_dump(
+            include={"community_share", "community_size", "community_density", "mirrored", "id_order"}
+        ),
+    )
+
+
+class GeneratedDataset:
+    """A preset's graph in normal form, in the cache under its preset, seed, scale and the generator's version."""
+
+    def __init__(self, spec: DatasetSpec, preset: str, cache: Path) -> None:
+        self.spec = spec
+        self.like = published(preset, "make")
+        self.shape = shape_of(self.like, spec.scale)
+        self._folder = cache / "datasets" / f"make-{preset}-s{spec.seed}-x{spec.scale:g}-v{VERSION}"
+        self._path = self._folder / "edges.tsv"
+
+    def prepare(self, progress: Progress) -> StagedFile:
+        """Generates the graph, or finds it in the cache."""
+        self._known(progress)
+        return StagedFile(path=self._path, name=self._path.name, bytes=self._path.stat().st_size, canonical=True)
+
+    def facts(self) -> GraphFacts:
+        """The graph's counts; the triangles only of a graph where they are quickly counted."""
+        return self._known(Silent()).facts
+
+    def counts(self) -> ReadCounts:
+        """What the file is made of: edges only."""
+        return self._known(Silent()).counts
+
+    def graph(self) -> Graph:
+        """The graph in memory, read from the file."""
+        self._known(Silent())
+        return as_graph(read(self._path, _LAYOUT).simple)
+
+    def _known(self, progress: Progress) -> Known:
+        known = load(self._folder / "facts.json") if self._path.is_file() else None
+        return known or self._generate(progress)
+
+    def _generate(self, progress: Progress) -> Known:
+        shape = self.shape
+        progress.detail(f"generate {shape.edges:,} edges like {self.like.title}")
+        keys = generate(shape, self.spec.seed)
+        with whole(self._path) as part:
+            progress.detail(f"write {keys.size:,} edges")
+            write_canonical(keys, part)
+        counts = ReadCounts(lines=keys.size, edge_lines=keys.size)
+        known = Known(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
+        save(self._folder / "facts.json", known)
+        return known

@@ -1,0 +1,386 @@
+"""Reading graphs from text, and keeping what was read.
+
+Every byte is classed as a digit, a separator or something else; tokens and lines are then array operations. A block
+takes the same path whatever its quirks: comments, blank lines, carriage returns, commas, tabs, many spaces. A line that
+can't be an edge is found by its place in the block, so that its number can be told.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv
+
+from assay.input.formats import Layout, Rest, shorten, suspicion, uncompressed
+from assay.input.graph import Collector, Keys, Simple, node_count, unpack
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+from assay.model.input import GraphFacts
+from assay.model.progress import Progress, Silent
+
+Indices = NDArray[np.int64]
+Ids = NDArray[np.uint64]
+
+MAX_ID = 2**63 - 1
+_DIGIT, _OTHER = 1, 2
+_CLASS = np.full(256, _OTHER, dtype=np.uint8)
+_CLASS[[ord(character) for character in " \t\r\n,;"]] = 0
+_CLASS[ord("0") : ord("9") + 1] = _DIGIT
+_POWERS = np.array([10**exponent for exponent in range(20)], dtype=np.uint64)
+
+
+class Block(NamedTuple):
+    """What a block of lines holds: `pairs` of shape (k, 2) in the order of the file, lone ids, and line counts."""
+
+    pairs: Ids
+    lone: Ids
+    lines: int
+    comments: int
+    blank: int
+
+
+class BadLineError(Exception):
+    """A line that can't be used: its index in the block (from 0), what is wrong, and the cure."""
+
+    def __init__(self, index: int, what: str, cure: str) -> None:
+        super().__init__(what)
+        self.index, self.what, self.cure = index, what, cure
+
+
+class _Tokens(NamedTuple):
+    bytes: NDArray[np.uint8]
+    classes: NDArray[np.uint8]
+    starts: Indices
+    ends: Indices
+    first: Indices  # of each line: the index of its first token
+    filling: Indices  # of each line: how many tokens it has
+
+
+def parse(block: bytes, layout: Layout) -> Block:
+    """The numbers in a block that ends with a newline.
+
+    Raises:
+        BadLineError: for the first line that is neither an edge, a comment, blank, nor a lone vertex where allowed.
+    """
+    if block.count(b"\r") != block.count(b"\r\n"):
+        _refuse_bare_return(block)
+    tokens = _tokenise(block)
+    comment = _comments(block, tokens)
+    blank = tokens.filling == 0
+    data = ~(comment | blank)
+    _check_counts(tokens, data, layout)
+    if b",," in block or b";;" in block:
+        _check_empty_fields(block, data)
+    edges = data & (tokens.filling > 1)
+    lone = data & (tokens.filling == 1)
+    left = tokens.first[edges]
+    pairs = np.empty((left.size, 2), dtype=np.uint64)
+    pairs[:, 0] = _numbers(tokens, left, edges)
+    pairs[:, 1] = _numbers(tokens, left + 1, edges)
+    if layout.size is not None:
+        _refuse(
+            np.any((pairs < 1) | (pairs > layout.size), axis=1),
+            edges,
+            f"has an index outside 1 to {layout.size:,}, the matrix's size",
+            "the file was edited or is damaged: fetch it again",
+        )
+    return Block(pairs, _numbers(tokens, tokens.first[lone], lone), data.size, int(comment.sum()), int(blank.sum()))
+
+
+def _tokenise(block: bytes) -> _Tokens:
+    raw = np.frombuffer(block, dtype=np.uint8)
+    classes = _CLASS[raw]
+    inside = classes != 0
+    turns = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    if inside[0]:
+        turns = np.concatenate((np.zeros(1, dtype=turns.dtype), turns))
+    starts, ends = turns[0::2], turns[1::2]
+    before = np.searchsorted(starts, np.flatnonzero(raw == ord("\n")))
+    count = np.diff(before, prepend=0)
+    return _Tokens(raw, classes, starts, ends, before - count, count)
+
+
+def _comments(block: bytes, tokens: _Tokens) -> NDArray[np.bool_]:
+    comment = np.zeros(tokens.filling.size, dtype=np.bool_)
+    if b"#" in block or b"%" in block:
+        filled = tokens.filling > 0
+        opening = tokens.bytes[tokens.starts[tokens.first[filled]]]
+        comment[filled] = (opening == ord("#")) | (opening == ord("%"))
+    return comment
+
+
+def _check_counts(tokens: _Tokens, data: NDArray[np.bool_], layout: Layout) -> None:
+    if not layout.extra_columns:
+        more = np.flatnonzero(data & (tokens.filling > 2))
+        if more.size:
+            raise BadLineError(
+                int(more[0]),
+                "has more than two columns",
+                "if the others are weights or times, cut those columns off, or name the columns in a first "
+                "line of a CSV file; else remove them",
+            )
+    if not layout.lone_lines:
+        single = np.flatnonzero(data & (tokens.filling == 1))
+        if single.size:
+            raise BadLineError(
+                int(single[0]),
+                "holds one column where an edge `u v` is expected",
+                "say `format: edges` if such a line is a vertex without an edge, or `header_lines: N` if "
+                "it belongs to the header; else fetch the file again",
+            )
+
+
+def _refuse_bare_return(block: bytes) -> None:
+    """Hadoop takes a carriage return alone as the end of a line, which other programs don't: such lines are refused."""
+    for index, line in enumerate(block.split(b"\n")):
+        if b"\r" in line[:-1]:
+            raise BadLineError(index, "has a carriage return inside", "give every line its own end, LF or CR LF")
+
+
+def _check_empty_fields(block: bytes, data: NDArray[np.bool_]) -> None:
+    for index, line in enumerate(block.split(b"\n")[:-1]):
+        if data[index] and (b",," in line or b";;" in line):
+            raise BadLineError(index, "has an empty column", "give both ends of the edge, or remove the line")
+
+
+def _numbers(tokens: _Tokens, which: Indices, of_line: NDArray[np.bool_]) -> Ids:
+    """The values of chosen tokens, one on each line of `of_line`."""
+    starts, ends = tokens.starts[which], tokens.ends[which]
+    size = ends - starts
+    longest = int(size.max(initial=0))
+    _refuse(
+        _unreadable(tokens, starts, ends),
+        of_line,
+        "isn't an edge of two whole numbers",
+        "ids are 0 to 2^63-1; if the line is a header say `header_lines: N`, if it is a comment begin it with #",
+    )
+    _refuse(size > 19, of_line, "has an id beyond 2^63-1", "renumber the vertices")
+    values = np.zeros(which.size, dtype=np.uint64)
+    for place in range(min(longest, 19)):
+        digit = tokens.bytes[np.maximum(ends - 1 - place, 0)] - np.uint8(ord("0"))
+        values += np.where(size > place, digit, 0).astype(np.uint64) * _POWERS[place]
+    _refuse(values > MAX_ID, of_line, "has an id beyond 2^63-1", "renumber the vertices")
+    return values
+
+
+def _unreadable(tokens: _Tokens, starts: Indices, ends: Indices) -> NDArray[np.bool_]:
+    strange = tokens.classes == _OTHER
+    if not strange.any():
+        return np.zeros(starts.size, dtype=np.bool_)
+    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(strange, dtype=np.int32)))
+    return np.asarray(upto[ends] > upto[starts])
+
+
+def _refuse(bad: NDArray[np.bool_], of_line: NDArray[np.bool_], what: str, cure: str) -> None:
+    if bad.any():
+        raise BadLineError(int(np.flatnonzero(of_line)[np.argmax(bad)]), what, cure)
+
+
+BLOCK_BYTES = 1 << 23
+MOST_LINE_BYTES = 1 << 23
+
+
+class ReadCounts(Frozen):
+    """What was in the file: all `lines`, of them `header`, `comments`, `blank`, `lone` and `edge_lines`.
+
+    Of the edge lines `self_loops` and `duplicates` (in either direction) were dropped.
+    """
+
+    lines: int
+    header: int = 0
+    comments: int = 0
+    blank: int = 0
+    lone: int = 0
+    edge_lines: int = 0
+    self_loops: int = 0
+    duplicates: int = 0
+
+
+class Reading(NamedTuple):
+    """A file that was read: the simple graph, and what it was made of."""
+
+    simple: Simple
+    counts: ReadCounts
+
+
+def read(path: Path, layout: Layout, progress: Progress | None = None) -> Reading:
+    """Reads a whole file, with memory of about 8 to 16 bytes an edge line.
+
+    Raises:
+        BadInputError: a line can't be used, the first line may be a header, or data are missing.
+    """
+    reader = _Reader(path, layout, progress or Silent())
+    with uncompressed(path) as stream:
+        try:
+            for block in _blocks(stream, layout.skip_bytes):
+                reader.take(block)
+        except _LongLineError:
+            raise BadInputError(
+                f"{path}, line {reader.line}: is longer than {MOST_LINE_BYTES >> 20} MiB; name a file of edges, one "
+                "`u v` per line."
+            ) from None
+    return reader.finish()
+
+
+class _LongLineError(Exception):
+    """A line that is no edge, whatever its end may hold."""
+
+
+class _Reader:
+    """The sums over the blocks of one file."""
+
+    def __init__(self, path: Path, layout: Layout, progress: Progress) -> None:
+        self._path, self._layout, self._progress = path, layout, progress
+        self._collector = Collector()
+        self._line = layout.skip_lines + 1
+        self._comments = self._blank = self._lone = self._edge_lines = 0
+        self._largest = 0  # of all edges but the first
+
+    @property
+    def line(self) -> int:
+        """The number of the next line, from 1."""
+        return self._line
+
+    def take(self, text: bytes) -> None:
+        try:
+            block = parse(text, self._layout)
+        except BadLineError as error:
+            line = text.split(b"\n", error.index + 1)[error.index]
+            raise BadInputError(
+                f"{self._path}, line {self._line + error.index}: `{shorten(line)}` {error.what}; {error.cure}."
+            ) from None
+        self._count(block)
+        self._collector.add_lone(block.lone)
+        if block.pairs.size:
+            self._collector.add(block.pairs)
+        self._progress.detail(f"read {self._edge_lines:,} edge lines")
+
+    def _count(self, block: Block) -> None:
+        others = block.pairs[0 if self._edge_lines else 1 :]
+        self._largest = max(self._largest, int(others.max(initial=0)))
+        self._line += block.lines
+        self._comments += block.comments
+        self._blank += block.blank
+        self._lone += block.lone.size
+        self._edge_lines += block.pairs.shape[0]
+
+    def finish(self) -> Reading:
+        simple = self._collector.finish()
+        layout = self._layout
+        if not self._edge_lines and not self._lone:
+            raise BadInputError(f"{self._path}: holds no edge; check the dataset's `file` and `header_lines`.")
+        if layout.promised is not None and layout.promised != self._edge_lines:
+            raise BadInputError(
+                f"{self._path}, line {layout.skip_lines}: promises {layout.promised:,} entries, but "
+                f"{self._edge_lines:,} follow; the file is cut off or was edited: fetch it again."
+            )
+        problem = suspicion(layout, self._rest(simple)) if layout.single or layout.suspect else None
+        if problem:
+            raise BadInputError(f"{self._path}, {problem}")
+        counts = ReadCounts(
+            lines=self._line - 1,
+            header=layout.skip_lines,
+            comments=self._comments,
+            blank=self._blank,
+            lone=self._lone,
+            edge_lines=self._edge_lines,
+            self_loops=simple.loops,
+            duplicates=simple.duplicates,
+        )
+        return Reading(simple, counts)
+
+    def _rest(self, simple: Simple) -> Rest:
+        """The file without its first edge, if that is suspected."""
+        nodes = node_count(simple)
+        if not self._layout.suspect:
+            return Rest(self._edge_lines, simple.keys.size, nodes, self._largest)
+        ends = self._layout.suspect.numbers
+        only_here = sum(1 for end in set(ends) if _degree(simple, end) <= 1)
+        return Rest(self._edge_lines - 1, simple.keys.size - (ends[0] != ends[1]), nodes - only_here, self._largest)
+
+
+def _degree(simple: Simple, identity: int) -> int:
+    number = identity
+    if simple.table is not None:
+        number = int(np.searchsorted(simple.table, identity))
+    low, high = unpack(simple.keys)
+    return int((low == number).sum() + (high == number).sum())
+
+
+def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:
+    """The rest of a stream behind its first bytes, cut at line ends; each block ends with a newline."""
+    while skip_bytes:
+        skip_bytes -= len(stream.read(min(skip_bytes, BLOCK_BYTES)))
+    kept = b""
+    while chunk := stream.read(BLOCK_BYTES):
+        text = kept + chunk
+        end = text.rfind(b"\n") + 1
+        kept = text[end:]
+        if end:
+            yield text[:end]
+        if len(kept) > MOST_LINE_BYTES:
+            raise _LongLineError
+    if kept:
+        yield kept + b"\n"
+
+
+_CHUNK = 1 << 20
+
+
+def write_canonical(keys: Keys, path: Path) -> None:
+    """Writes packed, sorted, distinct edges; ids are below 2^32. About 3 million lines a second."""
+    schema = pa.schema([("u", pa.uint64()), ("v", pa.uint64())])
+    options = csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+    with csv.CSVWriter(str(path), schema, write_options=options) as writer:
+        for start in range(0, keys.size, _CHUNK):
+            low, high = unpack(keys[start : start + _CHUNK])
+            writer.write_batch(pa.record_batch([pa.array(low), pa.array(high)], schema=schema))
+
+
+class Known(Frozen):
+    """What is known of a content, by its checksum: the graph's counts, and what the file was made of."""
+
+    sha256: str
+    facts: GraphFacts
+    counts: ReadCounts
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of the file as it is on disk, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` by one rename if the block ends well, and goes away otherwise."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def save(path: Path, known: Known) -> None:
+    """Writes `known` as JSON, whole or not at all."""
+    with whole(path) as part:
+        part.write_text(json.dumps(known.model_dump(mode="json"), indent=1) + "\n")
+
+
+def load(path: Path, sha256: str | None = None) -> Known | None:
+    """What was saved; None if nothing was, or for another content than `sha256`, or by another version of Assay."""
+    try:
+        known = Known.model_validate_json(path.read_text())
+    except (OSError, ValueError):
+        return None
+    whole_facts = known.facts.wedges_by_degree is not None
+    return known if whole_facts and sha256 in (None, known.sha256) else None

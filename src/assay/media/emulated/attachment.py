@@ -1,0 +1,371 @@
+"""An emulated drive from its backing file to a mounted file system, step by step.
+
+Each step leaves with the caller's scope (an ExitStack) how to undo it, before or as soon as it has taken anything: the
+file system is unmounted, the loop device detached, the emulator stopped; the backing file goes with the lease. A scope
+that is let go of (`pop_all`) leaves the drive attached after this process ends.
+"""
+
+import ctypes
+import errno
+import fcntl
+import os
+import re
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from assay.host.lease import Lease
+from assay.host.mounts import Loop, loops
+from assay.media.emulated.emulator import Drive, System, serve
+from assay.media.emulated.profile import Profile
+from assay.media.page_cache import resident_bytes
+from assay.model.base import Frozen
+from assay.model.errors import AssayError, BadInputError
+from assay.model.probe import WatchedDisk
+
+LOOP_CTL_GET_FREE = 0x4C82
+"""Name a free loop device, making one if need be (linux/loop.h)."""
+
+CONTROL = Path("/dev/loop-control")
+
+
+class Queue(Frozen):
+    """How the kernel treats the block device.
+
+    `depth` requests at most are given to the drive at once; those beyond wait in the scheduler, which sorts and merges
+    them. The kernel's own choices for real drives: `mq-deadline` for those on SATA, `none` for NVMe (blk-mq).
+    """
+
+    rotational: bool
+    scheduler: str
+    depth: int
+    read_ahead_kb: int = 128
+
+
+def check_loop_devices(control: Path = CONTROL) -> Path:
+    """A loop device that is free now. Raises BadInputError when none can be had."""
+    try:
+        descriptor = os.open(control, os.O_RDWR | os.O_CLOEXEC)
+    except OSError as error:
+        raise BadInputError(
+            f"emulated drives need loop devices, and {control} can't be opened ({error.strerror}): load the kernel's "
+            "module with `modprobe loop`, or in a container make the device available"
+        ) from None
+    try:
+        number = fcntl.ioctl(descriptor, LOOP_CTL_GET_FREE)
+    except OSError as error:
+        raise BadInputError(f"no loop device is free and none can be made ({error.strerror})") from None
+    finally:
+        os.close(descriptor)
+    device = Path(f"/dev/loop{number}")
+    if not device.exists():
+        raise BadInputError(
+            f"no loop device is free: the kernel offers /dev/loop{number}, which is not there; "
+            f"make it with `mknod /dev/loop{number} b 7 {number}`, or detach another (`losetup -l` lists them)"
+        )
+    return device
+
+
+def schedulers(device: Path, sys: Path = Path("/sys")) -> tuple[str, ...]:
+    """What a block device's queue offers, the one in use first; empty where the kernel does not tell."""
+    try:
+        words = (sys / "block" / device.name / "queue" / "scheduler").read_text().split()
+    except OSError:
+        return ()
+    return tuple(word.strip("[]") for word in sorted(words, key=lambda word: "[" not in word))
+
+
+def scheduler_to_use(wanted: str, offered: Collection[str]) -> str:
+    """The one that such a drive would have, or none where this kernel does not offer it."""
+    return wanted if wanted in offered or not offered else "none"
+
+
+def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> Path:
+    """A loop device on a file, with direct I/O so that nothing is cached twice; it is detached with the scope."""
+    device = Path(system.run("losetup", "--find", "--show", "--direct-io=on", str(file)).strip())
+    # Its file by the name that the kernel gives it: links in the path are gone from that.
+    scope.callback(system.detach, next((loop for loop in loops() if loop.device == device), Loop(device, file)))
+    set_queue(device, queue, system)
+    return device
+
+
+def set_queue(device: Path, queue: Queue, system: System) -> None:
+    """Make the block layer treat the device as it would the real drive. Raises AssayError when it does not.
+
+    Where the kernel does not offer the drive's scheduler there is none.
+    """
+    folder = Path("/sys/block") / device.name / "queue"
+    wanted = (
+        ("scheduler", "none"),
+        # Without a scheduler this bounds what the driver is given at once; with one it would bound the scheduler's own.
+        ("nr_requests", str(queue.depth)),
+        ("rotational", "1" if queue.rotational else "0"),
+        ("scheduler", scheduler_to_use(queue.scheduler, schedulers(device))),
+        ("read_ahead_kb", str(queue.read_ahead_kb)),
+    )
+    for name, value in wanted:
+        if not system.write(folder / name, f"{value}\n"):
+            raise AssayError(f"{device} can't be set up as the drive is: {folder / name} does not take {value!r}")
+
+
+SATA_DEPTH, LOOP_DEPTH = 32, 128
+"""Native command queueing's depth, and what a loop device gives its file at most."""
+
+LEAST_FREE_BYTES = 256 << 20
+"""What an empty file system's own structures may take of the backing disk."""
+
+
+KEEP_SIZE, PUNCH_HOLE = 1, 2
+"""FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE (linux/falloc.h)."""
+
+BLOCK_BYTES = 4096
+
+
+class Measuring(Protocol):
+    """The emulator's program, as far as attaching needs it."""
+
+    binary: Path
+
+    def measure(self, device: Path, home: Path) -> dict[str, Any]:
+        """See `assay.media.emulated.emulator.Emulator.measure`."""
+        ...
+
+
+def queue_of(profile: Profile) -> Queue:
+    """As Debian's kernel treats such a drive: mq-deadline on SATA, no scheduler for NVMe, which has deeper queues."""
+    depth = int(profile.values.get("queue_depth", SATA_DEPTH if profile.kind != "null" else LOOP_DEPTH))
+    on_sata = profile.kind == "hdd" or depth <= SATA_DEPTH
+    return Queue(
+        rotational=profile.kind == "hdd",
+        scheduler="mq-deadline" if on_sata else "none",
+        depth=min(depth, LOOP_DEPTH),
+    )
+
+
+class Raw(NamedTuple):
+    """A block device, and the emulator behind it."""
+
+    device: Path
+    drive: Drive
+
+
+def attach_raw(
+    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System, scope: ExitStack
+) -> Raw:
+    """An empty block device whose emulator answers at once until `begin`; both go with the scope.
+
+    Raises BadInputError where the disk below `place` is too small, AssayError when a step fails; then nothing stays.
+    """
+    drive = Drive(lease.make_directory(place / f"assay-{lease.id}"))
+    _make_backing_file(drive.backing, profile.name, size_bytes)
+    (drive.home / "profile.json").write_text(profile.for_emulator)
+    # Whose it is, for those who find it without knowing where its user keeps leases.
+    (drive.home / "lease").write_text(str(lease.file))
+    serve(emulator.binary, drive, lease.environment(os.environ), system, scope)
+    return Raw(attach_loop(drive.disk, queue_of(profile), system, scope), drive)
+
+
+@contextmanager
+def raw_drive(
+    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
+) -> Iterator[tuple[Path, Drive]]:
+    """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
+    with ExitStack() as scope:
+        raw = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
+        raw.drive.begin(emulator.measure(raw.device, raw.drive.home))
+        yield raw
+
+
+def _make_backing_file(file: Path, drive: str, size_bytes: int) -> None:
+    """Sparse: it takes no room yet."""
+    numbers = os.statvfs(file.parent)
+    free = numbers.f_bavail * numbers.f_frsize
+    if free < LEAST_FREE_BYTES:
+        raise BadInputError(
+            f"the disk below {file.parent.parent} is too small for the backing file of {drive}: {free >> 20} MiB are "
+            f"free, and an empty drive may take {LEAST_FREE_BYTES >> 20} MiB; make room or name another place"
+        )
+    try:
+        with file.open("xb") as made:
+            made.truncate(size_bytes)
+            holes = can_punch_holes(made.fileno())
+    except OSError as error:
+        raise AssayError(
+            f"a file of {size_bytes} bytes can't be made below {file.parent.parent} ({error.strerror}); "
+            "name a place on another file system, or take a smaller size"
+        ) from None
+    if not holes:
+        raise BadInputError(
+            f"the file system below {file.parent.parent} can't give back parts of a file, which what is deleted on "
+            f"{drive} must; name a place on another one, such as ext4, xfs, btrfs or tmpfs"
+        )
+
+
+def can_punch_holes(descriptor: int) -> bool:
+    """fallocate(2): whether the file system can free a range within a file. Tried on a file that is still empty."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    start, length = ctypes.c_int64(0), ctypes.c_int64(BLOCK_BYTES)
+    failed = libc.fallocate64(descriptor, PUNCH_HOLE | KEEP_SIZE, start, length)
+    return not failed or ctypes.get_errno() not in {errno.EOPNOTSUPP, errno.ENOSYS}
+
+
+Kind = Literal["ext4", "xfs"]
+
+# The backing file is new and reads as zeros, so nothing needs to be zeroed or discarded beforehand.
+MAKE = {
+    "ext4": ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard"),
+    "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
+}
+# ext4 would zero its inode tables, and read its block bitmaps all over the drive, in the background and beside
+# everything measured: for a minute or for hours on a large drive.
+OPTIONS = {"ext4": "discard,noinit_itable,no_prefetch_block_bitmaps", "xfs": "discard"}
+PREFETCH_SINCE = (5, 13)
+"""Older kernels do not read them ahead, and don't know the option."""
+
+LEAST_BYTES = {"ext4": 64 << 20, "xfs": 300 << 20}
+"""What the tools accept at least (mkfs.xfs 5.19 and newer refuse less)."""
+
+SHUT_DOWN, WITHOUT_LOG = 0x8004587D, 2
+"""EXT4_IOC_SHUTDOWN and XFS_IOC_GOINGDOWN, the same number; and not to write out the log first."""
+
+FLUSH_BUFFERS = 0x1261
+"""BLKFLSBUF (linux/fs.h): write out and drop a block device's own cached pages."""
+
+
+def options(kind: Kind, kernel: str) -> str:
+    """Mount options that a kernel of this release (`6.1.0-13-amd64`) understands."""
+    release = tuple(int(number) for number in re.findall(r"\d+", kernel)[:2])
+    chosen = OPTIONS[kind].split(",")
+    return ",".join(one for one in chosen if one != "no_prefetch_block_bitmaps" or release >= PREFETCH_SINCE)
+
+
+def make_file_system(device: Path, kind: Kind, system: System) -> None:
+    """An empty file system on all of a device."""
+    system.run(*MAKE[kind], str(device))
+
+
+def mount(device: Path, kind: Kind, point: Path, system: System, scope: ExitStack) -> None:
+    """Mount a device's file system; it is unmounted with the scope.
+
+    What is still unwritten then is dropped: the drive goes too, and writing gigabytes of a trial's files to an emulated
+    hard disk first would only take time.
+    """
+    scope.callback(system.unmount, point)
+    system.run("mount", "-t", kind, "-o", options(kind, os.uname().release), str(device), str(point))
+    scope.callback(shut_down, point, device)
+
+
+def shut_down(point: Path, device: Path) -> None:
+    """Cut a file system off its device, dead or alive; its unwritten pages are dropped when it is unmounted.
+
+    Nothing happens when what is found at the mount point lies on any other device: that is somebody else's.
+    """
+    with suppress(OSError):
+        descriptor = os.open(point, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if os.fstat(descriptor).st_dev == device.stat().st_rdev:
+                fcntl.ioctl(descriptor, SHUT_DOWN, struct.pack("I", WITHOUT_LOG))
+        finally:
+            os.close(descriptor)
+
+
+def write_out(place: Path) -> None:
+    """syncfs(2): write out this file system only, not all of the machine's. Raises OSError when its device fails."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.syncfs(descriptor):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(place))
+    finally:
+        os.close(descriptor)
+
+
+def forget_files(place: Path) -> None:
+    """posix_fadvise(2): ask the kernel to forget the clean pages of every file below a place."""
+    for folder, _, names in os.walk(place):
+        for name in names:
+            try:
+                descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                with suppress(OSError):  # a pipe or a socket has no pages
+                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(descriptor)
+
+
+def make_cold(point: Path, device: Path) -> int:
+    """Write out one file system and drop what the kernel caches of it; bytes of its files that stay cached.
+
+    Touches no other file system. Data, directories and allocation tables are read from the device again; what stays are
+    inodes and names that the kernel holds in their own form (a few KiB for a trial's files).
+    """
+    write_out(point)
+    forget_files(point)
+    descriptor = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(descriptor, FLUSH_BUFFERS)
+    finally:
+        os.close(descriptor)
+    return resident_bytes(point)
+
+
+class Wanted(Frozen):
+    """What is to be attached: a drive, how much of it, its file system, and the directory its backing file goes to."""
+
+    profile: Profile
+    size_bytes: int
+    file_system: Kind
+    place: Path
+    mount_point: Path | None = None
+
+
+class Attached(NamedTuple):
+    """A mounted emulated drive; `path_cost` is what `measure` told."""
+
+    drive: Drive
+    device: Path
+    mount_point: Path
+    path_cost: Mapping[str, Any]
+
+    def watched(self, medium: str, *, rotational: bool, log: Path | None) -> WatchedDisk:
+        """As probes see it."""
+        return WatchedDisk(
+            medium=medium, kind="emulated", place=self.mount_point, device=self.device, rotational=rotational, log=log
+        )
+
+
+def wanted_size(profile: Profile, size_bytes: int | None, file_system: Kind, capacity: int) -> int:
+    """Bytes of the drive that are used, from its start. Raises BadInputError when they are too many or too few."""
+    size = (size_bytes or capacity) // BLOCK_BYTES * BLOCK_BYTES
+    if size > capacity:
+        raise BadInputError(f"{size_bytes} bytes are more than the drive {profile.name} has ({capacity})")
+    if size < LEAST_BYTES[file_system]:
+        raise BadInputError(f"{size} bytes are too few: {file_system} needs {LEAST_BYTES[file_system]} at least")
+    return size
+
+
+def attach_drive(wanted: Wanted, lease: Lease, emulator: Measuring, system: System, scope: ExitStack) -> Attached:
+    """The drive, empty, mounted and behaving as its profile says; it goes with the scope.
+
+    Raises AssayError (BadInputError where the backing disk is too small) when a step fails; the scope undoes the rest.
+    """
+    device, drive = attach_raw(wanted.profile, wanted.size_bytes, wanted.place, lease, emulator, system, scope)
+    point = wanted.mount_point or drive.home / "mount"
+    point.mkdir(exist_ok=True)
+    make_file_system(device, wanted.file_system, system)
+    cost = emulator.measure(device, drive.home)
+    mount(device, wanted.file_system, point, system, scope)
+    drive.begin(cost)
+    return Attached(drive=drive, device=device, mount_point=point, path_cost=cost)
+
+
+def path_text(cost: Mapping[str, Any]) -> str:
+    """`read 21 us + 0.12 ns/byte, write ...`."""
+    lines = {name: line for name, line in cost.items() if isinstance(line, Mapping)}
+    return ", ".join(
+        f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte" for name, line in lines.items()
+    )

@@ -1,0 +1,385 @@
+"""The emulator: its program, a running process of it, and the socket by which it is steered.
+
+Everything of one drive lies in one directory, its home: `disk.img` (the sparse backing file), `drive/` (the emulator's
+FUSE mount, in which the one file `disk` is the drive), `mount/` (the file system on it), `profile.json`, `control` (the
+socket) and `emulator.log`.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from assay.host.mounts import Loop, detach, unmount
+from assay.media.emulated.profile import Profile
+from assay.model.base import Frozen
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.naming import nearest
+
+MOST_WORDS = 400
+"""Characters of a failed command's words that are told."""
+
+
+class Running(Protocol):
+    """A process that was started (subprocess.Popen is one)."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """The exit code once it has ended; negative for the signal that killed it."""
+        ...
+
+
+class System(Protocol):
+    """Commands, processes, settings in sysfs, and letting go of mounts and loop devices."""
+
+    def run(self, *command: str) -> str:
+        """Run a command to its end; what it printed. Raises AssayError with its last words when it fails."""
+        ...
+
+    def start(self, command: tuple[str, ...], directory: Path, log: Path, environment: Mapping[str, str]) -> Running:
+        """Start a process in a session of its own, so that no key pressed in a terminal reaches it."""
+        ...
+
+    def write(self, file: Path, text: str) -> bool:
+        """Write a setting; False when the kernel does not take it."""
+        ...
+
+    def unmount(self, point: Path) -> None:
+        """See `assay.host.mounts.unmount`."""
+        ...
+
+    def detach(self, loop: Loop) -> None:
+        """See `assay.host.mounts.detach`."""
+        ...
+
+
+class RealSystem:
+    """This machine."""
+
+    def run(self, *command: str) -> str:
+        """With the C locale, and a minute's patience."""
+        environment = {**os.environ, "LC_ALL": "C"}
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=60, env=environment,
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        except FileNotFoundError:
+            raise AssayError(f"there is no {command[0]} on this machine; install it (see `assay doctor`)") from None
+        except subprocess.TimeoutExpired:
+            raise AssayError(f"{' '.join(command)} did not end within a minute") from None
+        if done.returncode:
+            words = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+            raise AssayError(f"{' '.join(command)} failed: {words[-MOST_WORDS:]}")
+        return done.stdout
+
+    def start(self, command: tuple[str, ...], directory: Path, log: Path, environment: Mapping[str, str]) -> Running:
+        """Its output goes to a file, which outlives this process as the process may."""
+        with log.open("ab") as output:
+            return subprocess.Popen(
+                command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+
+    def write(self, file: Path, text: str) -> bool:
+        """A single write, as sysfs wants it."""
+        try:
+            file.write_text(text)
+        except OSError:
+            return False
+        return True
+
+    def unmount(self, point: Path) -> None:
+        """With retries."""
+        unmount(point)
+
+    def detach(self, loop: Loop) -> None:
+        """With retries."""
+        detach(loop)
+
+
+BAD_PROFILE = 2
+PATIENCE_S = 30
+
+
+class FigureSpec(Frozen):
+    """One figure of a kind of drive: its bounds, and its value where a profile does not give it."""
+
+    name: str
+    meaning: str
+    unit: str
+    least: float
+    most: float
+    default: float | None
+
+
+class Emulator:
+    """The program that set-up built."""
+
+    def __init__(self, installation: Installation) -> None:
+        self.binary = installation.parts / "emulator" / "release" / "assay-emulator"
+        self._reason = installation.parts / "emulator.missing"
+
+    def missing(self) -> str | None:
+        """Why there is no such program, and how to get it; None when it is there."""
+        if self.binary.is_file():
+            return None
+        try:
+            reason = self._reason.read_text().splitlines()[0]
+        except (OSError, IndexError):
+            reason = "run setup/prepare emulator"
+        return f"the drive emulator is not built: {reason}"
+
+    @cached_property
+    def digest(self) -> str:
+        """The start of the program's SHA-256; empty when there is no such program."""
+        try:
+            return hashlib.sha256(self.binary.read_bytes()).hexdigest()[:16]
+        except OSError:
+            return ""
+
+    def figures(self) -> Mapping[str, tuple[FigureSpec, ...]]:
+        """The figures of each kind of drive."""
+        kinds = json.loads(self._run("figures").stdout)
+        return {
+            one["kind"]: tuple(FigureSpec.model_validate(figure) for figure in one["figures"]) for one in kinds
+        }  # fmt: skip
+
+    def check(self, profile: Profile) -> None:
+        """Raises BadInputError that names the figure, its value, the bounds and the line, for all that is wrong."""
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(profile.for_emulator)
+            file.flush()
+            done = self._run("check", file.name, good=(0, BAD_PROFILE))
+        if done.returncode == 0:
+            return
+        errors = json.loads(done.stdout)["errors"]
+        raise BadInputError("; ".join(self._sentence(error, profile) for error in errors))
+
+    def measure(self, device: Path, home: Path) -> dict[str, Any]:
+        """What requests to a passive drive cost on their way, as the emulator takes it at its beginning.
+
+        `home` holds the drive's control socket; it is reached from there, since its whole path may be too long.
+        """
+        cost: dict[str, Any] = json.loads(self._run("measure", str(device), "control", place=home).stdout)
+        return cost
+
+    def _sentence(self, error: Mapping[str, Any], profile: Profile) -> str:
+        """One error with its place in the file; an unknown figure with the nearest one."""
+        figure = error["figure"]
+        where = profile.where(figure)
+        if error["least"] is None and figure in profile.figures:
+            names = [spec.name for spec in self.figures()[profile.kind]]
+            return f"{where}: a drive of kind {profile.kind} has no figure {figure!r}; {nearest(figure, names)}"
+        return f"{where}: {error['message']}"
+
+    def _run(
+        self, *arguments: str, good: tuple[int, ...] = (0,), place: Path | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        try:
+            done = subprocess.run(
+                [self.binary, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE_S,
+                stdin=subprocess.DEVNULL, cwd=place,
+            )  # fmt: skip
+        except OSError as error:
+            raise AssayError(self.missing() or f"{self.binary} can't be run: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise AssayError(f"assay-emulator {arguments[0]} did not end within {PATIENCE_S} s") from None
+        if done.returncode not in good:
+            words = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
+            raise AssayError(f"assay-emulator {arguments[0]} failed: {words}")
+        return done
+
+
+READY_S = 10.0
+STOP_S = 5.0
+ANSWER_S = 20.0
+POLL_S = 0.005
+REQUEST_LOG = "requests.log"
+QUICK_S = 2.0
+"""How long one look at whether it is alive waits for an answer."""
+SILENT_S, SILENT_LOOKS = 30.0, 5
+"""An emulator that gives none for so long, at so many looks, hangs; on a busy machine one answer may well be late."""
+SPARED_FROM_OOM = "-1000"
+"""The kernel shall not pick the emulator when memory runs out: all that is mounted on it would die (proc(5))."""
+
+
+class GoneError(AssayError):
+    """The emulator is no longer there."""
+
+
+class SilentError(AssayError):
+    """The emulator is there and gave no answer in time."""
+
+
+class Drive:
+    """The emulator whose home this is, whoever started it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.backing = home / "disk.img"
+        self.mount = home / "drive"
+        self.disk = home / "drive" / "disk"
+        self.log = home / "emulator.log"
+        self.process: Running | None = None
+        self.seen: Mapping[str, Any] = {}
+        self._request_log: Path | None = None
+        self._silent_since = 0.0
+        self._silent_looks = 0
+
+    @property
+    def seed(self) -> int:
+        """What settles all that a real drive leaves to chance: another one for each home, so for each lease."""
+        return int(hashlib.sha256(self.home.name.encode()).hexdigest()[:8], 16)
+
+    def ask(self, command: str, patience_s: float = ANSWER_S) -> dict[str, Any]:
+        """Send one line to the emulator; its answer.
+
+        Raises GoneError when it is not there, SilentError when it gives none in time, AssayError when it refuses.
+        """
+        word = command.partition(" ")[0]
+        try:
+            with _connected(self.home, patience_s) as connection:
+                connection.sendall(command.encode() + b"\n")
+                answer = connection.makefile("rb").readline()
+        except (TimeoutError, BlockingIOError) as error:  # the latter: too many wait for a connection
+            raise SilentError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
+        except OSError as error:
+            raise GoneError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
+        if not answer:
+            raise GoneError(f"the drive emulator ended while it was asked to {word!r}")
+        content: dict[str, Any] = json.loads(answer)
+        if "error" in content:
+            raise AssayError(f"the drive emulator refused {word!r}: {content['error']}")
+        return content
+
+    def begin(self, path_cost: Mapping[str, Any] | None = None) -> None:
+        """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway."""
+        self.ask("begin" if path_cost is None else f"begin {json.dumps({'path': path_cost})}")
+
+    def request_log(self) -> Path | None:
+        """The file that it writes its log of requests to, from now on; None when the emulator refuses."""
+        if self._request_log is None:
+            with suppress(AssayError):
+                self.ask(f"trace {REQUEST_LOG}")
+                self._request_log = self.home / REQUEST_LOG
+        return self._request_log
+
+    def failure(self) -> str | None:
+        """Why its emulator can't be used: it is gone, or hangs; None while it answers (what it reports is `seen`)."""
+        code = self.process.poll() if self.process else None
+        if code is not None:
+            return f"the drive emulator {ended(code)}{self.last_words()}"
+        try:
+            self.seen = self.ask("report", QUICK_S)
+        except SilentError:
+            return self._silence()
+        except GoneError:
+            return f"the drive emulator is gone{self.last_words()}"
+        self._silent_looks = 0
+        return None
+
+    def kill(self) -> None:
+        """End an emulator that hangs: what waits for it, in the kernel too, gets an I/O error."""
+        if self.process is not None and self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGKILL)
+
+    def _silence(self) -> str | None:
+        """One more look without an answer; the failure when there have been enough."""
+        if self._silent_looks == 0:
+            self._silent_since = time.monotonic() - QUICK_S
+        self._silent_looks += 1
+        silent_s = time.monotonic() - self._silent_since
+        if silent_s < SILENT_S or self._silent_looks < SILENT_LOOKS:
+            return None
+        return f"the drive emulator does not answer since {silent_s:.0f} s{self.last_words()}"
+
+    def last_words(self) -> str:
+        """The last line of its log that is more than `ready`, to go at a sentence's end."""
+        try:
+            lines = self.log.read_text(errors="replace").split("\n")
+        except OSError:
+            return ""
+        said = [line.strip() for line in lines if line.strip() not in {"", "ready"}]
+        return f"; its last words: {said[-1]}" if said else ""
+
+
+def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: System, scope: ExitStack) -> None:
+    """Start the drive's emulator; it is passive (no delays) until `begin`, and ends with the scope.
+
+    Needs `profile.json` and the backing file in its home. Raises AssayError when it does not get ready.
+    """
+    drive.mount.mkdir(exist_ok=True)
+    # Relative names: a Unix socket's path may have no more than 107 bytes, whatever the home's has.
+    command = (
+        str(binary), "serve", "--profile", "profile.json", "--backing", drive.backing.name,
+        "--mount", str(drive.mount), "--control", "control", "--seed", str(drive.seed),
+    )  # fmt: skip
+    scope.callback(system.unmount, drive.mount)
+    scope.callback(_stop, drive)
+    drive.process = system.start(command, drive.home, drive.log, environment)
+    system.write(Path(f"/proc/{drive.process.pid}/oom_score_adj"), SPARED_FROM_OOM)
+    _wait_until_ready(drive)
+
+
+def _wait_until_ready(drive: Drive) -> None:
+    """The line `ready` tells that it is mounted."""
+    deadline = time.monotonic() + READY_S
+    while "ready" not in _text(drive.log).splitlines():
+        code = drive.process.poll() if drive.process else None
+        if code is not None:
+            raise AssayError(f"the drive emulator {ended(code)} before it was ready{drive.last_words()}")
+        if time.monotonic() > deadline:
+            raise AssayError(f"the drive emulator was not ready within {READY_S:.0f} s{drive.last_words()}")
+        time.sleep(POLL_S)
+
+
+def _stop(drive: Drive) -> None:
+    """Ask it to end, and end it when it does not; one that died earlier is fine."""
+    process = drive.process
+    if process is None:
+        return
+    with suppress(AssayError):
+        drive.ask("stop", patience_s=STOP_S)
+    deadline = time.monotonic() + STOP_S
+    while process.poll() is None:
+        if time.monotonic() > deadline:
+            drive.kill()
+        time.sleep(POLL_S)
+
+
+def ended(code: int) -> str:
+    """How a process ended, as the middle of a sentence."""
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+
+@contextmanager
+def _connected(home: Path, patience_s: float) -> Iterator[socket.socket]:
+    """A connection to the control socket; by the home's descriptor, since its whole path may be too long."""
+    directory = os.open(home, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(patience_s)
+            connection.connect(f"/proc/self/fd/{directory}/control")
+            yield connection
+    finally:
+        os.close(directory)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,163 @@
+"""Emulated drives that outlive the command that attached them, and what crashed commands left: attach, list, detach."""
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.host.lease import Lease, leases, uninterrupted
+from assay.host.mounts import below, check_no_strangers, let_go, loops, mounts
+from assay.host.processes import end_processes, marked_processes
+from assay.media.emulated.attachment import shut_down
+from assay.media.emulated.emulator import Drive
+from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.model.base import Frozen
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+
+HOME = re.compile(rf"^(?P<home>/.*/assay-(?P<id>{PURPOSE}-[0-9a-f]{{12}}))/")
+"""The marker: the directory in which a drive's backing file and mount points lie."""
+
+YOUNG_S = 60.0
+
+HANG_S = 4.0
+"""How long a drive that should be alive may take to let go before its emulator is ended first."""
+
+
+class Kept(Frozen):
+    """An emulated drive on this machine.
+
+    `state` is `attached` (the user did), `in use` (by a run), `left over` (its command was killed), `broken` (it stays
+    attached, but its emulator is gone) or `foreign` (left over by a command whose leases are no longer there).
+    """
+
+    id: str
+    state: Literal["attached", "in use", "left over", "broken", "foreign"]
+    home: Path
+    profile: str = ""
+    device: str = ""
+    mount_point: Path | None = None
+    backing_bytes: int = 0
+
+
+def attach(medium: EmulatedMedium, installation: Installation, mount_point: Path | None = None) -> Kept:
+    """Attach a drive and leave it so. Raises BadInputError before anything starts, AssayError after; nothing stays."""
+    medium.check()
+    if mount_point is not None:
+        _check_mount_point(mount_point)
+    with ExitStack() as scope:
+        lease = scope.enter_context(Lease(installation.state, PURPOSE))
+        attached = medium.attach(lease, scope, mount_point)
+        lease.note("profile", medium.profile.name)
+        lease.note("device", str(attached.device))
+        lease.note("mount_point", str(attached.mount_point))
+        lease.keep()
+        scope.pop_all()
+    return _kept(lease)
+
+
+def drives(installation: Installation) -> list[Kept]:
+    """All emulated drives on this machine, whoever attached them."""
+    own = [_kept(lease) for lease in leases(installation.state) if lease.purpose == PURPOSE and lease.directories]
+    known = {kept.home for kept in own}
+    return own + [foreign for foreign in _foreign(installation) if foreign.home not in known]
+
+
+def detach(kept: Kept, installation: Installation) -> dict[str, Any]:
+    """Detach a drive, with its data; the last report of its emulator, empty when it was gone.
+
+    Raises AssayError when something still uses it; at once, and nothing is touched, when somebody else's file system is
+    mounted on it or below its home.
+    """
+    check_no_strangers([kept.home])
+    report: dict[str, Any] = {}
+    with suppress(AssayError):
+        report = Drive(kept.home).ask("report", patience_s=HANG_S)
+    with uninterrupted():
+        hanging, devices = below([kept.home])
+        for mount in hanging:
+            for device in (loop.device for loop in devices if str(loop.device) == mount.source):
+                shut_down(Path(mount.point), device)
+        # While its emulator lives nothing waits for a dead device; one that hangs is ended first.
+        with suppress(AssayError):
+            let_go([kept.home], HANG_S)
+        for lease in leases(installation.state):
+            if lease.id == kept.id:
+                lease.release()
+        end_processes(lambda: marked_processes(kept.id), grace_s=0)
+        let_go([kept.home])
+        shutil.rmtree(kept.home, ignore_errors=True)
+    return report
+
+
+def named(name: str, everything: list[Kept]) -> Kept:
+    """The drive with an id, a mount point or (when there is one) a profile's name. Raises BadInputError."""
+    found = [kept for kept in everything if name in {kept.id, str(kept.mount_point or "")}]
+    found = found or [kept for kept in everything if kept.profile == name and kept.state != "in use"]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInputError(
+            f"{name!r} is attached more than once; name one by its id: {', '.join(k.id for k in found)}"
+        )
+    ids = ", ".join(kept.id for kept in everything) or "none at all"
+    raise BadInputError(f"no drive {name!r} is attached; `assay media list` shows what is: {ids}")
+
+
+def removable(everything: list[Kept]) -> list[Kept]:
+    """What `detach --all` takes: all but what a run is using."""
+    return [kept for kept in everything if kept.state != "in use"]
+
+
+def _kept(lease: Lease) -> Kept:
+    home = lease.directories[0]
+    state: Literal["attached", "in use", "left over", "broken"] = "in use"
+    if lease.kept:
+        state = "broken" if Drive(home).failure() else "attached"
+    elif lease.stale:
+        state = "left over"
+    point = lease.details.get("mount_point")
+    return Kept(
+        id=lease.id, state=state, home=home, profile=lease.details.get("profile", ""),
+        device=lease.details.get("device", ""), mount_point=Path(point) if point else None,
+        backing_bytes=_taken(home),
+    )  # fmt: skip
+
+
+def _foreign(installation: Installation) -> Iterator[Kept]:
+    """Drives whose lease is nowhere written down: found by their mounts, loop devices and directories."""
+    paths = [*(mount.point for mount in mounts()), *(str(loop.backing_file) for loop in loops())]
+    paths += [f"{folder}/" for folder in (installation.parts / "work").resolve().glob(f"assay-{PURPOSE}-*")]
+    homes = {Path(match["home"]): match["id"] for path in paths if (match := HOME.match(f"{path}/"))}
+    for home, name in sorted(homes.items()):
+        if not _is_held(home):
+            yield Kept(id=name, state="foreign", home=home, backing_bytes=_taken(home))
+
+
+def _is_held(home: Path) -> bool:
+    """The lease that a drive's home names is there and its owner lives, or the home is too young to name one yet."""
+    try:
+        file = Path((home / "lease").read_text().strip())
+        return any(lease.kept or not lease.stale for lease in leases(file.parents[1]) if lease.id == file.stem)
+    except OSError:
+        return home.is_dir() and time.time() - home.stat().st_mtime < YOUNG_S
+
+
+def _taken(home: Path) -> int:
+    """Bytes that the sparse backing file takes of its disk."""
+    try:
+        return Drive(home).backing.stat().st_blocks * 512
+    except OSError:
+        return 0
+
+
+def _check_mount_point(point: Path) -> None:
+    if point.is_symlink() or (point.exists() and not point.is_dir()):
+        raise BadInputError(f"{point} is not a directory; name an empty one, or one that is not there yet")
+    if point.is_dir() and any(point.iterdir()):
+        raise BadInputError(f"{point} is not empty: what is in it would be hidden; name an empty directory")
+    if not point.exists() and not point.parent.is_dir():
+        raise BadInputError(f"{point.parent} is not there; make it first, or name another directory")

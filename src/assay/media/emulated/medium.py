@@ -1,0 +1,378 @@
+"""A drive that you don't have: emulated as its profile says, under a real file system and page cache."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assay.host.lease import Lease
+from assay.host.mounts import mount_of
+from assay.media.directory import disk_facts
+from assay.media.emulated.attachment import (
+    Attached,
+    Wanted,
+    attach_drive,
+    check_loop_devices,
+    make_cold,
+    path_text,
+    queue_of,
+    scheduler_to_use,
+    schedulers,
+    wanted_size,
+    write_out,
+)
+from assay.media.emulated.emulator import Emulator, RealSystem, SilentError, System
+from assay.media.emulated.profile import Profile, find_profile
+from assay.media.emulated.requirements import missing
+from assay.model.doubt import Doubt
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.medium import Space
+from assay.model.probe import WatchedDisk, WatchedProcess
+from assay.model.trial import MediumSpec
+
+LATE_SHARE, LATE_S = 0.02, 0.2
+"""Replies that are overdue for a larger share of a part's time, and for longer, are doubted."""
+
+OVERSHOOT_SHARE = 0.1
+"""Half of the replies leaving later than this share of the drive's mean response time are doubted."""
+
+SHORT_BYTES = 4096
+
+
+def doubts_of(
+    medium: str, profile: Profile, path_cost: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]
+) -> tuple[Doubt, ...]:
+    """What the reports since attaching say, each doubt by the worst of them, and what the path's cost says."""
+    found = []
+    worst = max((one for one in reports if _late_s(one) > LATE_S), key=_late_share, default={})
+    if _late_share(worst) > LATE_SHARE:
+        found.append(_late(medium, worst))
+    over = max(reports, key=_overshoot_share, default={})
+    if _overshoot_share(over) > OVERSHOOT_SHARE:
+        found.append(_overshot(medium, over))
+    response_us, path_us = _response_us(profile), path_us_of(path_cost)
+    if response_us is not None and path_us > response_us:
+        found.append(_path_too_long(medium, path_us, response_us))
+    if any(not report.get("memory_locked", True) for report in reports):
+        found.append(_not_locked(medium))
+    return tuple(found)
+
+
+def path_us_of(path_cost: Mapping[str, Any]) -> float:
+    """Microseconds that a read of 4 KiB takes on its way alone; 0 when nothing was measured."""
+    line = path_cost.get("read")
+    return (line["base_ns"] + SHORT_BYTES * line["ns_per_byte"]) / 1000 if line else 0.0
+
+
+def still_cached(medium: str, left_bytes: int) -> Doubt:
+    """A medium that could not be made quite cold."""
+    return Doubt(
+        kind="cache-not-quite-cold",
+        what=f"{left_bytes} bytes of files on {medium} stayed in the page cache",
+        why="pages that a process has mapped or is writing can't be dropped, so their first reads come from memory",
+        cure="see what keeps files on the medium open (fuser -vm), and have nothing else use it",
+    )
+
+
+def _response_us(profile: Profile) -> float | None:
+    """The drive's own time for one short read, alone; None for those that need none, or milliseconds."""
+    if profile.kind != "ssd":
+        return None
+    own_us = profile.values.get("read_command_us", 0.0) + profile.values.get("read_latency_us", 0.0)
+    return own_us * profile.slowdown
+
+
+def _overshoot_share(report: Mapping[str, Any]) -> float:
+    mean_us = report.get("mean_response_us", 0.0)
+    return float(report["overshoot"]["median_us"] / mean_us) if mean_us else 0.0
+
+
+def _late_share(report: Mapping[str, Any]) -> float:
+    """How much of a part's time replies were overdue."""
+    elapsed_s = float(report.get("elapsed_seconds", 0.0))
+    return _late_s(report) / elapsed_s if elapsed_s else 0.0
+
+
+def _late_s(report: Mapping[str, Any]) -> float:
+    """For how many seconds replies were overdue."""
+    return float(report["late"]["seconds"]) if "late" in report else 0.0
+
+
+def _late(medium: str, report: Mapping[str, Any]) -> Doubt:
+    late = report["late"]
+    return Doubt(
+        kind="emulator-was-late",
+        what=f"replies of {medium} were overdue for {late['seconds']:.1f} of {report['elapsed_seconds']:.0f} s, "
+        f"at worst by {late['worst_us'] / 1000:.1f} ms",
+        why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
+        cure="put the backing file into memory (the medium's path: /dev/shm) or on a faster disk, close other "
+        "programs, or take a slower drive",
+    )
+
+
+def _overshot(medium: str, report: Mapping[str, Any]) -> Doubt:
+    return Doubt(
+        kind="emulator-was-slow",
+        what=f"half of the replies of {medium} were sent at least {report['overshoot']['median_us']:.0f} us late, a "
+        f"request taking {report['mean_response_us']:.0f} us on average: it seems slower here than it is",
+        why="this machine wakes the emulator too late, or is too slow for such a drive",
+        cure="close other programs, use a machine with more processors, or take a slower drive",
+    )
+
+
+def _path_too_long(medium: str, path_us: float, response_us: float) -> Doubt:
+    return Doubt(
+        kind="drive-too-fast-for-this-machine",
+        what=f"the way to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
+        f"{response_us:.0f} us: it seems slower here than it is",
+        why="short requests, one after the other, can't be as fast here as they are on such a drive",
+        cure="use a faster machine, or compare only what reads and writes in long requests",
+    )
+
+
+def _not_locked(medium: str) -> Doubt:
+    return Doubt(
+        kind="emulator-memory-not-locked",
+        what=f"the kernel refused to lock the memory of the emulator of {medium}",
+        why="parts of it may be swapped out, and requests then take longer than the drive would",
+        cure="raise the limit of locked memory (ulimit -l)",
+    )
+
+
+PURPOSE = "medium"
+"""Begins the names of the leases that hold emulated drives."""
+
+FILE_SYSTEM_SHARE = 0.02
+"""What ext4 and xfs take of a device for themselves, about."""
+
+
+IN_MEMORY = ("tmpfs", "ramfs")
+"""A backing file on one of these takes memory for what is written."""
+
+
+class EmulatedMedium:
+    """Keeps its bytes on an emulated drive (see `Device` for what it can do besides).
+
+    Its backing file is sparse: it takes as much of the disk below as was written and not discarded, and nothing is
+    left of it after the scope.
+    """
+
+    def __init__(
+        self, spec: MediumSpec, installation: Installation, emulator: Emulator | None = None,
+        system: System | None = None,
+    ) -> None:  # fmt: skip
+        self.spec = spec
+        self._installation = installation
+        self._emulator = emulator or Emulator(installation)
+        self._system = system or RealSystem()
+        self._attached: Attached | None = None
+        self._reports: list[Mapping[str, Any]] = []
+        self._path_cost: Mapping[str, Any] = {}
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The drive's. Raises BadInputError when there is none of that name, or its form is wrong."""
+        if self.spec.profile is None:
+            raise BadInputError(f"medium {self.spec.name!r} is emulated and has no profile; name one")
+        found = find_profile(self.spec.profile, self._installation.profiles)
+        return found.model_copy(update={"slowdown": self.spec.slowdown})
+
+    @property
+    def place(self) -> Path:
+        """The directory that the backing file goes to."""
+        return (self.spec.path or self._installation.parts / "work").resolve()
+
+    def facts(self) -> Mapping[str, str]:
+        """Digests of profile and emulator, the settings of block device and file system, and the disk underneath."""
+        queue = queue_of(self.profile)
+        known = {
+            "kind": self.spec.kind,
+            "profile": self.profile.name,
+            "profile_digest": self.profile.digest,
+            "emulator_digest": self._emulator.digest,
+            "drive": _drive(self.profile),
+            **({"model": self.profile.model} if self.profile.model and self.profile.slowdown == 1 else {}),
+            "size_bytes": str(self._size()),
+            "file_system": self.spec.file_system,
+            "rotational": "yes" if queue.rotational else "no",
+            "scheduler": self._scheduler(queue.scheduler),
+            "read_ahead_kb": str(queue.read_ahead_kb),
+            "queue_depth": str(queue.depth),
+        }
+        if known["scheduler"] != queue.scheduler:
+            known["scheduler_of_drive"] = f"{queue.scheduler}, which this kernel does not offer"
+        below = mount_of(_existing(self.place))
+        known |= {"backing_device": below.source, "backing_file_system": below.file_system}
+        known |= {f"backing_{name}": value for name, value in disk_facts(below.device_number).items()}
+        if self._attached is not None:
+            known["seed"] = str(self._attached.drive.seed)
+            known["device"] = str(self._attached.device)
+            known["mount_options"] = mount_of(self._attached.mount_point).options
+            known["path_cost"] = path_text(self._attached.path_cost)
+        return known
+
+    def space(self) -> Space:
+        """What fits: the drive, or what is free on the disk below its backing file, whichever is less.
+
+        Nothing is attached for it. Raises BadInputError when an emulated drive can't be had here, or not this one: no
+        root, no FUSE, no loop device, no emulator, an impossible profile, a place that can't be written to.
+        """
+        self.check()
+        total = int(self._size() * (1 - FILE_SYSTEM_SHARE))
+        below = _existing(self.place)
+        numbers = os.statvfs(below)
+        free_bytes = min(total, numbers.f_bavail * numbers.f_frsize)
+        in_memory = mount_of(below).file_system in IN_MEMORY
+        return Space(free_bytes=free_bytes, total_bytes=total, shared=below.stat().st_dev, in_memory=in_memory)
+
+    def check(self) -> None:
+        """Raises BadInputError when `attached` could not work, as far as can be told without attaching."""
+        profile = self.profile
+        lacking = missing(self._installation, self.spec.file_system)
+        if lacking:
+            raise BadInputError(f"medium {self.spec.name!r}: {'; '.join(lacking)}")
+        self._emulator.check(profile)
+        self._size()
+        if self.spec.path is not None and not (self.place.is_dir() and os.access(self.place, os.W_OK | os.X_OK)):
+            raise BadInputError(f"medium {self.spec.name!r}: {self.place} is not a directory that can be written to")
+
+    @contextmanager
+    def attached(self) -> Iterator[Path]:
+        """An empty directory on the freshly made drive; at the end nothing is left of either.
+
+        When the drive died meanwhile this raises AssayError with the reason, whatever came of it.
+        """
+        with Lease(self._installation.state, PURPOSE) as lease, ExitStack() as scope:
+            directory = self.attach(lease, scope).mount_point / "trial"
+            directory.mkdir(mode=0o700)
+            try:
+                yield directory
+            except Exception as error:
+                if reason := self.failure():
+                    raise AssayError(reason) from error
+                raise
+            if reason := self.failure():
+                raise AssayError(reason)
+
+    def attach(self, lease: Lease, scope: ExitStack, mount_point: Path | None = None) -> Attached:
+        """Mount the drive, at a mount point of the caller's or its own, for the time of a scope."""
+        wanted = Wanted(
+            profile=self.profile, size_bytes=self._size(), file_system=self.spec.file_system, place=self.place,
+            mount_point=mount_point,
+        )  # fmt: skip
+        self._attached = attach_drive(wanted, lease, self._emulator, self._system, scope)
+        self._reports, self._path_cost = [], self._attached.path_cost
+        scope.callback(self._take_leave)
+        return self._attached
+
+    def _take_leave(self) -> None:
+        """Keep the last report; an emulator that hangs is ended, since unmounting would wait for it without end."""
+        if self._attached is None:
+            return
+        try:
+            self.device_report()
+        except SilentError:
+            self._attached.drive.kill()
+        except AssayError:
+            pass
+        self._attached = None
+
+    def make_cold(self) -> tuple[Doubt, ...]:
+        """Write out and drop what the kernel caches of this drive, and nothing else; then let the drive itself settle.
+
+        That nothing stays is counted. Raises AssayError when the drive has died.
+        """
+        if self._attached is None:
+            return ()
+        try:
+            left = make_cold(self._attached.mount_point, self._attached.device)
+            self._attached.drive.ask("settle")
+        except (OSError, AssayError) as error:
+            raise AssayError(self.failure() or f"{self.spec.name} can't be made cold: {error}") from error
+        return (still_cached(self.spec.name, left),) if left else ()
+
+    def failure(self) -> str | None:
+        """Why the drive can no longer be used: its emulator ended or hangs, or the disk below failed it."""
+        if self._attached is None:
+            return None
+        if reason := self._attached.drive.failure():
+            return f"medium {self.spec.name!r}: {reason}"
+        errors = self._attached.drive.seen.get("backing_errors", {"count": 0})
+        if errors["count"]:
+            return (
+                f"medium {self.spec.name!r}: the disk below its backing file failed {errors['count']} times "
+                f"({'; '.join(errors['reasons'])}); see that {self.place} has room"
+            )
+        return None
+
+    def write_out(self) -> None:
+        """Have the kernel write what it still holds back. Raises AssayError when the drive has died."""
+        if self._attached is not None:
+            try:
+                write_out(self._attached.mount_point)
+            except OSError as error:
+                raise AssayError(self.failure() or f"{self.spec.name} can't be written out: {error}") from error
+
+    def reset_report(self) -> None:
+        """Count anew from now on."""
+        if self._attached is not None:
+            self._attached.drive.ask("reset")
+
+    def device_report(self) -> Mapping[str, Any]:
+        """What the emulator tells; after the scope, what it told last."""
+        if self._attached is not None:
+            self._reports.append(self._attached.drive.ask("report"))
+        return self._reports[-1] if self._reports else {}
+
+    def watched_disk(self) -> WatchedDisk:
+        """See `model.medium.Watchable`."""
+        if self._attached is None:
+            raise AssayError(f"{self.spec.name} is not attached")
+        rotational = queue_of(self.profile).rotational
+        return self._attached.watched(self.spec.name, rotational=rotational, log=self._attached.drive.request_log())
+
+    def watched_processes(self) -> tuple[WatchedProcess, ...]:
+        """The emulator's."""
+        process = None if self._attached is None else self._attached.drive.process
+        return () if process is None else (WatchedProcess(group="emulator", pid=process.pid),)
+
+    def take_report(self, report: Mapping[str, Any]) -> None:
+        """Judge by a report that was taken elsewhere."""
+        self._reports = [report]
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """By all reports since it was attached, for the worst of them: staging may be late where the run is not."""
+        return doubts_of(self.spec.name, self.profile, self._path_cost, self._reports)
+
+    def _scheduler(self, wanted: str) -> str:
+        """The one in use; before attaching, the one that will be as far as a free loop device tells."""
+        if self._attached is not None:
+            return next(iter(schedulers(self._attached.device)), wanted)
+        try:
+            return scheduler_to_use(wanted, schedulers(check_loop_devices()))
+        except BadInputError:
+            return wanted
+
+    def _size(self) -> int:
+        capacity = self.profile.values.get("capacity_bytes") or self._default("capacity_bytes")
+        return wanted_size(self.profile, self.spec.size_bytes, self.spec.file_system, int(capacity))
+
+    def _default(self, figure: str) -> float:
+        """The value of a figure that the profile leaves out."""
+        self._emulator.check(self.profile)
+        (spec,) = [one for one in self._emulator.figures()[self.profile.kind] if one.name == figure]
+        return spec.default or 0.0
+
+
+def _drive(profile: Profile) -> str:
+    """Its title, and how much slower it is made."""
+    title = profile.title or profile.name
+    return title if profile.slowdown == 1 else f"{title}, {profile.slowdown} times slower"
+
+
+def _existing(place: Path) -> Path:
+    """The place, or the nearest directory above it that is there."""
+    return next(folder for folder in (place, *place.parents) if folder.is_dir())

@@ -1,0 +1,165 @@
+"""Profiles of emulated drives: YAML files of figures, each with its source.
+
+Here only the file's form is judged. Which figures a kind of drive has, and which values are possible, the emulator
+alone knows: `assay-emulator check` judges the figures, and what it finds is told with the line of the file.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
+
+from assay.host.yaml_file import line_of, plain, read_tree, shown
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+from assay.model.naming import MOST_NAME_CHARACTERS, nearest
+
+# A number as it stands in the file: neither text nor yes or no, neither infinite nor undefined.
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
+
+
+EXPECTED = (
+    "sequential_read_mb_s", "sequential_write_mb_s", "random_read_4k_iops_depth1", "random_read_4k_iops_depth32",
+    "random_write_4k_iops_depth1", "random_write_4k_iops_depth32", "streams_2_read_mb_s", "streams_4_read_mb_s",
+    "streams_8_read_mb_s", "write_cache_knee_bytes", "sequential_write_beyond_cache_mb_s",
+)  # fmt: skip
+"""What published measurements may be given of, by the names under which calibration measures it."""
+
+
+class Figure(Frozen):
+    """One figure of a drive; its unit is in its name. `basis` and `source` tell how far it can be trusted."""
+
+    value: Number
+    basis: Basis = "not stated"
+    source: str = ""
+
+
+class Profile(Frozen):
+    """A drive as a profile file describes it.
+
+    `title` names the drive in full, `model` in short, as answers name it. `figures` are what its emulation is built
+    from, and all that it does takes `slowdown` times as long; `expected` are what published measurements show of such a
+    drive, against which calibration holds the emulated one. `lines` are where the figures stand in the file.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)
+    kind: str
+    title: str = ""
+    model: str = ""
+    figures: Mapping[str, Figure]
+    slowdown: int = 1
+    expected: Mapping[str, Figure] = {}
+    file: Path
+    lines: Mapping[str, int] = {}
+
+    @field_validator("figures", "expected", mode="before")
+    @classmethod
+    def _plain_values(cls, value: Any) -> Any:
+        """A plain value is a figure without a source."""
+        if not isinstance(value, dict):
+            return value
+        return {name: one if isinstance(one, dict) else {"value": one} for name, one in value.items()}
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The figures alone."""
+        return {name: figure.value for name, figure in self.figures.items()}
+
+    @property
+    def for_emulator(self) -> str:
+        """As the emulator reads it: JSON with plain values."""
+        slowdown = {"slowdown": self.slowdown} if self.slowdown != 1 else {}
+        return json.dumps({"name": self.name, "kind": self.kind, "figures": self.values, **slowdown}, sort_keys=True)
+
+    @property
+    def digest(self) -> str:
+        """Tells two versions of a profile apart: the start of a SHA-256 of what the emulator reads."""
+        return hashlib.sha256(self.for_emulator.encode()).hexdigest()[:16]
+
+    def where(self, figure: str | None) -> str:
+        """File and line of a figure, for errors; of the figures' heading when the figure is not in the file."""
+        line = self.lines.get(figure or "", self.lines.get("figures"))
+        return f"{self.file}, line {line}" if line else str(self.file)
+
+
+_OURS = frozenset({"file", "lines"})
+"""Fields of a profile that no file gives."""
+
+_KEYS = [key for key in Profile.model_fields if key not in _OURS]
+
+_MUST = {
+    "literal_error": "{expected}", "float_type": "a number", "string_type": "a text", "dict_type": "a map",
+    "mapping_type": "a map", "model_type": "a map", "string_too_long": "of at most {max_length} characters",
+    "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
+}  # fmt: skip
+
+
+def profile_names(folder: Path) -> list[str]:
+    """The names of the shipped profiles."""
+    return sorted(file.stem for file in folder.glob("*.yaml"))
+
+
+def find_profile(name_or_file: str, folder: Path) -> Profile:
+    """A shipped profile by its name, or a file of the user's. Raises BadInputError, with the nearest name."""
+    names = profile_names(folder)
+    if name_or_file in names:
+        return read_profile(folder / f"{name_or_file}.yaml")
+    file = Path(name_or_file)
+    if file.suffix in {".yaml", ".yml"} or "/" in name_or_file:
+        return read_profile(file)
+    raise BadInputError(
+        f"there is no drive profile {name_or_file!r}; {nearest(name_or_file, names)}, or give a YAML file of your own"
+    )
+
+
+def read_profile(file: Path) -> Profile:
+    """The profile in a YAML file. Raises BadInputError with the line where its form is wrong."""
+    tree = read_tree(file)
+    if not isinstance(tree, dict):
+        raise BadInputError(f"{file} must be a mapping with `name`, `kind` and `figures`")
+    if "slowdown" in tree:
+        line = line_of(tree, ("slowdown",))
+        raise BadInputError(f"{file}, line {line}: slowdown is of an experiment's medium; leave it out of the profile")
+    for key in _OURS & set(tree):
+        raise BadInputError(f"{file}, line {line_of(tree, (key,))}: unknown key {key!r}; {nearest(key, _KEYS)}")
+    try:
+        profile = Profile.model_validate({**plain(tree), "file": file, "lines": _lines(tree)})
+    except ValidationError as error:
+        raise BadInputError(_sentence(error, file, tree)) from None
+    for name in profile.expected:
+        if name not in EXPECTED:
+            line = line_of(tree, ("expected", name))
+            raise BadInputError(f"{file}, line {line}: nothing is measured as {name!r}; {nearest(name, EXPECTED)}")
+    return profile
+
+
+def _lines(tree: Any) -> dict[str, int]:
+    """The line (from 1) of every figure, and of the heading `figures`."""
+    if "figures" not in tree:
+        return {}
+    figures = tree["figures"]
+    names = list(figures) if isinstance(figures, dict) else []
+    lines = {name: line_of(tree, ("figures", name)) for name in names} | {"figures": line_of(tree, ("figures",))}
+    return {name: line for name, line in lines.items() if line is not None}
+
+
+def _sentence(error: ValidationError, file: Path, tree: Any) -> str:
+    """The first mistake of a file's form; an unknown key first, because a misspelt one also makes another missing."""
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    location = [str(part) for part in first["loc"]]
+    line = line_of(tree, location)
+    where = f"{file}, line {line}" if line else str(file)
+    if first["type"] == "missing":
+        return f"{where}: {'.'.join(location)} is missing"
+    if first["type"] == "extra_forbidden":
+        known = list(Figure.model_fields) if len(location) > 1 else _KEYS
+        return f"{where}: unknown key {location[-1]!r}; {nearest(location[-1], known)}"
+    must = _MUST.get(first["type"])
+    if must is not None:
+        must = must.format(**first.get("ctx", {}))
+        return f"{where}: {'.'.join(location)} is {shown(first['input'])}, and must be {must}"
+    return f"{where}: {'.'.join(location)} is {shown(first['input'])}: {first['msg'].lower()}"

@@ -1,0 +1,180 @@
+"""Platforms: what jobs run on."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Literal, Protocol
+
+from pydantic import Field
+
+from assay.model.base import Frozen
+from assay.model.progress import Progress
+
+
+class LimitUse(Frozen):
+    """A cluster's use of its bounds since its start; None where there is no bound, or the kernel does not tell.
+
+    `interface` is the control groups' version: in version 1 unwritten pages are not bounded by group, so writers are
+    held back later than in version 2. `memory_peak_bytes` is the most that was in use at once, page cache included;
+    `memory_limit_hits` how often memory had to be taken back because the bound was reached (usual, as the page cache
+    grows until then); `out_of_memory_kills` how many processes the kernel ended because nothing could be taken back;
+    `throttled_s` how long its threads together had to wait for their next share of processor time.
+    """
+
+    interface: str | None = None
+    memory_limit_bytes: int | None = None
+    memory_peak_bytes: int | None = None
+    memory_limit_hits: int | None = None
+    out_of_memory_kills: int = 0
+    cpus: float | None = None
+    throttled_s: float | None = None
+
+
+MOST_WHOLE = 2**31 - 1
+"""What Hadoop takes for a whole number in most places."""
+
+
+class ClusterSpec(Frozen):
+    """Which cluster a trial runs on.
+
+    `embedded` is started fresh by Assay; `existing` is found through the Hadoop configuration in `conf_dir`.
+    `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
+    `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
+    `limit_memory_bytes` bounds what all daemons and containers together may use, page cache included, and
+    `limit_cpus` how many cores' worth of time; None is no bound.
+    """
+
+    kind: Literal["embedded", "existing"] = Field(
+        default="embedded",
+        description="`embedded`: a new cluster of one node for each trial. `existing`: your cluster. With "
+        "`conf_dir` it is `existing`.",
+    )
+    conf_dir: Path | None = Field(
+        default=None, description="The Hadoop configuration directory of an existing cluster; required there."
+    )
+    starts: Literal["brisk", "stock"] = Field(
+        default="brisk",
+        description="`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see "
+        "[settings](settings.md#starts)). Embedded only.",
+    )
+    memory_mb: int = Field(
+        default=8192,
+        ge=1,
+        le=MOST_WHOLE,
+        strict=True,
+        description="Memory that the NodeManager offers to containers. Embedded only.",
+    )
+    vcores: int = Field(
+        default=8,
+        ge=1,
+        le=MOST_WHOLE,
+        strict=True,
+        description="Cores that the NodeManager offers to containers. Embedded only.",
+    )
+    limit_memory_bytes: int | None = None
+    limit_cpus: float | None = None
+
+
+StorageType = Literal["DISK", "SSD", "ARCHIVE"]
+
+
+class LocalDirectory(Frozen):
+    """A directory of the NodeManager, and the name of the medium it lies on."""
+
+    path: Path
+    medium: str
+
+
+class DataDirectory(Frozen):
+    """A directory of the DataNode, the name of the medium it lies on, and the HDFS storage type it is tagged with."""
+
+    path: Path
+    medium: str
+    storage: StorageType = "DISK"
+
+
+class Layout(Frozen):
+    """The directories a cluster may use; all are fresh and empty, all are removed by whoever made them.
+
+    `neutral` takes configuration, logs, process ids, the NameNode's names and edits: a place that is not under
+    test. `data` are the DataNode's directories (input and output), `local` the NodeManager's (intermediates). HDFS
+    fills the directories of one storage type in turn, as does the NodeManager its own: a medium's fraction is its
+    share of the directories.
+    """
+
+    neutral: Path
+    data: tuple[DataDirectory, ...]
+    local: tuple[LocalDirectory, ...]
+
+    @classmethod
+    def below(cls, home: Path) -> "Layout":
+        """One directory of each kind in one place, for clusters whose media are not under test."""
+        return cls(
+            neutral=home / "neutral",
+            data=(DataDirectory(path=home / "data", medium="home"),),
+            local=(LocalDirectory(path=home / "local", medium="home"),),
+        )
+
+    @property
+    def directories(self) -> tuple[Path, ...]:
+        """All of them."""
+        return (self.neutral, *(one.path for one in self.data), *(one.path for one in self.local))
+
+
+class Node(Frozen):
+    """A host of the cluster, and the daemons that belong to it."""
+
+    name: str
+    daemons: tuple["DaemonFacts", ...] = ()
+
+
+class DaemonFacts(Frozen):
+    """One running daemon: its role (`namenode`), process id and log file."""
+
+    role: str
+    pid: int
+    log: Path
+
+
+class RunningCluster(Frozen):
+    """A healthy cluster, as a client sees it.
+
+    `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script,
+    already pointed at `conf_dir`. `namenode_url` and `history_url` are the http addresses of WebHDFS and of the
+    JobHistoryServer's REST interface. `extras` is the folder of Hadoop's further jars, examples and tests, where it is
+    known.
+    """
+
+    hadoop: Path
+    conf_dir: Path
+    namenode_url: str
+    history_url: str
+    hadoop_version: str
+    nodes: tuple[Node, ...] = ()
+    extras: Path | None = None
+    settings: Mapping[str, str] = {}
+
+
+class Cluster(Protocol):
+    """Something that can give a healthy cluster for the time of a scope."""
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
+        ...
+
+    def running(
+        self, layout: Layout, properties: Mapping[str, str], progress: Progress
+    ) -> AbstractContextManager[RunningCluster]:
+        """Start with these Hadoop properties, wait until healthy, and stop everything at the scope's end.
+
+        Raises AssayError with the daemon's own log line when one dies or is not healthy in time.
+        """
+        ...
+
+    def failure(self) -> str | None:
+        """What has died since the start, in one sentence with its own log line; None while all is well."""
+        ...
+
+    def limit_use(self) -> LimitUse | None:
+        """What was used of the bounds since the start; also after the end. None where nothing is bounded."""
+        ...

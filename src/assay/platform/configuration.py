@@ -1,0 +1,294 @@
+"""Hadoop's configuration files: an embedded cluster's own, and those of somebody else's cluster."""
+
+import os
+import random
+import re
+import shutil
+import socket
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from xml.etree import ElementInclude
+from xml.sax.saxutils import escape
+
+from assay.host.files import UnreadableFileError, read_bytes
+from assay.host.processes import MARK
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+from assay.model.platform import ClusterSpec, Layout
+
+LOOPBACK = "127.0.0.1"
+_RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_LOWEST = 10240
+
+
+def free_ports(count: int) -> list[int]:
+    """So many distinct ports that nobody listens on now.
+
+    They lie below the kernel's range for outgoing connections, so that no client's connection takes one before its
+    daemon does; another program still may, and a start that finds one taken is retried with new ones.
+    """
+    candidates = random.sample(range(_LOWEST, _first_ephemeral()), k=min(count * 20, 2000))  # not a secret
+    with ExitStack() as held:
+        ports = [port for port in candidates if _held(port, held)][:count]
+    if len(ports) < count:
+        raise OSError(f"only {len(ports)} of {count} ports are free on {LOOPBACK}")
+    return ports
+
+
+def _first_ephemeral() -> int:
+    try:
+        first = int(_RANGE_FILE.read_text().split()[0])
+    except (OSError, ValueError):
+        first = 32768
+    return first if first > _LOWEST + 4096 else 65536
+
+
+def _held(port: int, held: ExitStack) -> bool:
+    listener = held.enter_context(socket.socket())
+    # As Java does it: a port whose last connections are in TIME_WAIT counts as free.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOOPBACK, port))
+    except OSError:
+        return False
+    return True
+
+
+# In the order in which Hadoop's clients load them.
+FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
+# See hadoop/src/org/assay/hadoop/OneDirectoryPerTask.java.
+IN_TURN = "org.assay.hadoop.OneDirectoryPerTask"
+_SCHEDULER = "yarn.scheduler.capacity."
+
+LOG4J = """\
+hadoop.root.logger=INFO,console
+log4j.rootLogger=${hadoop.root.logger}
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+"""
+
+# The file that Hadoop ships, without its comments: the scheduler has no defaults for its queues.
+CAPACITY_SCHEDULER = {
+    "yarn.scheduler.capacity.maximum-applications": "10000",
+    "yarn.scheduler.capacity.maximum-am-resource-percent": "0.1",
+    "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
+    "yarn.scheduler.capacity.root.queues": "default",
+    "yarn.scheduler.capacity.root.default.capacity": "100",
+    "yarn.scheduler.capacity.root.default.user-limit-factor": "1",
+    "yarn.scheduler.capacity.root.default.maximum-capacity": "100",
+    "yarn.scheduler.capacity.root.default.state": "RUNNING",
+    "yarn.scheduler.capacity.root.default.acl_submit_applications": "*",
+    "yarn.scheduler.capacity.root.default.acl_administer_queue": "*",
+    "yarn.scheduler.capacity.node-locality-delay": "40",
+    "yarn.scheduler.capacity.rack-locality-additional-delay": "-1",
+}
+
+
+class Ports(Frozen):
+    """The ports that somebody needs to know before the daemons are up; all others are left to the kernel."""
+
+    namenode: int
+    namenode_http: int
+    resourcemanager: int
+    resourcemanager_http: int
+    scheduler: int
+    tracker: int
+    historyserver: int
+    historyserver_http: int
+
+
+def embedded_properties(
+    spec: ClusterSpec, layout: Layout, ports: Ports, container_classpath: str, conf_dir: Path
+) -> dict[str, str]:
+    """What makes five daemons one private cluster: addresses on the loopback interface, directories, sizes.
+
+    Nothing here touches what jobs are measured for, but for replication, which is 1 as there is one DataNode.
+    """
+    return {**_addresses(ports), **_directories(layout), **_containers(spec, container_classpath, conf_dir)}
+
+
+def _addresses(ports: Ports) -> dict[str, str]:
+    any_port = f"{LOOPBACK}:0"
+    return {
+        "fs.defaultFS": f"hdfs://{LOOPBACK}:{ports.namenode}",
+        "dfs.namenode.http-address": f"{LOOPBACK}:{ports.namenode_http}",
+        "dfs.namenode.secondary.http-address": any_port,
+        "dfs.datanode.address": any_port,
+        "dfs.datanode.http.address": any_port,
+        "dfs.datanode.ipc.address": any_port,
+        "dfs.datanode.hostname": LOOPBACK,
+        "yarn.resourcemanager.hostname": LOOPBACK,
+        "yarn.resourcemanager.address": f"{LOOPBACK}:{ports.resourcemanager}",
+        "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{ports.resourcemanager_http}",
+        "yarn.resourcemanager.scheduler.address": f"{LOOPBACK}:{ports.scheduler}",
+        "yarn.resourcemanager.resource-tracker.address": f"{LOOPBACK}:{ports.tracker}",
+        "yarn.resourcemanager.admin.address": any_port,
+        "yarn.nodemanager.hostname": LOOPBACK,
+        "yarn.nodemanager.address": any_port,
+        "yarn.nodemanager.localizer.address": any_port,
+        "yarn.nodemanager.collector-service.address": any_port,
+        "yarn.nodemanager.webapp.address": any_port,
+        "mapreduce.shuffle.port": "0",
+        "mapreduce.jobhistory.address": f"{LOOPBACK}:{ports.historyserver}",
+        "mapreduce.jobhistory.webapp.address": f"{LOOPBACK}:{ports.historyserver_http}",
+        "mapreduce.jobhistory.admin.address": any_port,
+    }
+
+
+def _directories(layout: Layout) -> dict[str, str]:
+    local = ",".join(str(directory.path) for directory in layout.local)
+    return {
+        "hadoop.tmp.dir": str(layout.neutral / "tmp"),
+        "dfs.namenode.name.dir": str(layout.neutral / "name"),
+        "dfs.datanode.data.dir": ",".join(f"[{directory.storage}]{directory.path}" for directory in layout.data),
+        "dfs.replication": "1",
+        "yarn.nodemanager.local-dirs": local,
+        "mapreduce.cluster.local.dir": local,
+        "yarn.nodemanager.log-dirs": str(layout.neutral / "logs" / "containers"),
+    }
+
+
+def _containers(spec: ClusterSpec, classpath: str, conf_dir: Path) -> dict[str, str]:
+    whitelist = (
+        "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME"
+    )
+    return {
+        "mapreduce.framework.name": "yarn",
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+        "yarn.nodemanager.resource.memory-mb": str(spec.memory_mb),
+        "yarn.nodemanager.resource.cpu-vcores": str(spec.vcores),
+        # A container asking for the default 1024 MB must fit a small NodeManager too.
+        "yarn.scheduler.maximum-allocation-mb": str(spec.memory_mb),
+        "yarn.scheduler.maximum-allocation-vcores": str(min(spec.vcores, 4)),
+        # A 64-bit JVM since 11 reserves more addresses than the limit, without using them, and would be killed.
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        # Above 90 % full Hadoop gives a disk up and the jobs wait for ever; small media under test do get that full.
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
+        # So that containers too are found again by the lease they belong to.
+        "yarn.nodemanager.env-whitelist": f"{whitelist},HADOOP_HOME,PATH,LANG,TZ,{MARK}",
+        "yarn.application.classpath": str(conf_dir),
+        "mapreduce.application.classpath": classpath,
+    }
+
+
+def write_configuration(conf_dir: Path, properties: Mapping[str, str]) -> None:
+    """Write the four site files, the scheduler's and log4j's into `conf_dir`, which must exist.
+
+    Each property goes where Hadoop reads it; one that says nothing of its part goes to core-site and mapred-site
+    (old names such as `io.sort.mb` are known to MapReduce only).
+    """
+    for file in FILES:
+        own = {name: value for name, value in properties.items() if file in files_of(name)}
+        (conf_dir / file).write_text(to_xml(own))
+    queues = {name: value for name, value in properties.items() if name.startswith(_SCHEDULER)}
+    (conf_dir / "capacity-scheduler.xml").write_text(to_xml({**CAPACITY_SCHEDULER, **queues}))
+    (conf_dir / "log4j.properties").write_text(LOG4J)
+
+
+def files_of(name: str) -> tuple[str, ...]:
+    """Which of `FILES` a property belongs into."""
+    if name.startswith("dfs."):
+        return ("hdfs-site.xml",)
+    if name.startswith(("mapreduce.", "mapred.", "yarn.app.mapreduce.")):
+        return ("mapred-site.xml",)
+    if name.startswith("yarn."):
+        return ("yarn-site.xml",)
+    if name.startswith(("fs.", "hadoop.", "ipc.", "net.", "io.file.", "io.compression.", "io.serializations")):
+        return ("core-site.xml",)
+    return ("core-site.xml", "mapred-site.xml")
+
+
+def to_xml(properties: Mapping[str, str]) -> str:
+    """A Hadoop configuration file with these properties, sorted by name."""
+    entries = "".join(
+        f"  <property>\n    <name>{escape(name)}</name>\n    <value>{escape(properties[name])}</value>\n  </property>\n"
+        for name in sorted(properties)
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<configuration>\n{entries}</configuration>\n'
+
+
+_VARIABLE = re.compile(r"\$\{([^}$\s]+)\}")
+_MOST_BYTES = 1 << 22
+_DEPTH = 20  # as in Hadoop's Configuration: a variable may name another
+
+
+def read_site(conf_dir: Path) -> dict[str, str]:
+    """The properties of the four site files, variables replaced where they are known; later files win.
+
+    Raises BadInputError when the directory has none of them or one can't be read as XML.
+    """
+    found = [conf_dir / file for file in FILES if (conf_dir / file).is_file()]
+    if not found:
+        raise BadInputError(f"{conf_dir} is no Hadoop configuration directory: none of {', '.join(FILES)} is in it")
+    properties: dict[str, str] = {}
+    for file in found:
+        properties.update(_entries(_parse(file)))
+    return {name: _expand(value, properties) for name, value in properties.items()}
+
+
+def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> None:
+    """Copy a configuration directory to `target` (which must not exist) and change these properties for its clients.
+
+    What this user may not read there is no client's, and left out.
+    """
+    shutil.copytree(source, target, ignore=_unreadable)
+    for file in FILES:
+        own = {name: value for name, value in properties.items() if file in files_of(name)}
+        if own or (source / file).is_file():
+            _write_changed(source / file, target / file, own)
+
+
+def _unreadable(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if not os.access(Path(folder) / name, os.R_OK)]
+
+
+def _write_changed(source: Path, target: Path, properties: Mapping[str, str]) -> None:
+    """With what the source includes: that may lie anywhere beside it."""
+    root = _parse(source) if source.is_file() else ET.Element("configuration")
+    # Not only overruled: a property that is final would stay.
+    for parent in root.iter("configuration"):
+        for entry in parent.findall("property"):
+            if (entry.findtext("name") or "").strip() in properties:
+                parent.remove(entry)
+    for name, value in properties.items():
+        entry = ET.SubElement(root, "property")
+        ET.SubElement(entry, "name").text = name
+        ET.SubElement(entry, "value").text = value
+    target.unlink(missing_ok=True)
+    ET.ElementTree(root).write(target, encoding="UTF-8", xml_declaration=True)
+
+
+def _parse(file: Path) -> ET.Element:
+    try:
+        # The user's own cluster's configuration: as trusted as the user.
+        root = ET.fromstring(read_bytes(file, _MOST_BYTES))  # noqa: S314
+        ElementInclude.include(root, loader=_included, base_url=str(file))  # type: ignore[arg-type]  # its overloads
+    except (ET.ParseError, ElementInclude.FatalIncludeError, LookupError, UnicodeDecodeError, ValueError) as error:
+        raise BadInputError(f"{file} can't be read as a Hadoop configuration file: {error}") from error
+    return root
+
+
+def _included(name: str, parse: str, encoding: str | None = None) -> ET.Element | str:
+    try:
+        content = read_bytes(Path(name), _MOST_BYTES)
+    except UnreadableFileError as error:
+        raise ElementInclude.FatalIncludeError(str(error)) from None
+    return ET.fromstring(content) if parse == "xml" else content.decode(encoding or "utf-8")  # noqa: S314 - see above
+
+
+def _entries(root: ET.Element) -> dict[str, str]:
+    entries = ((entry.findtext("name"), entry.findtext("value")) for entry in root.iter("property"))
+    return {name.strip(): (value or "").strip() for name, value in entries if name}
+
+
+def _expand(value: str, properties: Mapping[str, str]) -> str:
+    for _ in range(_DEPTH):
+        expanded = _VARIABLE.sub(lambda match: properties.get(match.group(1), match.group(0)), value)
+        if expanded == value:
+            break
+        value = expanded
+    return value

@@ -1,0 +1,280 @@
+"""Daemons: their command lines, processes, logs and health."""
+
+import http.client
+import json
+import re
+import shlex
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.model.errors import AssayError
+from assay.model.platform import DaemonFacts
+from assay.platform.distribution import Distribution, Starts
+
+_TAIL_BYTES = 256 * 1024
+# A log line of that level; the end of a stack trace's chain, or its head; a complaint of the JVM itself.
+_WRONG = re.compile(
+    r"\b(ERROR|FATAL)\b"
+    r"|^(Caused by: |Exception in thread \S+ )?[\w.$]+(Exception|Error)\b"
+    r"|^(Error: |Unrecognized |Could not |# )\S"
+)
+# Hadoop's own farewell, and lines that only say that a signal came: never the reason.
+_NOISE = re.compile(r"SHUTDOWN_MSG|RECEIVED SIGNAL")
+
+
+def last_error(log: Path) -> str | None:
+    """The last line that says what went wrong (for a stack trace its root cause); None when none does."""
+    wrong = [line for line in _lines(log) if _WRONG.search(line) and not _NOISE.search(line)]
+    return wrong[-1] if wrong else None
+
+
+def last_words(log: Path) -> str:
+    """`last_error`, or else the last line at all, or a remark that there is none."""
+    lines = _lines(log)
+    return last_error(log) or (lines[-1] if lines else "it logged nothing")
+
+
+def _lines(log: Path) -> list[str]:
+    """The last lines, without indentation and empty ones; of a log that is not there, none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            lines = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return []
+    return [line.strip() for line in lines if line.strip()]
+
+
+MAIN_CLASSES = {
+    "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
+    "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
+    "resourcemanager": "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
+    "nodemanager": "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
+    "historyserver": "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
+}
+
+# Bounded, so that the five together stay below 1.5 GiB: by itself each would take up to a quarter of the memory.
+_HEAP_MB = {"namenode": 256, "datanode": 256, "resourcemanager": 256, "nodemanager": 256, "historyserver": 192}
+
+# Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
+_OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
+
+# The data path: DataNode and NodeManager (shuffle) keep the JVM that Hadoop would run them with.
+_DATA_ROLES = ("datanode", "nodemanager")
+
+_FOREIGN = ("HADOOP_", "YARN_", "HDFS_", "MAPRED_")
+_FOREIGN_NAMES = ("CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+
+# What Hadoop's own scripts dispatch to; everything else is a main class.
+_SUBCOMMANDS = {
+    "jar": "org.apache.hadoop.util.RunJar",
+    "fs": "org.apache.hadoop.fs.FsShell",
+    "dfs": "org.apache.hadoop.fs.FsShell",
+    "job": "org.apache.hadoop.mapred.JobClient",
+    "dfsadmin": "org.apache.hadoop.hdfs.tools.DFSAdmin",
+    "storagepolicies": "org.apache.hadoop.hdfs.tools.StoragePolicyAdmin",
+    "mover": "org.apache.hadoop.hdfs.server.mover.Mover",
+    "fsck": "org.apache.hadoop.hdfs.tools.DFSck",
+    "distcp": "org.apache.hadoop.tools.DistCp",
+    "version": "org.apache.hadoop.util.VersionInfo",
+}
+
+
+def clean_environment(environment: Mapping[str, str], distribution: Distribution) -> dict[str, str]:
+    """The user's environment without what would change Hadoop or Java unseen, and with the Java that was found."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(_FOREIGN) and name not in _FOREIGN_NAMES
+    }
+    return {**kept, "JAVA_HOME": str(distribution.java.home)}
+
+
+def classpath(distribution: Distribution, conf_dir: Path) -> str:
+    """The jars first (else a class-data archive is not used), then the configuration: no jar has site files."""
+    if distribution.pathing_jar is not None:
+        return f"{distribution.pathing_jar}:{conf_dir}"
+    return ":".join((str(conf_dir), *distribution.classpath))
+
+
+def java_command(
+    distribution: Distribution, options: tuple[str, ...], conf_dir: Path, main: str, arguments: tuple[str, ...] = ()
+) -> list[str]:
+    """Run a main class of Hadoop's with this configuration."""
+    return [
+        str(distribution.java.command), *_OPEN_MODULES, *options,
+        f"-Dlog4j.configuration=file:{conf_dir}/log4j.properties",
+        "-cp", classpath(distribution, conf_dir), main, *arguments,
+    ]  # fmt: skip
+
+
+def daemon_command(role: str, distribution: Distribution, starts: Starts, conf_dir: Path) -> list[str]:
+    """The command line of a daemon."""
+    by_kind = starts.data_options if role in _DATA_ROLES else starts.control_options
+    # Web applications are unpacked there; processes that are killed leave that behind, and it goes with the cluster.
+    scratch = f"-Djava.io.tmpdir={conf_dir.parent / 'tmp'}"
+    options = (f"-Dproc_{role}", f"-Xmx{_HEAP_MB[role]}m", scratch, *by_kind)
+    return java_command(distribution, options, conf_dir, MAIN_CLASSES[role])
+
+
+def write_hadoop_command(path: Path, distribution: Distribution, starts: Starts, conf_dir: Path) -> Path:
+    """Write an executable `hadoop` pointed at this cluster: Hadoop's own subcommands, or a main class by name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.parent.parent / "tmp"
+    scratch.mkdir(exist_ok=True)
+    path.write_text(_script(distribution, starts, conf_dir, scratch))
+    path.chmod(0o755)
+    return path
+
+
+def _script(distribution: Distribution, starts: Starts, conf_dir: Path, scratch: Path) -> str:
+    java_home = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
+    if distribution.home is not None:
+        hadoop = shlex.quote(str(distribution.home / "bin" / "hadoop"))
+        return f'#!/bin/bash\n{java_home}\nexec {hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
+    options = (*starts.control_options, f"-Djava.io.tmpdir={scratch}")
+    command = shlex.join(java_command(distribution, options, conf_dir, "")[:-1])
+    cases = "\n".join(f"  {name}) shift; main={main} ;;" for name, main in _SUBCOMMANDS.items())
+    plain = ":".join((str(conf_dir), *distribution.classpath))
+    return f"""\
+#!/bin/bash
+# Hadoop {distribution.version}, pointed at {conf_dir}: `hadoop jar x.jar ARGS`, `hadoop fs -ls /`, `hadoop CLASS`
+{java_home}
+export HADOOP_CONF_DIR={shlex.quote(str(conf_dir))}
+case "${{1:-}}" in
+  "") echo "usage: hadoop {"|".join([*_SUBCOMMANDS, "classpath"])}|CLASS [ARGS]" >&2; exit 1 ;;
+  classpath) echo {shlex.quote(plain)}; exit 0 ;;
+{cases}
+  *) main="$1"; shift ;;
+esac
+# HADOOP_CLASSPATH, HADOOP_CLIENT_OPTS: as with Hadoop's own script.
+exec {command}"${{HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}}" ${{HADOOP_CLIENT_OPTS:-}} "$main" "$@"
+"""
+
+
+_NAMES = {
+    "namenode": "NameNode", "datanode": "DataNode", "resourcemanager": "ResourceManager",
+    "nodemanager": "NodeManager", "historyserver": "JobHistoryServer",
+}  # fmt: skip
+
+
+class PortTakenError(AssayError):
+    """A daemon found its port in use: worth another try with other ports."""
+
+
+class Daemon:
+    """A started daemon."""
+
+    def __init__(self, role: str, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.role = role
+        self.log = log
+        self._process = process
+
+    @property
+    def facts(self) -> DaemonFacts:
+        """Role, process id and log."""
+        return DaemonFacts(role=self.role, pid=self._process.pid, log=self.log)
+
+    @property
+    def name(self) -> str:
+        """As Hadoop writes it (`NameNode`)."""
+        return _NAMES.get(self.role, self.role)
+
+    def failure(self) -> str | None:
+        """None while it runs; else how it ended, with its own log line."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return f"the {self.name} {how}: {last_words(self.log)} (log: {self.log})"
+
+    def check(self) -> None:
+        """Raise AssayError when it has died; PortTakenError when that was because its port was taken."""
+        failure = self.failure()
+        if failure is not None:
+            raise (PortTakenError if "Address already in use" in failure else AssayError)(failure)
+
+    def doubt(self) -> str:
+        """What to say when it lives but does not become healthy."""
+        return f"the {self.name} is not healthy: {last_error(self.log) or last_words(self.log)} (log: {self.log})"
+
+    def reap(self) -> None:
+        """Collect the ended process, so that it is no zombie."""
+        self._process.wait(timeout=30)
+
+
+def start_daemon(role: str, command: Sequence[str], environment: Mapping[str, str], log: Path) -> Daemon:
+    """Start it in a session of its own (Ctrl-C reaches Assay, which then ends it in order), output into `log`."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command, env=dict(environment), cwd=log.parent, stdin=subprocess.DEVNULL, stdout=output,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    return Daemon(role, process, log)
+
+
+_LOGIN = (401, 403)
+NAMENODE_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
+RESOURCEMANAGER_PAGE = "/ws/v1/cluster/metrics"
+HISTORYSERVER_PAGE = "/ws/v1/history/info"
+# Daemons are on this machine or in its cluster: never through a proxy that the environment names for the world outside.
+_DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def fetch_json(url: str, timeout_s: float = 5.0) -> Any:
+    """What a daemon's web interface answers; None while it does not answer with JSON."""
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - http only, built here
+    try:
+        with _DIRECTLY.open(request, timeout=timeout_s) as answer:
+            return json.load(answer)
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+
+
+def no_answer(url: str, timeout_s: float = 5.0) -> str:
+    """Why an address gives nothing, in a few words; empty where it does answer something."""
+    try:
+        with _DIRECTLY.open(url, timeout=timeout_s):
+            return ""
+    except urllib.error.HTTPError as error:
+        login = ", it asks for a login, and Assay has none (no Kerberos)" if error.code in _LOGIN else ""
+        return f"HTTP status {error.code}{login}"
+    except urllib.error.URLError as error:
+        return str(error.reason)
+    except (OSError, http.client.HTTPException) as error:
+        return str(error) or type(error).__name__
+
+
+def namenode_open(url: str) -> bool:
+    """Out of safe mode: directories can be made, though there may be no DataNode yet (the NameNode's JMX servlet)."""
+    return namenode_info(url).get("Safemode") == ""
+
+
+def namenode_ready(url: str) -> bool:
+    """Out of safe mode, with a live DataNode."""
+    info = namenode_info(url)
+    return info.get("Safemode") == "" and bool(info.get("LiveNodes", "{}") != "{}")
+
+
+def namenode_info(url: str) -> dict[str, Any]:
+    """What the NameNode says of itself (its JMX bean NameNodeInfo); nothing while it does not answer."""
+    answer = fetch_json(url + NAMENODE_PAGE)
+    beans = answer.get("beans") if isinstance(answer, dict) else None
+    return beans[0] if beans else {}
+
+
+def resourcemanager_ready(url: str) -> bool:
+    """At least one NodeManager runs and offers memory (the ResourceManager's REST interface)."""
+    answer = fetch_json(url + RESOURCEMANAGER_PAGE)
+    metrics = answer.get("clusterMetrics", {}) if isinstance(answer, dict) else {}
+    return int(metrics.get("activeNodes", 0)) >= 1 and int(metrics.get("totalMB", 0)) > 0
+
+
+def historyserver_ready(url: str) -> bool:
+    """Its REST interface answers."""
+    answer = fetch_json(url + HISTORYSERVER_PAGE)
+    return isinstance(answer, dict) and "historyInfo" in answer

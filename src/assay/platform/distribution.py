@@ -1,0 +1,348 @@
+"""Where Hadoop and Java come from, which properties they know, and how start-up waiting is cut.
+
+A job's work (map, sort, spill, shuffle, merge, reduce) runs inside its task JVMs. Brisk shortens what lies around it:
+heartbeats and polls that hand over work or news, and the loading of classes. Compiler, collector and heap of the task
+JVMs stay. But Hadoop counts a task's time from its container's launch, so `avgMapTime` and `avgShuffleTime` include the
+JVM's start, which class sharing makes shorter: compare trials of the same starts only. Whatever brisk sets is listed
+in the cluster's settings, so that a record says what it ran with.
+
+The tables are the `*-default.xml` in its jars. They lack some that are read all the same, as
+`mapreduce.job.jvm.numtasks`: these are texts in the classes that hold Hadoop's names of properties (`MRJobConfig`,
+`DFSConfigKeys`, ...).
+"""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+
+_OLDEST_JAVA = 11  # what the jobs are made for
+_PREPARE = "run `hadoop/prepare` (or `./assay` once) to fetch it, or point HADOOP_HOME at an installed Hadoop 3"
+_INSTALLED = ("common", "common/lib", "hdfs", "hdfs/lib", "mapreduce", "yarn", "yarn/lib")
+
+
+class Java(Frozen):
+    """A Java runtime: its home, feature version (`17`), full version, and a fingerprint that changes with its build."""
+
+    home: Path
+    feature: int
+    version: str
+    fingerprint: str
+
+    @property
+    def command(self) -> Path:
+        """The `java` launcher."""
+        return self.home / "bin" / "java"
+
+
+class Distribution(Frozen):
+    """A Hadoop and the Java that runs it.
+
+    `classpath` is what daemons and clients need without any configuration: plain jars, directories of web pages, or
+    `directory/*`. `jars` is the folder of the bundled jars, `home` an installed Hadoop (exactly one of the two);
+    `extras` holds the examples and TestDFSIO. `pathing_jar` stands for the whole class path in one entry, `archive` is
+    the class-data archive made for exactly this Java and that jar; without one, `archive_note` says why.
+    """
+
+    version: str
+    java: Java
+    classpath: tuple[str, ...]
+    jars: Path | None = None
+    home: Path | None = None
+    extras: Path | None = None
+    pathing_jar: Path | None = None
+    formatted_name: Path | None = None
+    archive: Path | None = None
+    archive_note: str = ""
+
+
+def find_java(environment: Mapping[str, str]) -> Java:
+    """The Java of JAVA_HOME, or else of the PATH.
+
+    Raises BadInputError when there is none or it is too old for the jobs.
+    """
+    home = _java_home(environment)
+    release = home / "release"
+    facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release.read_text(), re.MULTILINE)) if release.is_file() else {}
+    version = facts.get("JAVA_VERSION", "")
+    feature = _feature(version)
+    if feature is None:
+        raise BadInputError(
+            f"{home} does not say which Java it is (no JAVA_VERSION in {release}); set JAVA_HOME to a JDK"
+        )
+    if feature < _OLDEST_JAVA:
+        raise BadInputError(
+            f"Java {version} in {home} is too old, jobs need {_OLDEST_JAVA}; set JAVA_HOME to a JDK of version 17 to 21"
+        )
+    return Java(home=home, feature=feature, version=version, fingerprint=_fingerprint(home))
+
+
+def _java_home(environment: Mapping[str, str]) -> Path:
+    named = environment.get("JAVA_HOME")
+    if named:
+        if not (Path(named) / "bin" / "java").is_file():
+            raise BadInputError(
+                f"JAVA_HOME is {named}, but there is no bin/java in it; set it to a JDK of version 17 to 21"
+            )
+        return Path(named).resolve()
+    found = shutil.which("java", path=environment.get("PATH", ""))
+    if not found:
+        raise BadInputError(
+            "no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install a JDK of version 17 to 21"
+        )
+    return Path(found).resolve().parent.parent
+
+
+def _feature(version: str) -> int | None:
+    match = re.match(r"(?:1\.)?(\d+)", version)
+    return int(match.group(1)) if match else None
+
+
+def _fingerprint(home: Path) -> str:
+    """Changes whenever the runtime's build changes: a class-data archive is only good for the build that made it."""
+    digest = hashlib.sha256()
+    for part in (home / "release", home / "lib" / "modules", home / "lib" / "server" / "libjvm.so"):
+        if part.is_file():
+            facts = part.stat()
+            digest.update(f"{part} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def find_distribution(installation: Installation, environment: Mapping[str, str]) -> Distribution:
+    """The Hadoop to run: `installation.hadoop_home` when it is set, else the bundled jars.
+
+    Raises BadInputError, with the cure, when Java or Hadoop's jars are missing.
+    """
+    java = find_java(environment)
+    if installation.hadoop_home is not None:
+        return _installed(installation.hadoop_home, java)
+    return bundled(installation.parts / "hadoop", java)
+
+
+def _installed(home: Path, java: Java) -> Distribution:
+    share = home / "share" / "hadoop"
+    version = _version(share / "common")
+    if version is None or not (home / "bin" / "hadoop").is_file():
+        raise BadInputError(
+            f"HADOOP_HOME is {home}, but there is no bin/hadoop and share/hadoop/common/hadoop-common-*.jar in it; "
+            "point it at an Apache Hadoop 3, or unset it to use the bundled one"
+        )
+    if not version.startswith("3."):
+        raise BadInputError(
+            f"HADOOP_HOME is {home}: Hadoop {version} can't be used, only Hadoop 3; unset it to use the bundled one"
+        )
+    # The web pages are folders beside the HDFS and YARN jars, so these folders are entries of their own.
+    folders = (str(share / "hdfs"), str(share / "yarn"))
+    return Distribution(
+        version=version, java=java, home=home, extras=share / "mapreduce",
+        classpath=(*folders, *(f"{share / part}/*" for part in _INSTALLED)),
+        archive_note="an installed Hadoop is used: class-data archives are made for the bundled jars only",
+    )  # fmt: skip
+
+
+def bundled(folder: Path, java: Java) -> Distribution:
+    """The jars that `hadoop/prepare` put into `folder`. Raises BadInputError when they are not there."""
+    # An archive names the jars' real paths.
+    folder = folder.resolve()
+    jars = folder / "lib"
+    version = _version(jars)
+    pathing = folder / "hadoop.jar"
+    if version is None or not pathing.is_file():
+        raise BadInputError(f"Hadoop's jars are not in {jars}; {_PREPARE}")
+    archive, note = _archive(folder, java)
+    name = folder / "name"
+    return Distribution(
+        version=version, java=java, jars=jars, extras=folder / "extras", classpath=(f"{jars}/*",), pathing_jar=pathing,
+        formatted_name=name if (name / "current" / "VERSION").is_file() else None, archive=archive, archive_note=note,
+    )  # fmt: skip
+
+
+def _archive(folder: Path, java: Java) -> tuple[Path | None, str]:
+    archive, made_for = folder / "classes.jsa", folder / "classes.java"
+    if not archive.is_file() or not made_for.is_file():
+        return None, "no class-data archive was made for the bundled jars"
+    if made_for.read_text().strip() != java.fingerprint:
+        return None, f"the class-data archive was made for another Java than {java.version} in {java.home}"
+    return archive, ""
+
+
+def _version(folder: Path) -> str | None:
+    names = sorted(path.name for path in folder.glob("hadoop-common-*.jar") if "tests" not in path.name)
+    match = re.fullmatch(r"hadoop-common-(.+)\.jar", names[0]) if names else None
+    return match.group(1) if match else None
+
+
+_HEARTBEAT_MS = "50"
+
+_BRISK_PROPERTIES = {
+    # Containers are given out, and found finished, by heartbeats.
+    "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": _HEARTBEAT_MS,
+    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": _HEARTBEAT_MS,
+    # The client asks the ResourceManager whether its job was accepted, and the master whether it is done.
+    "yarn.client.application-client-protocol.poll-interval-ms": "50",
+    "mapreduce.client.progressmonitor.pollinterval": "100",
+    "mapreduce.client.completion.pollinterval": "100",
+    # A file's last block is often reported to the NameNode a few milliseconds after the client asks to close the file;
+    # the client then sleeps before it asks again, 400 ms by default, and a job closes about ten small files.
+    "dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "10",
+    "dfs.client.block.write.locateFollowingBlock.max.delay.ms": "400",
+    # The daemons start together and look for each other: ask often instead of once a second or every 30 s.
+    "ipc.client.connect.retry.interval": "100",
+    "ipc.client.connect.max.retries": "200",
+    "yarn.resourcemanager.connect.retry-interval.ms": "200",
+}
+
+# Processes that no byte under test passes through, and that live for seconds: the quick compiler, the small collector.
+_CONTROL_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+# Mapped where it was laid out, an archive's pages are shared and need no patching: less memory and a quicker start. By
+# default Java 17 moves it at each start, as a hardening measure. What can't be mapped is loaded as usual, in silence.
+_SHARING_OPTIONS = (
+    "-Xshare:auto", "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0",
+    "-Xlog:cds=off", "-Xlog:cds+dynamic=off",
+)  # fmt: skip
+
+# A job's master sleeps for 5 s at its end, and the next job's waits for its place: see hadoop/src/.../LeaveAtOnce.java,
+# which also explains the address.
+_LEAVE_AT_ONCE = {
+    "mapreduce.job.end-notification.custom-notifier-class": "org.assay.hadoop.LeaveAtOnce",
+    "mapreduce.job.end-notification.url": "http://127.0.0.1:9/",
+}
+
+_OWN_CLASSES_FIRST = ("mapreduce.job.user.classpath.first", "mapreduce.job.classloader")
+
+# Hadoop's own value of the properties that take further options.
+_TASK_OPTIONS = "-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN"
+
+
+class Starts(Frozen):
+    """One way to start things: Hadoop properties and JVM options by kind of process."""
+
+    name: str
+    properties: Mapping[str, str]
+    control_options: tuple[str, ...] = ()
+    data_options: tuple[str, ...] = ()
+    copies_names: bool = False
+
+    def beside(self, asked: Mapping[str, str]) -> "Starts":
+        """These starts without what would undo `asked`: a job's classes before Hadoop's, its own notification."""
+        dropped: set[str] = set()
+        if any(asked.get(name) == "true" for name in _OWN_CLASSES_FIRST):
+            dropped = {name for name, value in self.properties.items() if ":$CLASSPATH" in value}
+        if any(name.startswith("mapreduce.job.end-notification.") for name in asked):
+            dropped |= set(_LEAVE_AT_ONCE)
+        kept = {name: value for name, value in self.properties.items() if name not in dropped}
+        return self.model_copy(update={"properties": kept})
+
+    def settings(self, distribution: Distribution) -> dict[str, str]:
+        """What a record has to say of it: every property and JVM option that is not Hadoop's own."""
+        sharing = "on" if distribution.archive is not None and self.name != "stock" else "off"
+        note = f" ({distribution.archive_note})" if distribution.archive_note and self.name != "stock" else ""
+        return {
+            "starts": self.name,
+            **self.properties,
+            "class sharing": sharing + note,
+            "java options: namenode, resourcemanager, historyserver, client": " ".join(self.control_options),
+            "java options: datanode, nodemanager": " ".join(self.data_options),
+        }
+
+
+def starts_of(name: str, distribution: Distribution) -> Starts:
+    """The starts called `brisk` or `stock` for this Hadoop."""
+    if name == "stock":
+        return Starts(name=name, properties={})
+    sharing = _sharing(distribution)
+    control = (*sharing, *_CONTROL_OPTIONS)
+    leaving = _LEAVE_AT_ONCE if distribution.jars is not None else {}
+    containers = _container_options(distribution, sharing, _CONTROL_OPTIONS)
+    return Starts(
+        name=name, properties={**_BRISK_PROPERTIES, **leaving, **containers},
+        control_options=control, data_options=sharing, copies_names=True,
+    )  # fmt: skip
+
+
+def training_starts(distribution: Distribution, lists: Path) -> Starts:
+    """Starts whose processes write down, in files in `lists`, which classes they load."""
+    writing = (f"-XX:DumpLoadedClassList={lists}/%p.lst", *_CONTROL_OPTIONS)
+    properties = {**_BRISK_PROPERTIES, **_container_options(distribution, writing)}
+    return Starts(name="training", properties=properties, control_options=writing, data_options=writing)
+
+
+def _sharing(distribution: Distribution) -> tuple[str, ...]:
+    """Map the archive if it fits (class path and Java are checked by the JVM), and be quiet when it does not."""
+    if distribution.archive is None:
+        return ()
+    return (f"-XX:SharedArchiveFile={distribution.archive}", *_SHARING_OPTIONS)
+
+
+def _container_options(
+    distribution: Distribution, options: tuple[str, ...], master: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Class sharing for the application master and the tasks.
+
+    An archive is only used when the class path begins as it did when it was made, but a container's begins with its
+    working directory. So Hadoop's jars are put before it; what a job brings is still found, as Hadoop's own classes
+    win anyway (for the exceptions see `Starts.beside`).
+    """
+    if distribution.pathing_jar is None or not options:
+        return {}
+    shared = " ".join((*options, "-cp", f"{distribution.pathing_jar}:$CLASSPATH"))
+    return {
+        "mapreduce.admin.map.child.java.opts": f"{_TASK_OPTIONS} {shared}",
+        "mapreduce.admin.reduce.child.java.opts": f"{_TASK_OPTIONS} {shared}",
+        "yarn.app.mapreduce.am.admin-command-opts": " ".join((shared, *master)),
+    }
+
+
+_JARS = (
+    "hadoop-common-[0-9]*.jar",
+    "hadoop-hdfs-[0-9]*.jar",
+    "hadoop-hdfs-client-[0-9]*.jar",
+    "hadoop-mapreduce-client-core-[0-9]*.jar",
+    "hadoop-yarn-api-[0-9]*.jar",
+)
+_TABLE = re.compile(r"[a-z]+-default\.xml")
+_NAMES = re.compile(
+    r"org/apache/hadoop/.*(Config|ConfigKeys|Configuration|ConfigurationKeys(Public)?|File(In|Out)putFormat"
+    r"|TotalOrderPartitioner)(\$\w+)?\.class"
+)
+_IN_TABLE = re.compile(rb"<name>\s*([^<\s]+)\s*</name>(?:\s*<value>\s*([^<]*?)\s*</value>)?")
+# A text in a class: a mark, its length in two bytes, and itself (Java's class file format, CONSTANT_Utf8).
+_IN_CLASS = re.compile(rb"\x01\x00(.)([a-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+)", re.DOTALL)
+
+
+def known_properties(installation: Installation) -> Mapping[str, str]:
+    """The names, each with its value in the tables, empty where it has none there.
+
+    None at all where one of the jars is not there or can't be read.
+    """
+    home = installation.hadoop_home
+    folder = home / "share" / "hadoop" if home is not None else installation.parts / "hadoop" / "lib"
+    found: dict[str, str] = {}
+    for pattern in _JARS:
+        jar = next((file for file in sorted(folder.rglob(pattern)) if "tests" not in file.name), None)
+        if jar is None:
+            return {}
+        try:
+            for name, value in _names(jar):
+                found[name] = value or found.get(name, "")
+        except (OSError, BadZipFile):
+            return {}
+    return found
+
+
+def _names(jar: Path) -> Iterator[tuple[str, str]]:
+    with ZipFile(jar) as archive:
+        for entry in archive.namelist():
+            if _TABLE.fullmatch(entry):
+                yield from ((name.decode(), value.decode()) for name, value in _IN_TABLE.findall(archive.read(entry)))
+            elif _NAMES.fullmatch(entry):
+                for length, name in _IN_CLASS.findall(archive.read(entry)):
+                    # A longer match goes on into what follows the text.
+                    yield name[: length[0]].decode(), ""

@@ -1,0 +1,313 @@
+"""An embedded cluster: five daemons of a real Hadoop, each its own process, private to this machine."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple
+
+from assay.host.lease import Lease, uninterrupted
+from assay.host.processes import end_processes
+from assay.model.errors import AssayError
+from assay.model.platform import ClusterSpec, Layout, LimitUse, Node, RunningCluster
+from assay.model.progress import Progress
+from assay.platform import daemon as commands
+from assay.platform.configuration import IN_TURN, LOOPBACK, Ports, embedded_properties, free_ports, write_configuration
+from assay.platform.daemon import (
+    Daemon,
+    PortTakenError,
+    historyserver_ready,
+    last_words,
+    namenode_open,
+    namenode_ready,
+    resourcemanager_ready,
+    start_daemon,
+)
+from assay.platform.distribution import Distribution, Starts, starts_of
+from assay.platform.limits import Limits, check_limits, limits_of
+from assay.platform.sizing import check_containers, offered_mb
+
+
+def format_namenode(
+    distribution: Distribution, starts: Starts, conf_dir: Path, name: Path, environment: Mapping[str, str], log: Path,
+    limits: Limits,
+) -> None:  # fmt: skip
+    """Give the NameNode an empty file system in `name`. Raises AssayError with Hadoop's log line when that fails."""
+    if starts.copies_names and distribution.formatted_name is not None:
+        shutil.copytree(distribution.formatted_name, name)
+        return
+    arguments = ("-format", "-nonInteractive", "-force")
+    command = commands.java_command(
+        distribution, ("-Xmx256m", *starts.control_options), conf_dir, commands.MAIN_CLASSES["namenode"], arguments
+    )
+    with log.open("wb") as output:
+        done = subprocess.run(
+            limits.entering(command),
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode != 0:
+        raise AssayError(f"the NameNode could not be formatted: {last_words(log)} (log: {log})")
+
+
+_PATIENCE_S = 120.0
+_POLL_S = 0.05
+_ASK_S = 2.0
+
+
+class Plan(NamedTuple):
+    """What an attempt starts with. `environment` carries the lease's mark; `logs` and `conf_dir` exist.
+
+    `limits` bounds every process from its start.
+    """
+
+    distribution: Distribution
+    starts: Starts
+    ports: Ports
+    conf_dir: Path
+    name_dir: Path
+    logs: Path
+    environment: Mapping[str, str]
+    limits: Limits
+
+
+class _Awaited(NamedTuple):
+    """Something to wait for: a line in a role's log that has `sign`, or `ready`, which asks a daemon over HTTP.
+
+    The sign costs nothing; to answer takes a starting daemon's processor time, of which all of them have too little.
+    """
+
+    role: str
+    sign: str
+    ready: Callable[[], bool]
+
+
+class Startup:
+    """Starts daemons into the list it is given, so that whoever ends them knows of each from its first moment."""
+
+    def __init__(self, plan: Plan, daemons: list[Daemon], progress: Progress) -> None:
+        self._plan = plan
+        self._daemons = daemons
+        self._progress = progress
+        self._deadline = time.monotonic() + _PATIENCE_S
+
+    def run(self) -> None:
+        """Start all five and wait until they are healthy.
+
+        Raises AssayError with the daemon's own log line when one dies or is not healthy in time, PortTakenError when
+        it died because its port was taken.
+        """
+        plan, ports = self._plan, self._plan.ports
+        self._progress.detail("starting daemons")
+        # These look for the ResourceManager and the NameNode until they find them.
+        for role in ("resourcemanager", "nodemanager", "datanode"):
+            self._start(role)
+        format_namenode(
+            plan.distribution, plan.starts, plan.conf_dir, plan.name_dir, plan.environment, plan.logs / "format.log",
+            plan.limits,
+        )  # fmt: skip
+        self._start("namenode")
+        namenode, historyserver = url(ports.namenode_http), url(ports.historyserver_http)
+        # Started earlier the JobHistoryServer would find the NameNode in safe mode and then sleep for 10 s.
+        self._wait({"namenode": _Awaited("namenode", "Leaving safe mode", lambda: namenode_open(namenode))})
+        self._start("historyserver")
+        self._wait({
+            "namenode": _Awaited("datanode", "Successfully sent block report", lambda: namenode_ready(namenode)),
+            # The scheduler's own words, with the memory that it has now.
+            "resourcemanager": _Awaited(
+                "resourcemanager", "clusterResource: <memory:",
+                lambda: resourcemanager_ready(url(ports.resourcemanager_http)),
+            ),
+            "historyserver": _Awaited(
+                "historyserver", "Started ServerConnector", lambda: historyserver_ready(historyserver)
+            ),
+        })  # fmt: skip
+        # Its first answer takes it half a second: better while data are staged than when a job has ended.
+        Thread(target=historyserver_ready, args=(historyserver,), daemon=True).start()
+
+    def _start(self, role: str) -> None:
+        plan = self._plan
+        command = commands.daemon_command(role, plan.distribution, plan.starts, plan.conf_dir)
+        inside = plan.limits.entering(command)
+        self._daemons.append(start_daemon(role, inside, plan.environment, plan.logs / f"{role}.log"))
+
+    def _wait(self, awaited: Mapping[str, _Awaited]) -> None:
+        waiting = dict(awaited)
+        asked = time.monotonic()
+        while True:
+            for daemon in self._daemons:
+                daemon.check()
+            asks = time.monotonic() - asked > _ASK_S
+            for role in [role for role, one in waiting.items() if self._shows(one) or (asks and one.ready())]:
+                self._progress.detail(f"{role} is up")
+                del waiting[role]
+            asked = time.monotonic() if asks else asked
+            if not waiting:
+                return
+            if time.monotonic() > self._deadline:
+                # The ResourceManager waits for its NodeManager, the NameNode for its DataNode: show what these say too.
+                doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.role in _concerned(waiting))
+                raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
+            time.sleep(_POLL_S)
+
+    def _shows(self, awaited: _Awaited) -> bool:
+        log = self._plan.logs / f"{awaited.role}.log"
+        return awaited.sign in log.read_text(errors="replace")
+
+
+def _concerned(waiting: Mapping[str, object]) -> set[str]:
+    workers = {"namenode": "datanode", "resourcemanager": "nodemanager"}
+    return set(waiting) | {workers[role] for role in waiting if role in workers}
+
+
+def url(port: int) -> str:
+    """The http address of a daemon on the loopback interface."""
+    return f"http://{LOOPBACK}:{port}"
+
+
+_ATTEMPTS = 3
+NO_LIMITS = Limits(None, None, {})
+
+
+class EmbeddedCluster:
+    """A cluster of one node that Assay starts and stops."""
+
+    def __init__(
+        self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
+        starts: Starts | None = None,
+    ) -> None:  # fmt: skip
+        """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
+
+        `starts` replaces what `spec.starts` names (set-up uses that to find out which classes are loaded).
+        """
+        self._distribution = distribution
+        self._spec = spec
+        self._starts = starts or starts_of(spec.starts, distribution)
+        self._state = state
+        self._environment = commands.clean_environment(environment, distribution)
+        self._daemons: list[Daemon] = []
+        self._limits = NO_LIMITS
+        self._use: LimitUse | None = None
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """See `model.cluster.Cluster.check`."""
+        check_containers(self._spec, properties)
+        check_limits(self._spec, self._state)
+
+    @contextmanager
+    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
+        """See `model.cluster.Cluster.running`. At the scope's end all is killed: the directories are thrown away."""
+        with Lease(self._state, "cluster") as lease:
+            try:
+                yield self.start(layout, properties, progress, lease)
+            finally:
+                with uninterrupted():
+                    self._use = self.limit_use()  # the groups, and what they know, go with the lease
+                    self._end(lease)
+
+    def failure(self) -> str | None:
+        """See `model.cluster.Cluster.failure`."""
+        # First, as it is the reason for what else is found dead.
+        return self._limits.failure() or next(
+            (failure for daemon in self._daemons if (failure := daemon.failure())), None
+        )
+
+    def limit_use(self) -> LimitUse | None:
+        """See `model.cluster.Cluster.limit_use`."""
+        return self._use or (self._limits.use() if self._limits.any else None)
+
+    def start(self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease) -> RunningCluster:
+        """Start under a lease of the caller's, who releases it; healthy on return.
+
+        Raises AssayError, with the daemon's own log line, when one dies or is not healthy in time. A port that was
+        taken between its choice and its use is no error: the start is tried again with other ports.
+        """
+        check_containers(self._spec, properties)
+        self._limits, self._use = limits_of(self._spec, lease), None
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                return self._start_once(layout, properties, progress, lease)
+            except PortTakenError:
+                self._end(lease)
+                _empty(layout)
+                if not left:
+                    raise
+            except AssayError as error:
+                killed = self._limits.failure()
+                if killed is None:
+                    raise
+                raise AssayError(killed) from error
+        raise AssertionError("the last attempt returns or raises")
+
+    def _start_once(
+        self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease
+    ) -> RunningCluster:
+        ports = Ports(**dict(zip(Ports.model_fields, free_ports(len(Ports.model_fields)), strict=True)))
+        conf_dir, logs = layout.neutral / "conf", layout.neutral / "logs"
+        for directory in (conf_dir, logs, layout.neutral / "tmp"):
+            directory.mkdir(parents=True)
+        classpath = ",".join(self._distribution.classpath)
+        starts = self._starts.beside(properties)
+        spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
+        ours = {**embedded_properties(spec, layout, ports, classpath, conf_dir), **self._turns(layout)}
+        write_configuration(conf_dir, {**ours, **starts.properties, **properties})
+        plan = Plan(
+            distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
+            name_dir=layout.neutral / "name", logs=logs,
+            environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}), limits=self._limits,
+        )  # fmt: skip
+        Startup(plan, self._daemons, progress).run()
+        return self._facts(layout, plan)
+
+    def _turns(self, layout: Layout) -> dict[str, str]:
+        """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere.
+
+        Only the bundled Hadoop has the class that has them taken in turn (hadoop/src/.../OneDirectoryPerTask.java).
+        """
+        mixed = len(layout.local) > 1 and self._distribution.jars is not None
+        return {"yarn.nodemanager.container-executor.class": IN_TURN} if mixed else {}
+
+    def _facts(self, layout: Layout, plan: Plan) -> RunningCluster:
+        hadoop = commands.write_hadoop_command(
+            layout.neutral / "bin" / "hadoop", plan.distribution, plan.starts, plan.conf_dir
+        )
+        return RunningCluster(
+            hadoop=hadoop, conf_dir=plan.conf_dir, hadoop_version=plan.distribution.version,
+            namenode_url=url(plan.ports.namenode_http), history_url=url(plan.ports.historyserver_http),
+            nodes=(Node(name=LOOPBACK, daemons=tuple(daemon.facts for daemon in self._daemons)),),
+            extras=plan.distribution.extras,
+            settings={
+                **plan.starts.settings(plan.distribution), **self._sizes(),
+                "local directories": _local_directories(layout, self._turns(layout)),
+            },
+        )  # fmt: skip
+
+    def _sizes(self) -> dict[str, str]:
+        """What a limit makes of the memory for containers, where there is one."""
+        bounded = self._spec.limit_memory_bytes is not None
+        return {"yarn.nodemanager.resource.memory-mb": str(offered_mb(self._spec))} if bounded else {}
+
+    def _end(self, lease: Lease) -> None:
+        end_processes(lease.processes, grace_s=0.0)
+        for daemon in self._daemons:
+            daemon.reap()
+        self._daemons = []
+
+
+def _local_directories(layout: Layout, turns: Mapping[str, str]) -> str:
+    """How tasks come by their local directories, for the record."""
+    if len(layout.local) == 1:
+        return "one"
+    return "one per task, in turn" if turns else "drawn at random for each file"
+
+
+def _empty(layout: Layout) -> None:
+    for directory in filter(Path.is_dir, layout.directories):
+        for entry in directory.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

@@ -1,0 +1,169 @@
+"""A cluster that is there already: found through its configuration, used as a client, never started or stopped."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from assay.model.errors import AssayError, BadInputError
+from assay.model.platform import ClusterSpec, Layout, LimitUse, RunningCluster
+from assay.model.progress import Progress
+from assay.platform.configuration import LOG4J, derive_site, read_site
+from assay.platform.daemon import (
+    HISTORYSERVER_PAGE,
+    NAMENODE_PAGE,
+    RESOURCEMANAGER_PAGE,
+    historyserver_ready,
+    namenode_info,
+    no_answer,
+    resourcemanager_ready,
+    write_hadoop_command,
+)
+from assay.platform.distribution import Distribution, Starts
+
+_ANYWHERE = ("", "0.0.0.0")  # noqa: S104 - recognised, never bound
+
+
+class Addresses:
+    """The http addresses of NameNode, ResourceManager and JobHistoryServer in one configuration."""
+
+    def __init__(self, properties: Mapping[str, str], conf_dir: Path) -> None:
+        """Raises BadInputError when the configuration names no HDFS."""
+        self._properties = properties
+        self._conf_dir = conf_dir
+        self._default_fs = properties.get("fs.defaultFS", properties.get("fs.default.name", ""))
+        if not self._default_fs.startswith("hdfs://"):
+            raise BadInputError(f"{conf_dir} names no HDFS: fs.defaultFS is {self._default_fs or 'not set'}")
+
+    def namenodes(self) -> tuple[str, ...]:
+        """One address, or with high availability those of all NameNodes of the default name service."""
+        secure = self._properties.get("dfs.http.policy") == "HTTPS_ONLY"
+        scheme, port = ("https", 9871) if secure else ("http", 9870)
+        key = f"dfs.namenode.{scheme}-address"
+        service = urlsplit(self._default_fs).hostname or ""
+        members = _list(self._properties.get(f"dfs.ha.namenodes.{service}", ""))
+        if members:
+            return tuple(self._url(scheme, f"{key}.{service}.{member}", "", port) for member in members)
+        return (self._url(scheme, key, service, port),)
+
+    def resourcemanagers(self) -> tuple[str, ...]:
+        """One address, or with high availability those of all ResourceManagers."""
+        secure = self._properties.get("yarn.http.policy") == "HTTPS_ONLY"
+        scheme, port, key = ("https", 8090, "webapp.https.address") if secure else ("http", 8088, "webapp.address")
+        members = _list(self._properties.get("yarn.resourcemanager.ha.rm-ids", ""))
+        suffixes = [f".{member}" for member in members] or [""]
+        return tuple(
+            self._url(
+                scheme,
+                f"yarn.resourcemanager.{key}{suffix}",
+                self._resourcemanager(suffix),
+                port,
+                f"yarn.resourcemanager.hostname{suffix}",
+            )
+            for suffix in suffixes
+        )
+
+    def historyserver(self) -> str:
+        """The JobHistoryServer's address; by default it is on the host of its RPC address."""
+        secure = self._properties.get("mapreduce.jobhistory.http.policy") == "HTTPS_ONLY"
+        scheme, port, key = ("https", 19890, "webapp.https.address") if secure else ("http", 19888, "webapp.address")
+        host = self._properties.get("mapreduce.jobhistory.address", "").partition(":")[0]
+        return self._url(scheme, f"mapreduce.jobhistory.{key}", host, port, "mapreduce.jobhistory.address")
+
+    def _resourcemanager(self, suffix: str) -> str:
+        named = self._properties.get(f"yarn.resourcemanager.hostname{suffix}", "")
+        return named or self._properties.get(f"yarn.resourcemanager.address{suffix}", "").partition(":")[0]
+
+    def _url(self, scheme: str, key: str, default_host: str, default_port: int, other_key: str = "") -> str:
+        host, _, port = self._properties.get(key, "").partition(":")
+        host = default_host if host in _ANYWHERE else host
+        if host in _ANYWHERE:
+            why = f"neither {key} nor {other_key} names a host" if other_key else f"{key} names no host"
+            raise BadInputError(f"{self._conf_dir} does not say where the cluster is: {why}")
+        return f"{scheme}://{host}:{port or default_port}"
+
+
+def _list(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+_CHECK_EVERY_S = 10.0
+
+
+class ExistingCluster:
+    """The cluster that `spec.conf_dir` describes.
+
+    Settings' properties change what its clients ask for (`mapreduce.*` and the like); its daemons stay as they are.
+    """
+
+    def __init__(self, distribution: Distribution, spec: ClusterSpec, environment: Mapping[str, str]) -> None:
+        """Raises BadInputError when the configuration is missing or does not say where the cluster is."""
+        if spec.conf_dir is None:
+            conf_dir = environment.get("HADOOP_CONF_DIR")
+            if not conf_dir:
+                raise BadInputError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")
+            spec = spec.model_copy(update={"conf_dir": Path(conf_dir)})
+        assert spec.conf_dir is not None  # noqa: S101 - for the type checker: it was set above
+        self._conf_dir = spec.conf_dir.resolve()
+        self._distribution = distribution
+        addresses = Addresses(read_site(self._conf_dir), self._conf_dir)
+        self._namenodes = addresses.namenodes()
+        self._resourcemanagers = addresses.resourcemanagers()
+        self._historyserver = addresses.historyserver()
+        self._namenode_url: str | None = None
+        self._checked_at_s = 0.0
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Nothing is started, so nothing can be in the way."""
+
+    def limit_use(self) -> LimitUse | None:
+        """Its limits are its own."""
+        return None
+
+    @contextmanager
+    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
+        """Check that it answers and give it out; nothing is started, so nothing is stopped.
+
+        Raises AssayError naming the service that does not answer.
+        """
+        progress.detail(f"looking for the cluster of {self._conf_dir}")
+        namenode = self._answering("NameNode", self._namenodes, lambda url: bool(namenode_info(url)), NAMENODE_PAGE)
+        self._answering(
+            "ResourceManager", self._resourcemanagers, resourcemanager_ready, RESOURCEMANAGER_PAGE,
+            " with an active NodeManager",
+        )  # fmt: skip
+        history = self._answering("JobHistoryServer", (self._historyserver,), historyserver_ready, HISTORYSERVER_PAGE)
+        conf_dir = layout.neutral / "conf"
+        derive_site(self._conf_dir, conf_dir, properties)
+        # Which jobs a program ran is read from what its client says at the level INFO.
+        if not (conf_dir / "log4j.properties").exists():
+            (conf_dir / "log4j.properties").write_text(LOG4J)
+        starts = Starts(name="existing", properties={})
+        hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
+        version = str(namenode_info(namenode).get("SoftwareVersion", "unknown"))
+        self._namenode_url, self._checked_at_s = namenode, time.monotonic()
+        yield RunningCluster(
+            hadoop=hadoop, conf_dir=conf_dir, namenode_url=namenode, history_url=history, hadoop_version=version,
+            extras=self._distribution.extras, settings={"starts": "existing", "client": self._distribution.version},
+        )  # fmt: skip
+
+    def failure(self) -> str | None:
+        """Whether the NameNode still answers; asked at most every ten seconds."""
+        if self._namenode_url is None or time.monotonic() - self._checked_at_s < _CHECK_EVERY_S:
+            return None
+        self._checked_at_s = time.monotonic()
+        return None if namenode_info(self._namenode_url) else f"the NameNode at {self._namenode_url} no longer answers"
+
+    def _answering(
+        self, service: str, urls: tuple[str, ...], answers: Callable[[str], bool], page: str, besides: str = ""
+    ) -> str:
+        """The first address that answers; `page` is what is asked there, `besides` what the service must have."""
+        for url in urls:
+            if answers(url):
+                return url
+        why = "; ".join(f"{url}: {no_answer(url + page) or f'no {service}{besides} answers there'}" for url in urls)
+        raise AssayError(
+            f"the {service} of {self._conf_dir} does not answer as it should: {why}; is the cluster up, and can this "
+            "machine reach it?"
+        )

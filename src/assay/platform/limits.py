@@ -1,0 +1,274 @@
+"""Bounds on the memory and the cores of a whole cluster, page cache included, through the kernel's control groups.
+
+Sources: cgroups(7), and the kernel's admin-guide/cgroup-v1 and admin-guide/cgroup-v2.rst.
+
+A group is made in version 1 or version 2 of the kernel's interface, whichever has the controller on this machine, under
+a name that carries the lease's id. Processes enter it before they become a daemon, so that whatever they start and
+every page they read or write counts from the first. Clients of the cluster and Assay itself stay outside, as on a
+machine of their own.
+
+Sources: the kernel's admin-guide/cgroup-v1/memory.rst, scheduler/sched-bwc.rst and admin-guide/cgroup-v2.rst.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.host.lease import Lease
+from assay.model.errors import AssayError, BadInputError
+from assay.model.platform import ClusterSpec, LimitUse
+
+SELF = Path("/proc/self")
+# Version 1 says "no limit" as the largest multiple of a page in 63 bits.
+_NO_LIMIT_BYTES = 1 << 62
+
+
+class Hierarchy(NamedTuple):
+    """Where a controller's groups are: the interface's version, where it is mounted, and this process' own group."""
+
+    version: int
+    root: Path
+    own: Path
+
+
+def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
+    """Where the groups of a controller are; None when this machine has none."""
+    paths = _own_paths(process)
+    unified = None
+    for line in (process / "mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        root, mount_point = before.split()[3:5]
+        kind, _, options = after.split()[:3]
+        mounted = Path(mount_point)
+        if kind == "cgroup" and controller in options.split(","):
+            return Hierarchy(version=1, root=mounted, own=_below(mounted, root, paths.get(controller, "/")))
+        if kind == "cgroup2" and controller in words(mounted / "cgroup.controllers"):
+            unified = Hierarchy(version=2, root=mounted, own=_below(mounted, root, paths.get("", "/")))
+    return unified
+
+
+def _own_paths(process: Path) -> dict[str, str]:
+    """This process' group by controller (proc(5), cgroup: `4:memory:/path`); version 2 has no controller's name."""
+    paths = {}
+    for line in (process / "cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        paths.update(dict.fromkeys(controllers.split(","), path))
+    return paths
+
+
+def _below(mounted: Path, root: str, path: str) -> Path:
+    """A group's directory; what lies outside of what is mounted here (a container's view) counts as the top."""
+    inside = path.removeprefix(root.rstrip("/")) if path.startswith(root) else "/"
+    found = mounted / inside.strip("/")
+    return found if found.is_dir() else mounted
+
+
+def possible_parents(controller: str, hierarchy: Hierarchy) -> list[Path]:
+    """Where a group may be made, best first: at the top, but inside any limit that holds for this process already.
+
+    In version 2 a group with processes of its own has no groups below it but at the very top: not in our own.
+    """
+    above = [hierarchy.own, *hierarchy.own.parents]
+    above = above[: above.index(hierarchy.root) + 1]
+    if hierarchy.version == 2 and len(above) > 1:
+        above = above[1:]
+    limited = next((at for at, group in enumerate(above) if _is_limited(controller, group)), len(above) - 1)
+    return above[limited:]
+
+
+def _is_limited(controller: str, group: Path) -> bool:
+    if controller == "cpu":
+        quota = words(group / "cpu.max")[:1] or words(group / "cpu.cfs_quota_us")
+        return quota not in ([], ["max"], ["-1"])
+    limit = words(group / "memory.max") or words(group / "memory.limit_in_bytes")
+    return limit not in ([], ["max"]) and int(limit[0]) < _NO_LIMIT_BYTES
+
+
+def hand_down(controller: str, parent: Path) -> None:
+    """Let groups below have the controller (version 2)."""
+    switch = parent / "cgroup.subtree_control"
+    if controller not in words(switch):
+        switch.write_text(f"+{controller}")
+
+
+def words(file: Path) -> list[str]:
+    """The words of one of the kernel's small files; none when it is not there."""
+    try:
+        return file.read_text().split()
+    except OSError:
+        return []
+
+
+_PERIOD_US = 100_000
+_LEAST_CPUS = 0.01  # the kernel takes no quota below a millisecond
+_LEAVE_OUT = {"memory": "leave the memory limit out", "cpu": "leave the cpus limit out"}
+# The shell enters and then becomes the command: same process id, and no Python code between fork and exec.
+_ENTER = (
+    "/bin/sh", "-c", 'until [ "$1" = -- ]; do echo 0 >"$1" || exit 97; shift; done; shift; exec "$@"', "assay-limits",
+)  # fmt: skip
+
+
+class Limits:
+    """A cluster's control groups. They go with the lease, once all their processes are gone."""
+
+    def __init__(self, memory_bytes: int | None, cpus: float | None, groups: Mapping[str, tuple[int, Path]]) -> None:
+        """`groups` has the interface's version and the directory for each of `memory` and `cpu` that is bounded."""
+        self._memory_bytes = memory_bytes
+        self._cpus = cpus
+        self._groups = groups
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is bounded."""
+        return bool(self._groups)
+
+    def entering(self, command: Sequence[str]) -> list[str]:
+        """The command line of a process that is inside from its start."""
+        doors = dict.fromkeys(str(group / "cgroup.procs") for _, group in self._groups.values())
+        return [*_ENTER, *doors, "--", *command] if doors else list(command)
+
+    def use(self) -> LimitUse:
+        """What was used of the bounds so far; what this kernel does not tell is None."""
+        peak, hits, kills = self._memory()
+        return LimitUse(
+            interface=" and ".join(sorted({f"version {version}" for version, _ in self._groups.values()})) or None,
+            memory_limit_bytes=self._memory_bytes, memory_peak_bytes=peak, memory_limit_hits=hits,
+            out_of_memory_kills=kills, cpus=self._cpus, throttled_s=self._throttled_s(),
+        )  # fmt: skip
+
+    def failure(self) -> str | None:
+        """One sentence when the kernel had to end a process because the memory was used up; None otherwise."""
+        kills = self._memory()[2]
+        if not kills or self._memory_bytes is None:
+            return None
+        return (
+            f"the cluster needed more than its memory limit of {_gib(self._memory_bytes)}, and the kernel ended {kills}"
+            f" of its processes; give it more memory, or its jobs fewer or smaller containers"
+        )
+
+    def _memory(self) -> tuple[int | None, int | None, int]:
+        if "memory" not in self._groups:
+            return None, None, 0
+        version, group = self._groups["memory"]
+        if version == 1:
+            kills = _flat(group / "memory.oom_control").get("oom_kill", 0)
+            return _number(group / "memory.max_usage_in_bytes"), _number(group / "memory.failcnt"), kills
+        events = _flat(group / "memory.events")
+        return _number(group / "memory.peak"), events.get("max"), events.get("oom_kill", 0)
+
+    def _throttled_s(self) -> float | None:
+        if "cpu" not in self._groups:
+            return None
+        version, group = self._groups["cpu"]
+        throttled = _flat(group / "cpu.stat")
+        if version == 1:
+            return throttled["throttled_time"] / 1e9 if "throttled_time" in throttled else None
+        return throttled["throttled_usec"] / 1e6 if "throttled_usec" in throttled else None
+
+
+def make_limits(memory_bytes: int | None, cpus: float | None, lease: Lease, process: Path = SELF) -> Limits:
+    """Make the groups under a lease; without a bound there are none, and nothing is entered.
+
+    Raises BadInputError when this machine or this user can't have them, and says what to do. `process` is this
+    process' directory in /proc.
+    """
+    groups: dict[str, tuple[int, Path]] = {}
+    if memory_bytes is not None:
+        groups["memory"] = _make("memory", lease, process)
+        _bound_memory(*groups["memory"], memory_bytes)
+    if cpus is not None:
+        groups["cpu"] = _make("cpu", lease, process)
+        _bound_cpus(*groups["cpu"], cpus)
+    return Limits(memory_bytes, cpus, groups)
+
+
+def check_limits(spec: ClusterSpec, state: Path) -> None:
+    """Raises BadInputError when a cluster can't be bounded as asked on this machine: tried, and undone at once."""
+    with Lease(state, "limits") as lease:
+        limits_of(spec, lease)
+
+
+def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
+    """The limits that a cluster asks for. Raises BadInputError when they are beyond the machine or can't be had."""
+    memory_bytes, cpus = spec.limit_memory_bytes, spec.limit_cpus
+    there_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if memory_bytes is not None and memory_bytes > there_bytes:
+        raise BadInputError(
+            f"a memory limit of {_gib(memory_bytes)} bounds nothing: this machine has {_gib(there_bytes)}; "
+            "ask for less, or leave the limit out"
+        )
+    cores = len(os.sched_getaffinity(0))
+    if cpus is not None and not _LEAST_CPUS <= cpus <= cores:
+        raise BadInputError(f"a limit of {cpus:g} cpus can't be had: possible are {_LEAST_CPUS} to {cores} here")
+    return make_limits(memory_bytes, cpus, lease)
+
+
+def _make(controller: str, lease: Lease, process: Path) -> tuple[int, Path]:
+    hierarchy = find_hierarchy(controller, process)
+    if hierarchy is None:
+        raise BadInputError(
+            f"this machine has no control groups for {controller} (looked at mounts of cgroup and cgroup2); mount them,"
+            f" or {_LEAVE_OUT[controller]}"
+        )
+    reason = ""
+    # A process is in one group of version 2 only: the second controller joins the first.
+    joined = [group.parent for group in lease.groups if hierarchy.version == 2 and hierarchy.root in group.parents]
+    for parent in joined or possible_parents(controller, hierarchy):
+        group = parent / f"assay-{lease.id}"
+        try:
+            if hierarchy.version == 2:
+                hand_down(controller, parent)
+            if group not in lease.groups:
+                lease.make_group(group)
+        except OSError as error:
+            reason = f"{parent}: {error.strerror or error}"
+        else:
+            return hierarchy.version, group
+    raise BadInputError(
+        f"the {controller} of a cluster can't be bounded here: no control group can be made ({reason}); run as root on "
+        f"a machine (or in a container) that lets you make control groups, or {_LEAVE_OUT[controller]}"
+    )
+
+
+def _bound_memory(version: int, group: Path, limit_bytes: int) -> None:
+    """Page cache counts; swap is not used, or a bound would only move the work to the swap's disk."""
+    if version == 1:
+        _set(group / "memory.limit_in_bytes", str(limit_bytes))
+        # Within a group 0 means never; an equal bound on memory and swap together would hide how often this one is met.
+        _set(group / "memory.swappiness", "0")
+        return
+    _set(group / "memory.max", str(limit_bytes))
+    if (group / "memory.swap.max").exists():
+        _set(group / "memory.swap.max", "0")
+
+
+def _bound_cpus(version: int, group: Path, cpus: float) -> None:
+    quota_us = round(cpus * _PERIOD_US)
+    if version == 1:
+        _set(group / "cpu.cfs_period_us", str(_PERIOD_US))
+        _set(group / "cpu.cfs_quota_us", str(quota_us))
+        return
+    _set(group / "cpu.max", f"{quota_us} {_PERIOD_US}")
+
+
+def _set(file: Path, value: str) -> None:
+    try:
+        file.write_text(value)
+    except OSError as error:
+        raise AssayError(f"the kernel did not take {value} in {file}: {error.strerror or error}") from error
+
+
+def _number(file: Path) -> int | None:
+    found = words(file)
+    return int(found[0]) if found else None
+
+
+def _flat(file: Path) -> dict[str, int]:
+    """A file of lines `name number`."""
+    found = words(file)
+    return {name: int(value) for name, value in zip(found[::2], found[1::2], strict=False)}
+
+
+def _gib(count: int) -> str:
+    return f"{count / (1 << 30):.1f} GiB"

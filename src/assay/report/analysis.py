@@ -1,0 +1,295 @@
+"""What a run's trials come to, read and worked out once for all forms of its report."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.model.doubt import Doubt, Outcome
+from assay.model.energy import Span
+from assay.model.errors import BadInputError
+from assay.model.record import Record, TaskAttempt
+from assay.model.registry import SECTIONS
+from assay.model.section import SectionView
+from assay.model.signature import Signature
+from assay.model.task import TaskPhases
+from assay.model.trial import Plan
+from assay.record.folder import Damaged, RunFolder
+from assay.record.parquet import Series
+from assay.report.answer import Answer, answer_of
+from assay.stats.breakdown import Breakdown, breakdowns
+from assay.stats.comparison import Comparison, compare
+from assay.stats.decision import Decision, decisions
+from assay.stats.energy import part_spans
+from assay.stats.run_doubts import doubts_of
+from assay.stats.sample import MACHINE, PLACEMENT, counts, in_order, samples
+from assay.stats.summary import Group, Row, outliers, summarise, varying
+
+MOST_FILTER_LEVELS = 24
+"""More boxes than that are longer than what they would hide."""
+
+
+class Filter(NamedTuple):
+    """One factor that a reader can pick levels of. `number` is its place in the rows' marks."""
+
+    number: int
+    name: str
+    levels: tuple[str, ...]
+
+
+def levels_of(row: Row) -> dict[str, str]:
+    """A combination's factors by name, the placement with them."""
+    group = {name: str(level) for name, level in dict(row.group).items()}
+    return {**group, "placement": row.placement}
+
+
+def filters_of(rows: Sequence[Row]) -> list[Filter]:
+    """Workload, placement and what else tells rows apart, without factors of so many levels that no one would pick."""
+    every = [levels_of(row) for row in rows]
+    names = ("workload", *varying(rows), "placement")
+    several = [(name, in_order(levels.get(name, "") for levels in every)) for name in names]
+    kept = [(name, levels) for name, levels in several if 1 < len(levels) <= MOST_FILTER_LEVELS]
+    return [Filter(number, name, tuple(levels)) for number, (name, levels) in enumerate(kept)]
+
+
+def marks_of(filters: Sequence[Filter], levels: Mapping[str, str]) -> str:
+    """What filters know a part of the page by: `f0-1 f2-0`, a factor's number and its level's."""
+    return " ".join(
+        f"f{one.number}-{one.levels.index(levels[one.name])}"
+        for one in filters
+        if one.name in levels and levels[one.name] in one.levels
+    )
+
+
+def label_factors(rows: Sequence[Row]) -> list[str]:
+    """The factors in which rows of one workload and data set differ, the placement last: names for labels."""
+    several = len({row.placement for row in rows}) > 1
+    return [*(name for name in varying(rows) if name != "dataset"), *([PLACEMENT] if several else [])]
+
+
+def label_of(row: Row, names: Sequence[str]) -> str:
+    """A combination in a few words, by some of its factors; of a machine its letter."""
+    levels = levels_of(row)
+    levels[MACHINE] = f"machine {levels.get(MACHINE, '').partition(' ')[0]}"
+    return ", ".join(level for name in names if (level := levels.get(name, "")))
+
+
+MOST_TRIALS = 12
+"""More would make a page that nobody reads to its end, and that a phone opens slowly."""
+
+
+class Closeup(NamedTuple):
+    """One trial with its tables; `unreadable` says which of them could not be read, and why."""
+
+    record: Record
+    attempts: Sequence[TaskAttempt] = ()
+    phases: Sequence[TaskPhases] = ()
+    series: Mapping[tuple[str, str], Series] = {}
+    signature: Signature | None = None
+    samples_bytes: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def placement(self) -> str:
+        """Its placement's name."""
+        return self.record.trial.placement.name
+
+    @property
+    def run(self) -> Span | None:
+        """The run part with the writing out of what the kernel held back; None when the trial had none."""
+        spans = part_spans(self.record.steps)
+        if "run" not in spans:
+            return None
+        return Span(begin_ms=spans["run"].begin_ms, end_ms=spans.get("write out", spans["run"]).end_ms)
+
+    def reason(self, *kinds: str) -> str:
+        """Why something is missing, in the words of the trial's first doubt of such a kind (or that begins so)."""
+        if self.record.trial.probes == "none":
+            return "the trial ran without probes"
+        doubts = [doubt for kind in (*kinds, "probes-lost") for doubt in self.record.doubts if _is(doubt.kind, kind)]
+        told = [doubt.what for doubt in doubts] + list(self.unreadable)
+        return told[0] if told else "the record has nothing of it"
+
+
+def _is(kind: str, begin: str) -> bool:
+    return kind == begin or kind.startswith(f"{begin}-")
+
+
+def chosen(records: Sequence[Record]) -> list[Record]:
+    """At most so many trials that count: the first of each combination of factors, then their repetitions."""
+    firsts: list[Record] = []
+    others: list[Record] = []
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    for record in records:
+        if not counts(record):
+            continue
+        factors = tuple(sorted(record.trial.factors.items()))
+        (others if factors in seen else firsts).append(record)
+        seen.add(factors)
+    return [*firsts, *others][:MOST_TRIALS]
+
+
+def look(run: RunFolder, record: Record) -> Closeup:
+    """Read a trial's tables; one that is damaged is named and left out."""
+    trial = record.trial.id
+    found: dict[str, Any] = {}
+    unreadable: list[str] = []
+    tables: Mapping[str, Callable[[str], Any]] = {
+        "attempts": run.attempts, "phases": run.phases, "series": run.series, "signature": run.signature,
+        "samples_bytes": run.samples_bytes,
+    }  # fmt: skip
+    for name, read in tables.items():
+        try:
+            found[name] = read(trial)
+        except BadInputError as error:
+            unreadable.append(str(error))
+    return Closeup(record, **found, unreadable=tuple(unreadable))
+
+
+MOST_ROWS = 150
+MOST_BARS = 60
+MOST_TRIALS_TOLD = 40
+MOST_OF_A_KIND = 10
+"""Combinations in the table and in charts, trials with their jobs, and doubts of one kind: more is not read."""
+
+
+def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
+    """At most so many, whole groups, in their order.
+
+    Of each workload in turn the group that tells most: with a failure, then with the largest difference that is told,
+    then with the largest at all. A group that is larger than all the room is cut.
+    """
+    if len(rows) <= most:
+        return list(rows)
+    groups: dict[Group, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row)
+    by_work: dict[tuple[str, str], list[Group]] = {}
+    for group in sorted(groups, key=lambda one: _telling(groups[one]), reverse=True):
+        by_work.setdefault((group.workload, group.dataset), []).append(group)
+    kept: set[Group] = set()
+    room = most
+    for rank in range(max(map(len, by_work.values()))):
+        for own in by_work.values():
+            if rank < len(own) and len(groups[own[rank]]) <= room:
+                kept.add(own[rank])
+                room -= len(groups[own[rank]])
+    return [row for row in rows if row.group in kept] or list(rows[:most])
+
+
+def _telling(rows: Sequence[Row]) -> tuple[bool, float, float]:
+    distances = [(abs(log(row.ratio)), row) for row in rows if row.ratio]
+    told = [far for far, row in distances if row.comparison and row.comparison.significant]
+    return (
+        any(row.outcome is Outcome.FAIL for row in rows),
+        max(told, default=0.0),
+        max((far for far, _ in distances), default=0.0),
+    )
+
+
+def trials_shown(
+    records: Sequence[Record], close: Collection[str], odd: Collection[str], most: int = MOST_TRIALS_TOLD
+) -> list[str]:
+    """The ids of at most so many, in their order: those drawn, failed or far off come before all others."""
+    ids = [record.trial.id for record in records]
+    if len(ids) <= most:
+        return ids
+    failed = [record.trial.id for record in records if record.outcome is not Outcome.PASS]
+    wanted = [*[one for one in ids if one in close], *failed, *[one for one in ids if one in odd], *ids]
+    kept = set(list(dict.fromkeys(wanted))[:most])
+    return [one for one in ids if one in kept]
+
+
+def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
+    """Doubts of each kind: the first, some others, and how many more there are besides."""
+    kinds: dict[str, list[Doubt]] = {}
+    for doubt in doubts:
+        kinds.setdefault(doubt.kind, []).append(doubt)
+    return [(own[0], own[1 : MOST_OF_A_KIND + 1], max(0, len(own) - 1 - MOST_OF_A_KIND)) for own in kinds.values()]
+
+
+WHOLE_UP_TO = 200
+"""A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
+
+
+class Gathered(NamedTuple):
+    """`records` are all that could be read; `told` those of them that are shown with all that they hold.
+
+    `folder` is where the run lies, as it was named, and `experiment` its experiment's file, where it was kept.
+    """
+
+    plan: Plan
+    records: Sequence[Record]
+    damaged: Sequence[Damaged]
+    told: Sequence[Record]
+    closeups: Sequence[Closeup] = ()
+    folder: Path | None = None
+    experiment: Path | None = None
+
+
+def gather(run: RunFolder, *, close: bool = True) -> Gathered:
+    """Read a run; with `close` the tables of the trials that are drawn, too. Raises BadInputError when it is no run."""
+    plan = run.plan()
+    outlines = len(run.trials()) > WHOLE_UP_TO
+    records, damaged = run.records(plan, outlines=outlines)
+    told, broken = _whole(run, shown_of(records), records, outlines=outlines)
+    lost = {one.folder.name for one in broken}
+    records = [record for record in records if record.trial.id not in lost]
+    whole = {record.trial.id: record for record in told}
+    drawn = [whole[record.trial.id] for record in chosen(records) if record.trial.id in whole] if close else []
+    closeups = [look(run, record) for record in drawn]
+    return Gathered(plan, records, [*damaged, *broken], told, closeups, run.path, run.experiment)
+
+
+def shown_of(records: Sequence[Record]) -> list[str]:
+    """The ids of the trials that are shown with all that they hold."""
+    odd = {one.trial for one in outliers(samples(records))}
+    return trials_shown(records, {record.trial.id for record in chosen(records)}, odd)
+
+
+def _whole(
+    run: RunFolder, ids: Sequence[str], records: Sequence[Record], *, outlines: bool
+) -> tuple[list[Record], list[Damaged]]:
+    """The records of some trials with all that they hold, and those that turn out to be damaged."""
+    if not outlines:
+        wanted = set(ids)
+        return [record for record in records if record.trial.id in wanted], []
+    whole, broken = [], []
+    for trial in ids:
+        try:
+            whole.append(run.record(trial))
+        except BadInputError as error:
+            broken.append(Damaged(run.file(trial, ""), str(error)))
+    return whole, broken
+
+
+class Judged(NamedTuple):
+    """All that is said of a run, as data; `answers` are the decisions in words.
+
+    `rows` are those of the table, `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors
+    beside the decisions', `doubts` the plan's own before the trials'. `sections` are the plug-ins', by name.
+    """
+
+    rows: Sequence[Row]
+    decisions: Sequence[Decision]
+    answers: Sequence[Answer]
+    breakdowns: Sequence[Breakdown]
+    others: Sequence[Comparison]
+    doubts: Sequence[Doubt]
+    sections: Mapping[str, SectionView]
+
+
+def judge(plan: Plan, records: Sequence[Record]) -> Judged:
+    """From all records of a plan that could be read."""
+    compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
+    decided = decisions(plan, records, compared)
+    factor = decided[0].factor if decided else PLACEMENT
+    return Judged(
+        rows=summarise(records, compared, plan.prior, plan.placements),
+        decisions=decided,
+        answers=[answer_of(one, decided) for one in decided],
+        breakdowns=breakdowns(records, decided),
+        others=[one for one in compared if one.factor != factor],
+        doubts=[*plan.doubts, *doubts_of(records)],
+        sections={name: view for name, section in SECTIONS.items() if (view := section(plan, records)) is not None},
+    )

@@ -1,0 +1,247 @@
+"""Bytes by phase, role and direction, from a trial's I/O signature: as a picture, and line by line."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from assay.model.record import Record
+from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, PhaseUse, Signature
+from assay.report.charts.drawing import (
+    BLUE,
+    LETTER_PX,
+    PAPER,
+    SOFT,
+    TEXT_PX,
+    VERMILION,
+    WIDTH,
+    figure,
+    marks,
+    rect,
+    text,
+)
+from assay.report.charts.phases import COLOURS as PHASE_COLOURS
+from assay.report.words import bytes_text
+
+COLOURS: Mapping[Direction, str] = {"read": BLUE, "write": VERMILION}
+SMALL_SHARE = 0.005
+"""Lines of less than this share of all bytes are put together: mostly the file system's own."""
+
+PHASE_X, ROLE_X, BAR_X, BAR_PX, ROW_PX, HEAD_PX = 0, 144, 276, 290, 20, 26
+PALE = 0.22
+OUTSIDE, STAGING = "no task running", "staging"
+
+
+class Flow(NamedTuple):
+    """All bytes of one phase, role, direction and medium, over all jobs of the run (or over the staging's).
+
+    `random_bytes` are those that did not continue a sequential run; None where that can't be told. `request_bytes` are
+    the least and the greatest of the lines' typical requests, `streams` the lines' mean, weighted by active seconds.
+    """
+
+    phase: str
+    role: str
+    direction: Direction
+    medium: str
+    bytes: float
+    random_bytes: float | None
+    request_bytes: tuple[float, float] | None
+    streams: float | None
+    estimated: bool
+
+
+class AccessLine(NamedTuple):
+    """One line of the signature in words."""
+
+    job: str
+    phase: str
+    role: str
+    direction: str
+    medium: str
+    bytes: str
+    sequential: str
+    request: str
+    streams: str
+    latency: str
+    basis: str
+
+
+class UseLine(NamedTuple):
+    """One phase of one job in words: what its attempts took."""
+
+    job: str
+    phase: str
+    attempts: str
+    attempt_s: str
+    elapsed_s: str
+    cpu_s: str
+    cpu_basis: str
+    bytes: str
+    cpu_ns_per_byte: str
+
+
+def flows(signature: Signature, record: Record) -> list[Flow]:
+    """In the order of the phases, roles and directions; staging comes first, what no task ran for last."""
+    staging = {job.id for job in record.staging_jobs}
+    grouped: dict[tuple[str, str, Direction, str], list[Access]] = {}
+    for access in sorted(signature.accesses, key=_order):
+        key = (_phase(access.job, access.phase, staging), access.role, access.direction, access.medium)
+        grouped.setdefault(key, []).append(access)
+    found = [_flow(*key, lines) for key, lines in grouped.items()]
+    return sorted(found, key=lambda flow: not flow.phase.startswith(STAGING))
+
+
+def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str) -> str:
+    """A bar for each flow: its length is bytes, full where they were sequential and pale where not."""
+    total = sum(flow.bytes for flow in flows)
+    shown = [flow for flow in flows if total and flow.bytes >= SMALL_SHARE * total]
+    if not shown:
+        return ""
+    several = len({flow.medium for flow in shown}) > 1
+    parts = [_legend()]
+    last = ""
+    for row, flow in enumerate(shown):
+        top = HEAD_PX + row * ROW_PX
+        if flow.phase != last:
+            parts += [_phase_mark(flow.phase, top), text(PHASE_X + 16, top + 14, flow.phase, 'font-weight="600"')]
+        last = flow.phase
+        parts += [
+            text(ROLE_X, top + 14, f"{flow.role} {flow.direction}"),
+            *_bar(flow, top, most_bytes, several=several),
+        ]
+    left = total - sum(flow.bytes for flow in shown)
+    if left:
+        words = f"and {bytes_text(left)} in others of less than {100 * SMALL_SHARE:g} % each"
+        parts.append(text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, words, f'fill="{SOFT}"'))
+    return figure(HEAD_PX + len(shown) * ROW_PX + 24, parts, label)
+
+
+def access_lines(signature: Signature, record: Record) -> list[AccessLine]:
+    """Line by line as the signature has them, small ones put together in the last."""
+    name, staging = _names(record), {job.id for job in record.staging_jobs}
+    total = sum(access.bytes for access in signature.accesses)
+    large = [access for access in signature.accesses if access.bytes >= SMALL_SHARE * total]
+    ordered = sorted(large, key=lambda one: (one.job == "", one.job, _order(one)))
+    lines = [_line(access, name, staging) for access in ordered]
+    small = sum(access.bytes for access in signature.accesses) - sum(access.bytes for access in large)
+    if len(large) < len(signature.accesses):
+        words = f"{len(signature.accesses) - len(large)} lines of less than {100 * SMALL_SHARE:g} % each"
+        lines.append(AccessLine(words, "", "", "", "", bytes_text(small), "", "", "", "", ""))
+    return lines
+
+
+def use_lines(signature: Signature, record: Record) -> list[UseLine]:
+    """Each phase of each job, in the order of their beginning."""
+    name = _names(record)
+    return [_use(use, name) for use in signature.phases]
+
+
+def _order(access: Access) -> tuple[int, int, int]:
+    return (
+        ACCESS_PHASES.index(access.phase), ACCESS_ROLES.index(access.role), DIRECTIONS.index(access.direction)
+    )  # fmt: skip
+
+
+def _phase(job: str, phase: str, staging: Iterable[str]) -> str:
+    if phase == "outside":
+        return OUTSIDE
+    return f"{STAGING}: {phase}" if job in staging else phase
+
+
+def _flow(phase: str, role: str, direction: Direction, medium: str, lines: Sequence[Access]) -> Flow:
+    shares = [(one.bytes, one.sequential_share) for one in lines]
+    told = [bytes_ * (1 - share) for bytes_, share in shares if share is not None]
+    requests = [one.typical_request_bytes for one in lines if one.typical_request_bytes is not None]
+    streams = [(one.streams, one.active_s) for one in lines if one.streams is not None]
+    active_s = sum(seconds for _, seconds in streams)
+    return Flow(
+        phase=phase, role=role, direction=direction, medium=medium, bytes=sum(one.bytes for one in lines),
+        random_bytes=sum(told) if len(told) == len(lines) else None,
+        request_bytes=(min(requests), max(requests)) if requests else None,
+        streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
+        estimated=any(one.basis != "measured" for one in lines),
+    )  # fmt: skip
+
+
+def _legend() -> str:
+    """Full and pale, as `_bar` draws them."""
+    parts = []
+    for direction, colour in COLOURS.items():
+        pale = (
+            f'<tspan dx="16" fill="{colour}" fill-opacity="{PALE}" stroke="{colour}" stroke-width=".8">\u25a0</tspan>'
+        )
+        parts.append(f'{marks([(f"{direction}, sequential", colour)])}{pale}<tspan dx="5">not sequential</tspan>')
+    return f'<text x="{BAR_X - 16}" y="14">{"".join(parts)}</text>'
+
+
+def _phase_mark(phase: str, top: float) -> str:
+    colour = PHASE_COLOURS.get(phase.removeprefix(f"{STAGING}: "), PAPER)
+    return rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=SOFT if colour == PAPER else "")
+
+
+def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[str]:
+    """Its words follow it, whatever its length."""
+    width = max(1.0, flow.bytes / most_bytes * BAR_PX) if most_bytes else 1.0
+    random = width if flow.random_bytes is None else width * flow.random_bytes / flow.bytes
+    colour = COLOURS[flow.direction]
+    parts = [rect(BAR_X, top + 3, width - random, 14, colour)] if random < width else []
+    if random > 0:
+        parts.append(rect(BAR_X + width - random, top + 3, random, 14, colour, PALE, edge=colour))
+    words = [f"{flow.medium}: {bytes_text(flow.bytes)}" if several else bytes_text(flow.bytes)]
+    words += [] if flow.random_bytes is None else [f"{100 * (1 - flow.random_bytes / flow.bytes):.0f} % sequential"]
+    words += [] if flow.request_bytes is None else [_range(flow.request_bytes)]
+    words += [] if flow.streams is None else [f"{flow.streams:.1f} streams"]
+    words += ["estimated"] if flow.estimated else []
+    said = ", ".join(words)
+    room = (WIDTH - BAR_X - width - 8) / LETTER_PX
+    return [*parts, text(BAR_X + width + 8, top + 14, said, f'font-size="{TEXT_PX - 1}"' if len(said) > room else "")]
+
+
+def _range(request_bytes: tuple[float, float]) -> str:
+    least, greatest = (_size(one) for one in request_bytes)
+    return least if least == greatest else f"{least} to {greatest}"
+
+
+def _size(count: float) -> str:
+    return bytes_text(count).replace(".0 ", " ")
+
+
+def _names(record: Record) -> Callable[[str], str]:
+    """A job's name; its number among those of the same name where there are several."""
+    jobs = [*record.staging_jobs, *record.jobs]
+    several = {job.name for job in jobs if [one.name for one in jobs].count(job.name) > 1}
+    names = {job.id: f"{job.name} {job.id.rpartition('_')[2]}" if job.name in several else job.name for job in jobs}
+    return lambda job: names.get(job, job)
+
+
+def _line(access: Access, name: Callable[[str], str], staging: Iterable[str]) -> AccessLine:
+    return AccessLine(
+        job=name(access.job),
+        phase=_phase(access.job, access.phase, staging),
+        role=access.role,
+        direction=access.direction,
+        medium=access.medium,
+        bytes=bytes_text(access.bytes),
+        sequential=_told(None if access.sequential_share is None else 100 * access.sequential_share, "{:.1f} %"),
+        request="-" if access.typical_request_bytes is None else _size(access.typical_request_bytes),
+        streams=_told(access.streams, "{:.1f}"),
+        latency=_told(access.latency_ms_mean, "{:.2f}"),
+        basis=access.basis,
+    )
+
+
+def _use(use: PhaseUse, name: Callable[[str], str]) -> UseLine:
+    per_byte = use.cpu_s_per_byte
+    return UseLine(
+        job=name(use.job),
+        phase=use.phase,
+        attempts=str(use.attempts),
+        attempt_s=f"{use.attempt_s:.1f}",
+        elapsed_s=f"{use.elapsed_s:.1f}",
+        cpu_s=_told(use.cpu_s, "{:.1f}"),
+        cpu_basis=use.cpu_basis if use.cpu_s is not None else "",
+        bytes=bytes_text(use.bytes),
+        cpu_ns_per_byte=_told(None if per_byte is None else per_byte * 1e9, "{:.1f}"),
+    )
+
+
+def _told(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)

@@ -1,0 +1,183 @@
+"""Elapsed times of every combination, and box plots of each node's power."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from assay.model.energy import Spread
+from assay.report.charts.drawing import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    LEFT,
+    ORANGE,
+    PINK,
+    RIGHT,
+    SKY,
+    SLATE,
+    VERMILION,
+    WIDTH,
+    SecondsPanel,
+    common_axes,
+    figure,
+    rect,
+    room_for,
+    round_up,
+    text,
+    ticks,
+)
+from assay.report.words import seconds_text, significant_text
+from assay.stats.summary import Row
+
+PALETTE = (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, SLATE)
+"""Names beside them tell the same."""
+CAP_PX = 5
+MOST_DOTS = 60
+
+
+class Line(NamedTuple):
+    """One combination: its label, its colour's level, its trials' seconds, and how filters know it.
+
+    `wrong` are the seconds of trials that count in no figure, as their output is wrong.
+    """
+
+    row: Row
+    label: str
+    level: str
+    times: Sequence[float]
+    marks: str
+    wrong: Sequence[float] = ()
+
+
+def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
+    """A figure as SVG for each title, all of the same width and colours; none without any time.
+
+    Where one is too short for the axis of the others, its own says so.
+    """
+    known = {title: [one for one in lines if one.row.elapsed] for title, lines in panels.items()}
+    known = {title: lines for title, lines in known.items() if lines}
+    if not known:
+        return []
+    every = [one for lines in known.values() for one in lines]
+    levels = dict.fromkeys(one.level for one in every)
+    colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
+    left = room_for(max(len(one.label) for one in every))
+    letters = max(len(_told(one.row)) for one in every)
+    ends = common_axes({title: max(map(_greatest, lines)) for title, lines in known.items()})
+    charts = []
+    for title, lines in known.items():
+        panel = SecondsPanel(0, left, ends[title], len(lines), letters)
+        parts = [panel.frame(title, "elapsed, seconds" + axis_apart(title, ends))]
+        parts += [_line(panel, panel.middle(place), one, colours[one.level]) for place, one in enumerate(lines)]
+        words = f"elapsed time of each combination of {title}, in seconds, with intervals"
+        charts.append(figure(panel.end, parts, words, "chart", panel.width))
+    return charts
+
+
+def axis_apart(title: str, ends: Mapping[str, float]) -> str:
+    """Words for an axis that is shorter than that of other figures."""
+    return "" if ends[title] == max(ends.values()) else "; shorter axis"
+
+
+def _told(row: Row) -> str:
+    interval = row.elapsed.interval if row.elapsed else None
+    words = f" ({between(interval.low, interval.high)})" if interval else ""
+    return f"{seconds_text(row.elapsed_s)} s{words}"
+
+
+def _greatest(one: Line) -> float:
+    high = one.row.elapsed.interval.high if one.row.elapsed and one.row.elapsed.interval else 0.0
+    return max([high, *one.times, *one.wrong])
+
+
+def _line(panel: SecondsPanel, at: float, one: Line, colour: str) -> str:
+    """Each trial as a ring, the interval as a line with ends, the median as a stroke across it."""
+    if one.row.elapsed is None:
+        return ""
+    middle, interval = one.row.elapsed.value, one.row.elapsed.interval
+    parts = [panel.label(at, one.label)]
+    parts += [
+        f'<circle cx="{panel.x(time):.1f}" cy="{at:g}" r="3.2" fill="none" stroke="{colour}" stroke-opacity=".6"/>'
+        for time in one.times[:MOST_DOTS]
+    ]
+    parts += [_cross(panel.x(time), at, colour) for time in one.wrong[:MOST_DOTS]]
+    if interval:
+        begin, end = f"{panel.x(interval.low):.1f}", f"{panel.x(interval.high):.1f}"
+        caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
+        parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{INK}" stroke-width="1.5"/>')
+    parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
+    told = _told(one.row)
+    parts.append(panel.told(at, told))
+    runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
+    runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""
+    words = f"{one.label}: {told}, {runs}" + (f". {one.row.words}." if one.row.words else "")
+    hover = f"<title>{escape(words)}</title>{panel.hover(at)}"
+    return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'
+
+
+def _cross(x: float, at: float, colour: str) -> str:
+    path = f"M{x - 3:.1f},{at - 3:g}l6,6m0,-6l-6,6"
+    return f'<path class="wrong" d="{path}" stroke="{colour}" stroke-width="1.5" fill="none"/>'
+
+
+def between(low: float, high: float) -> str:
+    """`60.1 to 63.0`."""
+    return f"{seconds_text(low)} to {seconds_text(high)}"
+
+
+ROW_PX, BOX_PX, AXIS_PX = 46, 16, 44
+
+
+def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
+    """A box for each trial's node: quartiles, with whiskers to the least and the greatest; empty without any."""
+    if not trials:
+        return ""
+    most = round_up(max(spread.greatest_watts for _, spread in trials))
+    several = len({spread.node for _, spread in trials}) > 1
+    parts = []
+    for row, (name, spread) in enumerate(trials):
+        of = f"{name}, {spread.node}" if several else name
+        parts += _box(row * ROW_PX, of, spread, most)
+    bottom = len(trials) * ROW_PX
+    parts += _axis(bottom, most)
+    return figure(bottom + AXIS_PX, parts, "power of each node over the run, in watts")
+
+
+def _x(watts: float, most: float) -> float:
+    return LEFT + watts / most * (WIDTH - LEFT - RIGHT)
+
+
+def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
+    least, first, middle, third, greatest = (
+        _x(watts, most)
+        for watts in (
+            spread.least_watts, spread.first_quartile_watts, spread.median_watts, spread.third_quartile_watts,
+            spread.greatest_watts,
+        )
+    )  # fmt: skip
+    at = top + 22
+    centre, low = at + BOX_PX / 2, at + BOX_PX
+    middle_watts, least_watts, most_watts = map(
+        significant_text, (spread.median_watts, spread.least_watts, spread.greatest_watts)
+    )
+    told = f"{name}: {middle_watts} W at the median, {least_watts} to {most_watts}"
+    whiskers = f"M{least:.1f},{centre:g}H{first:.1f}M{third:.1f},{centre:g}H{greatest:.1f}"
+    ends = f"M{least:.1f},{at + 4:g}V{low - 4:g}M{greatest:.1f},{at + 4:g}V{low - 4:g}"
+    return [
+        text(LEFT, top + 14, told),
+        f'<path d="{whiskers}{ends}" fill="none" stroke="{INK}"/>',
+        rect(first, at, max(third - first, 1), BOX_PX, SKY, edge=INK),
+        f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{INK}" stroke-width="2.4"/>',
+    ]
+
+
+def _axis(bottom: float, most: float) -> list[str]:
+    marks = ticks(most)
+    lines = "".join(f"M{_x(watts, most):.1f},{bottom + 4:g}v5" for watts in marks)
+    return [
+        f'<path d="M{LEFT},{bottom + 4:g}H{WIDTH - RIGHT}{lines}" fill="none" stroke="{INK}"/>',
+        f'<path d="M{LEFT},{bottom + 4:g}V0" stroke="{FAINT}"/>',
+        *(text(_x(watts, most), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
+        text(WIDTH - RIGHT, bottom + 38, "W, of a node's components together, by half second", 'text-anchor="end"'),
+    ]

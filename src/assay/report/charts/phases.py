@@ -1,0 +1,140 @@
+"""The bars of phases: how many seconds an average task spent in each, per combination, side by side on one axis."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from assay.model.record import Phases
+from assay.report.charts.drawing import (
+    BLUE,
+    FAINT,
+    GAP_PX,
+    GREEN,
+    HEAD_PX,
+    INK,
+    MOST_LETTERS,
+    ORANGE,
+    PINK,
+    ROW_PX,
+    common_axes,
+    figure,
+    rect,
+    room_for,
+    round_up,
+    text,
+    ticks,
+)
+from assay.report.charts.elapsed import axis_apart
+from assay.report.words import seconds_text
+from assay.stats.summary import Row
+
+COLOURS = {"map": BLUE, "shuffle": ORANGE, "merge": PINK, "reduce": GREEN}
+BAR_PX, PLOT_PX, AXIS_PX = 15, 300, 46
+LEAST_PX, FIGURE_PX = 58, 44
+"""A phase's least width, so that its name fits; and the room for a bar's seconds after it."""
+
+
+class PhaseLine(NamedTuple):
+    """One combination: its name, and how filters know it."""
+
+    row: Row
+    label: str
+    marks: str
+
+
+class _Column(NamedTuple):
+    """One phase's part of a figure: where it begins and the last second of its axis."""
+
+    phase: str
+    left: float
+    greatest: float
+    width: float
+
+
+def phase_charts(panels: Mapping[str, Sequence[PhaseLine]]) -> list[str]:
+    """A figure as SVG for each title: a column for each phase, a second as long in all; none without data."""
+    known = {title: [one for one in lines if one.row.phases] for title, lines in panels.items()}
+    known = {title: lines for title, lines in known.items() if lines}
+    if not known:
+        return []
+    left = room_for(max(len(one.label) for lines in known.values() for one in lines))
+    greatest = {
+        title: {phase: max(_seconds(one.row.phases)[phase] for one in lines) for phase in COLOURS}
+        for title, lines in known.items()
+    }
+    ends = common_axes({title: max(own.values()) for title, own in greatest.items()})
+    columns_of = {title: _columns(left, _most(greatest, ends, title)) for title in known}
+    width = max(columns[-1].left + columns[-1].width for columns in columns_of.values()) + FIGURE_PX
+    charts = []
+    for title, lines in known.items():
+        columns = columns_of[title]
+        parts = [_frame(title, columns, len(lines), axis_apart(title, ends))]
+        parts += [_bars(columns, HEAD_PX * 2 + place * ROW_PX, one) for place, one in enumerate(lines)]
+        words = f"average seconds per task of {title} in each phase"
+        charts.append(figure(HEAD_PX * 2 + len(lines) * ROW_PX + AXIS_PX, parts, words, "chart", width))
+    return charts
+
+
+def _most(greatest: Mapping[str, Mapping[str, float]], ends: Mapping[str, float], title: str) -> dict[str, float]:
+    """The greatest of each phase, of all figures that share an axis."""
+    alike = [own for other, own in greatest.items() if ends[other] == ends[title]]
+    return {phase: max(own[phase] for own in alike) for phase in COLOURS}
+
+
+def _columns(left: float, greatest: Mapping[str, float]) -> list[_Column]:
+    """One pixel is as many seconds in each; a phase of nothing has the least width."""
+    per_second = PLOT_PX / (sum(greatest.values()) or 1)
+    columns = []
+    for phase, most in greatest.items():
+        width = max(LEAST_PX - FIGURE_PX / 2, most * per_second)
+        columns.append(_Column(phase, left, width / per_second, width))
+        left += width + FIGURE_PX
+    return columns
+
+
+def _frame(title: str, columns: Sequence[_Column], lines: int, apart: str) -> str:
+    top, bottom = HEAD_PX * 2, HEAD_PX * 2 + lines * ROW_PX
+    parts = [text(0, 20, title, 'font-weight="600" font-size="14"')]
+    for one in columns:
+        mark = _tick(one)
+        parts += [
+            rect(one.left, top - 20, 10, 10, COLOURS[one.phase]),
+            text(one.left + 14, top - 10, one.phase),
+            f'<path d="M{one.left:.1f},{top}V{bottom}H{one.left + one.width:.1f}" fill="none" stroke="{INK}"/>',
+            text(one.left, bottom + 18, "0", 'text-anchor="middle"'),
+        ]
+        if mark:
+            x = one.left + mark / one.greatest * one.width
+            parts.append(f'<path d="M{x:.1f},{top}V{bottom + 4}" stroke="{FAINT}"/>')
+            parts.append(text(x, bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"'))
+    words = f"seconds of an average task, over all jobs{apart}"
+    parts.append(text(columns[0].left, bottom + 37, words))
+    return "".join(parts)
+
+
+def _tick(one: _Column) -> float:
+    """The greatest round number on a column's axis; 0 where there is no room for it."""
+    if one.width < LEAST_PX:
+        return 0.0
+    return max((value for value in ticks(round_up(one.greatest)) if value <= one.greatest), default=0.0)
+
+
+def _seconds(phases: Phases | None) -> dict[str, float]:
+    return {} if phases is None else {phase: getattr(phases, f"{phase}_s") for phase in COLOURS}
+
+
+def _bars(columns: Sequence[_Column], top: float, one: PhaseLine) -> str:
+    at = top + ROW_PX / 2
+    label = one.label if len(one.label) <= MOST_LETTERS else f"…{one.label[1 - MOST_LETTERS :]}"
+    parts = [text(columns[0].left - 8, at + 4.5, label, 'text-anchor="end"')]
+    seconds = _seconds(one.row.phases)
+    for column in columns:
+        own = seconds[column.phase]
+        length = own / column.greatest * column.width
+        parts.append(rect(column.left, at - BAR_PX / 2, length, BAR_PX, COLOURS[column.phase]))
+        parts.append(text(column.left + length + 5, at + 4.5, seconds_text(own)))
+    each = ", ".join(f"{phase} {seconds_text(length)} s" for phase, length in seconds.items())
+    width = columns[-1].left + columns[-1].width + GAP_PX
+    size = f'y="{top:g}" width="{width:.1f}" height="{ROW_PX}"'
+    hover = f'<title>{escape(f"{one.label}: {each}")}</title><rect x="0" {size} fill="#fff" fill-opacity="0"/>'
+    return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'

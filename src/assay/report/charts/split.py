@@ -1,0 +1,214 @@
+"""Where the time of each placement went, one chart per decision: computing, storage, start-up and waiting.
+
+All charts of a page share one axis of seconds. They are as wide as there is room, with text of one size, so that they
+can be read on a phone and on paper: lengths are per cent of the width.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from assay.report.charts.drawing import (
+    EDGE,
+    FAINT,
+    INK,
+    LETTER_PX,
+    MIST,
+    ON_BRIGHT,
+    PALE,
+    PAPER,
+    SKY,
+    SLATE,
+    SOFT,
+    TEXT_PX,
+    VERMILION,
+    common_axes,
+    ticks,
+)
+from assay.report.words import seconds_text
+from assay.stats.decision import Decision, PlacementResult
+
+NARROWEST_PX = 340
+"""Words stand within a bar where they fit on a phone."""
+LABEL_PX, BAR_PX, ROW_PX, APART_PX, LEGEND_PX, AXIS_PX, CAP_PX = 18, 22, 58, 12, 22, 40, 4
+FULL = 95.0
+"""Per cent of the width at which the axis ends, so that its last number is not cut."""
+
+
+class Part(NamedTuple):
+    """One kind of time: its name, its colour, and that of words upon it."""
+
+    name: str
+    colour: str
+    ink: str
+
+
+COMPUTING, STORAGE = Part("computing", SKY, ON_BRIGHT), Part("storage", VERMILION, PAPER)
+START_UP, BETWEEN = Part("start-up", MIST, ON_BRIGHT), Part("waiting", PALE, INK)
+TOGETHER = Part("computing and storage", SKY, ON_BRIGHT)
+"""Without a zero-delay baseline they can't be told apart."""
+WHOLE = Part("jobs", SLATE, PAPER)
+"""Of a run whose record does not say when its tasks ran."""
+NOT_A_DRIVE = "the limit, not a drive to buy"
+ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN)
+
+
+class Bar(NamedTuple):
+    """One placement's: its label, its seconds by part, and its interval moved to the bar's end."""
+
+    label: str
+    parts: Mapping[Part, float]
+    low: float | None
+    high: float | None
+    baseline: bool
+
+    @property
+    def end(self) -> float:
+        """Its length in seconds."""
+        return sum(self.parts.values())
+
+
+def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]]) -> list[str]:
+    """A figure as SVG for each decision; empty where nothing finished.
+
+    `labels` are those of each decision's placements in their order, the baseline's last.
+    """
+    every = [_bars(decision, own) for decision, own in zip(decisions, labels, strict=True)]
+    greatest = {
+        str(place): max(max(bar.end, bar.high or 0.0) for bar in bars) for place, bars in enumerate(every) if bars
+    }
+    ends = common_axes(greatest)
+    longest = max(ends.values(), default=0.0)
+    return [
+        _figure(bars, ends[str(place)], shorter=ends[str(place)] < longest) if bars else ""
+        for place, bars in enumerate(every)
+    ]
+
+
+def _bars(decision: Decision, labels: Sequence[str]) -> list[Bar]:
+    results = [(one, False) for one in decision.placements]
+    results += [(decision.baseline, True)] if decision.baseline is not None else []
+    together = decision.baseline is None
+    return [
+        _bar(one, label, together=together, baseline=baseline)
+        for (one, baseline), label in zip(results, labels, strict=True)
+    ]
+
+
+def _bar(one: PlacementResult, label: str, *, together: bool, baseline: bool) -> Bar:
+    elapsed, split = one.elapsed_s, one.split
+    if split is None:
+        parts = {WHOLE: elapsed.value}
+    else:
+        storage_s = max(0.0, split.storage_s.value) if split.storage_s else 0.0
+        parts = {
+            TOGETHER if together else COMPUTING: split.computing_s,
+            STORAGE: storage_s,
+            START_UP: split.start_up_s,
+            BETWEEN: split.between_jobs_s,
+        }
+    moved = sum(parts.values()) - elapsed.value
+    low = None if elapsed.low is None else elapsed.low + moved
+    high = None if elapsed.high is None else elapsed.high + moved
+    return Bar(label, {part: seconds for part, seconds in parts.items() if seconds > 0}, low, high, baseline)
+
+
+def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
+    """Legend, bars under one another, the baseline's set apart, the axis; a dashed line where the baseline ends."""
+    shown = [part for part in ORDER if any(part in bar.parts for bar in bars)]
+    tops = [LEGEND_PX + place * ROW_PX + (APART_PX if bar.baseline and place else 0) for place, bar in enumerate(bars)]
+    bottom = tops[-1] + LABEL_PX + BAR_PX + 14
+    spans = "of all jobs" if WHOLE in shown else "from first submission to last end"
+    parts = [_axis(end_s, bottom, spans, shorter=shorter), _legend(shown)]
+    parts += [_drawn(bar, top, end_s) for bar, top in zip(bars, tops, strict=True)]
+    base = next((bar for bar in bars if bar.baseline), None)
+    if base is not None and len(bars) > 1:
+        x = _x(base.end, end_s)
+        parts += [
+            f'<line x1="{x}" x2="{x}" y1="{top + LABEL_PX - 2:g}" y2="{top + LABEL_PX + BAR_PX + 10:g}" '
+            f'stroke="{INK}" stroke-dasharray="2 3"/>'
+            for top in tops
+        ]
+    label = "where the time went: " + "; ".join(_spoken(bar) for bar in bars)
+    return (
+        f'<svg class="split" xmlns="http://www.w3.org/2000/svg" width="100%" height="{bottom + AXIS_PX:g}" role="img" '
+        f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{TEXT_PX}" fill="{INK}">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _x(seconds: float, end_s: float) -> str:
+    return f"{seconds / end_s * FULL:.2f}%"
+
+
+def _axis(end_s: float, bottom: float, spans: str, *, shorter: bool) -> str:
+    parts = []
+    for value in ticks(end_s):
+        x = _x(value, end_s)
+        anchor = "start" if not value else "middle"
+        parts.append(f'<line x1="{x}" x2="{x}" y1="{LEGEND_PX + LABEL_PX}" y2="{bottom + 4:g}" stroke="{FAINT}"/>')
+        parts.append(f'<text x="{x}" y="{bottom + 18:g}" text-anchor="{anchor}">{value:,.6g}</text>')
+    parts.append(f'<line x1="0" x2="{FULL:g}%" y1="{bottom:g}" y2="{bottom:g}" stroke="{INK}"/>')
+    words = "seconds, on a shorter axis" if shorter else f"seconds {spans}"
+    parts.append(f'<text x="0" y="{bottom + 34:g}" fill="{SOFT}">{words}</text>')
+    return "".join(parts)
+
+
+def _legend(shown: Sequence[Part]) -> str:
+    """In one text, so that the browser sets the distances."""
+    spans = "".join(
+        f'<tspan{" dx=" + chr(34) + "10" + chr(34) if place else ""} fill="{part.colour}" stroke="{EDGE}" '
+        f'stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
+        for place, part in enumerate(shown)
+    )
+    return f'<text x="0" y="13" font-size="{TEXT_PX - 1}">{spans}</text>'
+
+
+def _drawn(bar: Bar, top: float, end_s: float) -> str:
+    at, middle = top + LABEL_PX, top + LABEL_PX + BAR_PX / 2
+    weight = ' font-weight="600"' if not bar.baseline else f' fill="{SOFT}"'
+    label = f"{bar.label} ({NOT_A_DRIVE})" if bar.baseline else bar.label
+    parts = [f'<text x="0" y="{top + 13:g}"{weight}>{escape(label)}</text>']
+    begin = 0.0
+    for part, seconds in bar.parts.items():
+        x, width = _x(begin, end_s), _x(seconds, end_s)
+        edge = EDGE if part is BETWEEN else PAPER
+        parts.append(
+            f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{edge}">'
+            f"<title>{escape(_spoken(bar))}</title></rect>"
+        )
+        words = _fitting(part, seconds, seconds / end_s * NARROWEST_PX * FULL / 100)
+        if words:
+            centre = _x(begin + seconds / 2, end_s)
+            parts.append(
+                f'<text x="{centre}" y="{middle + 4.5:g}" text-anchor="middle" fill="{part.ink}">{words}</text>'
+            )
+        begin += seconds
+    if bar.baseline:
+        parts.append(
+            f'<rect x="0" y="{at:g}" width="{_x(bar.end, end_s)}" height="{BAR_PX}" fill="none" stroke="{INK}" '
+            'stroke-dasharray="4 3"/>'
+        )
+    if bar.low is not None and bar.high is not None:
+        below = at + BAR_PX + CAP_PX + 2
+        low, high = _x(max(0.0, bar.low), end_s), _x(bar.high, end_s)
+        caps = "".join(
+            f'<line x1="{x}" x2="{x}" y1="{below - CAP_PX:g}" y2="{below + CAP_PX:g}"/>' for x in (low, high)
+        )
+        across = f'<line x1="{low}" x2="{high}" y1="{below:g}" y2="{below:g}"/>'
+        parts.append(f'<g stroke="{INK}" stroke-width="1.8">{across}{caps}</g>')
+    return "".join(parts)
+
+
+def _fitting(part: Part, seconds: float, room_px: float) -> str:
+    """Seconds with the part's name where there is room on a phone, seconds alone where only they fit."""
+    figure = f"{seconds_text(seconds)} s" if seconds < 9.95 else f"{seconds:,.0f} s"
+    for words in (f"{part.name} {figure}", figure):
+        if (len(words) + 1) * LETTER_PX < room_px:
+            return words
+    return ""
+
+
+def _spoken(bar: Bar) -> str:
+    parts = ", ".join(f"{part.name} {seconds_text(seconds)} s" for part, seconds in bar.parts.items())
+    return f"{bar.label}: {parts}"

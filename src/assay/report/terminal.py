@@ -1,0 +1,238 @@
+"""A run on a terminal: its table, the answer in words, what limits it. Readable at 80 columns and in a pipe."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from assay.model.doubt import Doubt, Outcome, decisive
+from assay.model.record import Record, Status
+from assay.report.analysis import Judged, rows_shown
+from assay.report.answer import Answer, interval_text, percent
+from assay.report.words import base_text, counted_text, ratio_text, seconds_text
+from assay.stats.breakdown import Breakdown, Change
+from assay.stats.decision import Decision
+from assay.stats.summary import Row, varying
+
+MOST_LINES, MOST_ANSWERS, MOST_FAILURES, MOST_DOUBTS = 60, 12, 20, 6
+MOST_BROKEN_DOWN, MOST_PARTS = 3, 12
+COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
+VERDICTS = {"worth it": "bold green", "not worth it": "bold", "not known yet": "bold yellow"}
+GAP = "  "
+
+Cell = Callable[[Row], str]
+
+
+def _phase(name: str) -> Cell:
+    return lambda row: seconds_text(getattr(row.phases, name) if row.phases else None)
+
+
+# Columns, and the order in which they are left out where there is no room: the highest first, 0 never.
+COLUMNS: Sequence[tuple[str, int, Cell]] = (
+    ("runs", 1, counted_text),
+    ("elapsed", 0, lambda row: seconds_text(row.elapsed_s)),
+    ("map", 3, _phase("map_s")),
+    ("shuffle", 2, _phase("shuffle_s")),
+    ("merge", 5, _phase("merge_s")),
+    ("reduce", 4, _phase("reduce_s")),
+    ("ratio", 0, ratio_text),
+    ("output", 0, lambda row: str(row.outcome)),
+)
+NOTE = (
+    "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs; "
+    "ratio: elapsed time over that on {base}."
+)
+
+
+def print_report(title: str, records: Sequence[Record], judged: Judged, console: Console) -> None:
+    """Title, table, failures, the answers, and the doubts that could change them; the page has all of it."""
+    rows = judged.rows
+    shown = rows_shown(rows, MOST_LINES)
+    console.print(title, style="bold", highlight=False)
+    for line in table_lines(shown, console.width):
+        console.print(line, highlight=False, soft_wrap=True)
+    if len(shown) < len(rows):
+        left = f"{len(shown)} of {len(rows)} combinations, those that failed or differ most; --format csv has them all."
+        _say(console, left, "dim")
+    _say(console, NOTE.format(base=base_text(rows)), "dim")
+    wrong = list(_wrong(records))
+    for words, colour in wrong[:MOST_FAILURES]:
+        _say(console, words, colour)
+    if len(wrong) > MOST_FAILURES:
+        _say(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
+    print_answers(judged, console)
+    verified = sum(record.outcome is Outcome.PASS for record in records)
+    if records:
+        whole = "All outputs verified" if verified == len(records) else "Outputs verified"
+        _say(console, f"{whole} ({verified} of {len(records)} trials).")
+    alike = decisive(judged.doubts)
+    for doubt, count in alike[:MOST_DOUBTS]:
+        more = f" (and {count - 1} more like it)" if count > 1 else ""
+        console.print(_doubt_text(f"{doubt.what}{more}."), highlight=False)
+    if rest := len(judged.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
+        _say(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
+
+
+def print_answers(judged: Judged, console: Console) -> None:
+    """Each answer with its lines and notes, and where there are few of them what storage costs in each part."""
+    answers = judged.answers
+    for one, breakdown, decision in zip(answers[:MOST_ANSWERS], judged.breakdowns, judged.decisions, strict=False):
+        console.print()
+        headline = Text(f"{one.subject}: ", style="bold")
+        headline.append(one.headline, VERDICTS[one.verdict])
+        console.print(headline, highlight=False)
+        for line in answer_lines(one, console.width):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if len(answers) <= MOST_BROKEN_DOWN:
+            for line in part_lines(breakdown, decision, console.width):
+                console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+        for note in one.notes:
+            _say(console, note)
+    if len(answers) > MOST_ANSWERS:
+        _say(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
+    console.print()
+
+
+def answer_lines(answer: Answer, width: int) -> Iterator[str]:
+    """Its lines in three columns; the words go below where the terminal is too narrow for them."""
+    where = max((len(line.where) for line in answer.lines), default=0)
+    time = max((len(line.time) for line in answer.lines), default=0)
+    for line in answer.lines:
+        begin = f"{GAP}{line.where:{where}}{GAP}{line.time:>{time}}"
+        if len(begin) + len(GAP) + len(line.words) <= width:
+            yield f"{begin}{GAP}{line.words}"
+        else:
+            yield begin
+            yield from _wrapped(line.words, width, 2 * GAP)
+
+
+def part_lines(breakdown: Breakdown, decision: Decision, width: int) -> Iterator[str]:
+    """Jobs and phases: the base's time with the share that storage costs, the best placement's with what it saves."""
+    base = decision.placements[0].placement if decision.placements else ""
+    best = decision.best if decision.best != base else next((p.placement for p in decision.placements[1:]), "")
+    known = [one for one in breakdown.parts if one.tested][:MOST_PARTS]
+    rows = [["part", base, "storage share", best, "time saved"]]
+    for part in known:
+        times = {one.placement: one for one in part.times}
+        cells = [part.name if part.kind == "job" else f"{part.name} phase"]
+        for name, change in ((base, "storage_share"), (best, "saving")):
+            own = times.get(name)
+            cells += [f"{seconds_text(own.seconds)} s" if own else "", _change(getattr(own, change, None))]
+        rows.append(cells)
+    kept = [at for at in range(5) if any(row[at] for row in rows[1:])]
+    widths = {at: max(len(row[at]) for row in rows) for at in kept}
+    if len(rows) > 1 and sum(widths.values()) + 2 * len(kept) <= width:
+        for row in rows:
+            cells = [f"{row[at]:{widths[at]}}" if not at else f"{row[at]:>{widths[at]}}" for at in kept]
+            yield f"{GAP}{GAP.join(cells)}".rstrip()
+        if any(cell.startswith("[") for row in rows for cell in row):
+            yield f"{GAP}In square brackets: not significant."
+    short = [one.name for one in breakdown.parts if not one.tested]
+    if short:
+        why = (
+            "Not tested (nothing ran twice)"
+            if decision.assumed
+            else "Not tested (under half a second, or not in all trials)"
+        )
+        yield from _wrapped(f"{why}: {', '.join(short)}.", width, GAP)
+
+
+def _change(one: Change | None) -> str:
+    """A share with its interval; in brackets where it is not significant."""
+    if one is None:
+        return ""
+    words = f"{percent(one.share.value)} ({interval_text(one.share)})"
+    return words if one.significant else f"[{words}]"
+
+
+def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
+    """Groups of placements under what they have in common. No cell is cut: columns are left out, names go above."""
+    names = varying(rows)
+    columns = _fitting(rows, width)
+    last = None
+    for row in rows:
+        if row.group != last:
+            yield from _group_lines(row, names, width, first=last is None)
+            yield Text(_aligned("placement", [name for name, _, _ in columns], rows, columns), style="dim")
+            last = row.group
+        yield _row_line(row, rows, columns, width)
+
+
+def _group_lines(row: Row, names: Sequence[str], width: int, *, first: bool) -> Iterator[Text]:
+    levels = [f"{name} {getattr(row.group, name)}" for name in names if getattr(row.group, name, "")]
+    if not first:
+        yield Text()
+    for line in _wrapped(", ".join([row.group.workload, *levels]), width, ""):
+        yield Text(line, style="bold")
+
+
+def _row_line(row: Row, rows: Sequence[Row], columns: Sequence[tuple[str, int, Cell]], width: int) -> Text:
+    line = _aligned(row.placement, [cell(row) for _, _, cell in columns], rows, columns)
+    if len(line) > width:  # only a very long name is left
+        line = f"{GAP}{row.placement}\n" + _aligned("", [cell(row) for _, _, cell in columns], (), columns, rows)
+    text = Text(line)
+    outcome = str(row.outcome)
+    text.stylize(COLOURS[outcome], len(line) - len(line.rpartition(outcome)[1]) - len(line.rpartition(outcome)[2]))
+    return text
+
+
+def _aligned(
+    name: str,
+    cells: Sequence[str],
+    named: Sequence[Row],
+    columns: Sequence[tuple[str, int, Cell]],
+    rows: Sequence[Row] | None = None,
+) -> str:
+    """One line; `named` are the rows whose placements share the first column's width."""
+    wide = max([len(row.placement) for row in named] + [len("placement") if named else 0])
+    widths = _widths(named if rows is None else rows, columns)
+    figures = GAP.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return f"{GAP}{name:{wide}}{GAP}{figures}".rstrip()
+
+
+def _widths(rows: Sequence[Row], columns: Sequence[tuple[str, int, Cell]]) -> list[int]:
+    return [max([len(name), *(len(cell(row)) for row in rows)]) for name, _, cell in columns]
+
+
+def _fitting(rows: Sequence[Row], width: int) -> list[tuple[str, int, Cell]]:
+    """As many columns as there is room for."""
+    columns = list(COLUMNS)
+    wide = max([len(row.placement) for row in rows] + [len("placement")])
+    while sum(_widths(rows, columns)) + len(GAP) * (len(columns) + 1) + wide > width:
+        most = max(columns, key=lambda one: one[1])
+        if not most[1]:
+            break
+        columns.remove(most)
+    return columns
+
+
+def _wrapped(words: str, width: int, indent: str) -> Iterator[str]:
+    from textwrap import wrap
+
+    yield from wrap(words, max(20, width), initial_indent=indent, subsequent_indent=indent, break_long_words=False)
+
+
+def _wrong(records: Sequence[Record]) -> Iterator[tuple[str, str]]:
+    """Trials that failed, and checks that did not pass, each with its colour."""
+    for record in records:
+        if record.status is Status.FAILED:
+            yield f"trial {record.trial.id} failed: {record.error or ''}", COLOURS["fail"]
+        for verdict in record.verdicts:
+            if verdict.outcome != "pass":
+                words = f"{record.trial.id}: {verdict.check}: {verdict.outcome}: {verdict.detail}"
+                yield words, COLOURS[verdict.outcome]
+
+
+def print_doubt(doubt: Doubt, console: Console) -> None:
+    """What happened, why it matters, and what to do."""
+    console.print(_doubt_text(f"{doubt.what}; {doubt.why}. Cure: {doubt.cure}."), highlight=False)
+
+
+def _doubt_text(words: str) -> Text:
+    text = Text("Doubt: ", style="yellow")
+    text.append(words, "default")
+    return text
+
+
+def _say(console: Console, words: str, style: str | None = None) -> None:
+    console.print(words, style=style, highlight=False, markup=False)

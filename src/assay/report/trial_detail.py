@@ -1,0 +1,203 @@
+"""Where time, bytes and joules went in some trials, one beside another."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt
+from assay.model.record import Part, Record
+from assay.report.analysis import Closeup
+from assay.report.charts.accesses import AccessLine, Flow, UseLine, access_lines, flow_picture, flows, use_lines
+from assay.report.charts.elapsed import power_boxes
+from assay.report.charts.paths import KINDS, JobPath, job_paths, path_bars
+from assay.report.charts.timeline import Scale, most_watts, scale_of, timeline
+from assay.report.values import TrialEnergy, energy_of
+
+MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
+PROBE = "own-cost"
+MIB = 2**20
+
+
+class Cost(NamedTuple):
+    """Percent of one core and growth of memory while the jobs ran, and what the samples take on disk.
+
+    None is what the record does not tell. The growth is Assay's own while they ran, an estimate of the probes' part.
+    """
+
+    core_percent: float | None
+    growth_bytes: float | None
+    samples_bytes: int
+    samples_bytes_per_hour: float | None
+
+
+def cost_of(record: Record, samples_bytes: int) -> Cost:
+    """From the own-cost amounts of the run part; samples are those of the whole trial, staging included."""
+    busy_s, elapsed_s = _amount(record, "busy_s", "run"), _amount(record, "elapsed_s", "run")
+    parts = [one.value for one in record.amounts if one.probe == PROBE and one.series == "elapsed_s"]
+    covered_s = sum(parts)
+    return Cost(
+        core_percent=100 * busy_s / elapsed_s if busy_s is not None and elapsed_s else None,
+        growth_bytes=_amount(record, "resident_growth_bytes", "run"),
+        samples_bytes=samples_bytes,
+        samples_bytes_per_hour=samples_bytes * 3600 / covered_s if samples_bytes and covered_s else None,
+    )
+
+
+def middle(costs: Sequence[Cost]) -> Cost:
+    """The median of each figure over those that have it."""
+    return Cost(
+        core_percent=_median([cost.core_percent for cost in costs]),
+        growth_bytes=_median([cost.growth_bytes for cost in costs]),
+        samples_bytes=round(_median([cost.samples_bytes for cost in costs]) or 0),
+        samples_bytes_per_hour=_median([cost.samples_bytes_per_hour for cost in costs]),
+    )
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    told = [value for value in values if value is not None]
+    return median(told) if told else None
+
+
+def _amount(record: Record, series: str, part: Part) -> float | None:
+    found = [one for one in record.amounts if (one.probe, one.series, one.part) == (PROBE, series, part)]
+    return sum(one.value for one in found) if found else None
+
+
+TOO_SHORT = 4
+"""A trial so many times shorter than the longest beside it gets a time axis of its own: it could not be read."""
+PROBE_KINDS = (
+    "probe", "probes", "clock", "cluster", "cpu", "disk", "energy", "history", "network", "redfish", "samples", "task",
+    "trace", "watched",
+)  # fmt: skip
+"""How the kinds of doubts begin that say what an instrument could not see."""
+
+
+class Seen(NamedTuple):
+    """One trial, drawn and told. `own_scale` says that its time axis is not that of the trials beside it."""
+
+    closeup: Closeup
+    name: str
+    timeline: str
+    own_scale: bool
+    paths: list[JobPath]
+    flow_picture: str
+    accesses: list[AccessLine]
+    uses: list[UseLine]
+    energy: TrialEnergy
+    cost: Cost
+    missing: tuple[str, ...]
+
+
+class Comparison(NamedTuple):
+    """Trials that differ in their placement only; `others` are their repetitions."""
+
+    title: str
+    path_bars: str
+    power_boxes: str
+    firsts: list[Seen]
+    others: list[Seen]
+
+    @property
+    def all(self) -> list[Seen]:
+        """Those of each placement, and their repetitions."""
+        return [*self.firsts, *self.others]
+
+    @property
+    def rows(self) -> int:
+        """Lines of the table by job."""
+        return sum(len(one.paths) for one in self.all)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What any job's path has, in the order in which it happens."""
+        return [kind for kind in KINDS if any(kind in path.seconds for one in self.all for path in one.paths)]
+
+    @property
+    def has_energy(self) -> bool:
+        """Whether anything is known of it."""
+        return any(one.energy.components for one in self.all)
+
+
+def comparisons(closeups: Sequence[Closeup], names: Sequence[str]) -> list[Comparison]:
+    """One for each combination of factors but the placement, in the order of the trials.
+
+    `names` are the factors to tell.
+    """
+    grouped: dict[tuple[tuple[str, str], ...], list[Closeup]] = {}
+    for closeup in closeups:
+        grouped.setdefault(_kind(closeup.record), []).append(closeup)
+    return [_comparison(dict(kind), own, names) for kind, own in grouped.items()]
+
+
+def _kind(record: Record) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in record.trial.factors.items() if name != "placement"))
+
+
+def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: Sequence[str]) -> Comparison:
+    energies = {closeup.record.trial.id: energy_of(closeup) for closeup in closeups}
+    scale = scale_of(closeups)._replace(watts=most_watts(energy.power for energy in energies.values()))
+    found = {
+        closeup.record.trial.id: flows(closeup.signature, closeup.record) for closeup in closeups if closeup.signature
+    }
+    most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
+    ordered = sorted(closeups, key=lambda one: (one.placement, one.record.trial.id))
+    names_of = _names(ordered)
+    seen = [
+        _seen(
+            one, names_of[one.record.trial.id], scale, found.get(one.record.trial.id, []), most_bytes,
+            energies[one.record.trial.id],
+        )
+        for one in ordered
+    ]  # fmt: skip
+    firsts = list({one.closeup.placement: one for one in reversed(seen)}.values())[::-1]
+    return Comparison(
+        title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
+        path_bars=path_bars([(one.name, one.closeup, one.paths) for one in seen]),
+        power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
+        firsts=firsts,
+        others=[one for one in seen if one not in firsts],
+    )
+
+
+def _names(closeups: Sequence[Closeup]) -> dict[str, str]:
+    """What each trial is called beside the others, by its id: as little as tells them apart."""
+    trials = [one.record.trial for one in closeups]
+    placements = Counter(trial.placement.name for trial in trials)
+    turns = Counter((trial.placement.name, trial.repetition) for trial in trials)
+    names = {}
+    for trial in trials:
+        placement = trial.placement.name
+        name = f"{placement}, repetition {trial.repetition}" if placements[placement] > 1 else placement
+        # In the mirrored order a placement has two trials in each repetition.
+        number = trial.id.partition("-")[0].lstrip("0")
+        names[trial.id] = f"{name}, trial {number}" if turns[placement, trial.repetition] > 1 else name
+    return names
+
+
+def _seen(
+    closeup: Closeup, name: str, scale: Scale, own_flows: Sequence[Flow], most_bytes: float, energy: TrialEnergy
+) -> Seen:
+    record, span = closeup.record, closeup.run
+    own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
+    if own_scale:
+        scale = scale._replace(length_ms=scale_of([closeup]).length_ms)
+    signature = closeup.signature
+    return Seen(
+        closeup=closeup,
+        name=name,
+        timeline=timeline(closeup, scale, energy.power, energy.whole.basis if energy.whole else None),
+        own_scale=own_scale,
+        paths=job_paths(closeup),
+        flow_picture=flow_picture(own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction"),
+        accesses=access_lines(signature, record) if signature else [],
+        uses=use_lines(signature, record) if signature else [],
+        energy=energy,
+        cost=cost_of(record, closeup.samples_bytes),
+        missing=(*closeup.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in probe_doubts(record))),
+    )
+
+
+def probe_doubts(record: Record) -> list[Doubt]:
+    """Those that say what the instruments could not see."""
+    return [doubt for doubt in record.doubts if doubt.kind.partition("-")[0] in PROBE_KINDS]

@@ -1,0 +1,319 @@
+"""The table of a run as rows of plain values, and its energy, the same for CSV, JSON and Markdown."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from assay.model.energy import Efficiency, EnergyAccount, Phase, Ranged, Spread
+from assay.model.record import Basis, Part, Phases, Record, Sample
+from assay.record.folder import RunFolder
+from assay.report.analysis import WHOLE_UP_TO, Closeup, Gathered, levels_of
+from assay.report.words import significant_text
+from assay.stats.breakdown import Breakdown
+from assay.stats.decision import Decision, Estimate
+from assay.stats.energy import (
+    JOBS,
+    NO_ENERGY,
+    by_phase,
+    efficiency,
+    energy_account,
+    node_spreads,
+    phase_efficiency,
+    power_over_time,
+)
+from assay.stats.machine_kind import machine_kinds
+from assay.stats.sample import MACHINE, counts, is_warm_up
+from assay.stats.summary import Row
+from assay.stats.timeline import Pieces
+
+Value = str | int | float | bool | None
+
+
+def combination_values(row: Row) -> dict[str, Value]:
+    """One combination: factors, counts, medians with their intervals, the comparison; units are in the names."""
+    elapsed = row.elapsed.interval if row.elapsed else None
+    one = row.comparison
+    ratio = one.interval if one else None
+    return {
+        **{name: str(level) for name, level in dict(row.group).items()},
+        "placement": row.placement,
+        "trials": row.trials,
+        "finished": row.finished,
+        "wrong": row.wrong,
+        "elapsed_s": row.elapsed_s,
+        "elapsed_low_s": elapsed.low if elapsed else None,
+        "elapsed_high_s": elapsed.high if elapsed else None,
+        **_phases(row.phases),
+        "base": one.base if one else None,
+        "ratio": row.ratio,
+        "ratio_low": ratio.low if ratio else None,
+        "ratio_high": ratio.high if ratio else None,
+        "pairs": one.pairs if one else None,
+        "p_adjusted": one.p_adjusted if one else None,
+        "significant": one.significant if one else None,
+        "noise": one.noise.deviation if one else None,
+        "noise_borrowed": one.noise.borrowed if one else None,
+        "outcome": str(row.outcome),
+        "words": row.words,
+    }
+
+
+def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
+    """One line for each level of a decision's factor, the zero-delay baseline last; shares are fractions of 1.
+
+    `level` is that level; `placement` is the real placement, also where another factor is the decision's.
+    """
+    for one in (*decision.placements, decision.baseline):
+        if one is not None:
+            yield {
+                **decision.levels,
+                decision.factor: one.placement,
+                "factor": decision.factor,
+                "level": one.placement,
+                "drives": one.drives,
+                "base": decision.placements[0].placement if decision.placements else None,
+                "trials": one.trials,
+                **_estimate("elapsed", one.elapsed_s, "_s"),
+                **_estimate("storage", one.storage_s, "_s"),
+                **_estimate("storage_share", one.storage_share),
+                **_estimate("saving", one.saving),
+                **_estimate("won_back", one.won_back),
+                "computing_s": one.split.computing_s if one.split else None,
+                "start_up_s": one.split.start_up_s if one.split else None,
+                "between_jobs_s": one.split.between_jobs_s if one.split else None,
+                "busy_bound_s": decision.busy_bound_s if one == decision.placements[0] else None,
+                "worth": decision.worth,
+                "verdict": None if one.verdict is None else str(one.verdict),
+            }
+
+
+def part_values(breakdown: Breakdown, factor: str) -> Iterator[dict[str, Value]]:
+    """One line for each level of the decisions' factor in each job and phase.
+
+    `level` is that level; `placement` is the real placement, also where another factor is the decision's. What is too
+    short to be tested has no shares.
+    """
+    for part in breakdown.parts:
+        for one in part.times:
+            yield {
+                **breakdown.levels,
+                factor: one.placement,
+                "factor": factor,
+                "level": one.placement,
+                "part": part.kind,
+                "name": part.name,
+                "trials": one.trials,
+                "median_s": one.seconds,
+                "tested": part.tested,
+                **_estimate("storage_share", one.storage_share.share if one.storage_share else None),
+                "storage_p_adjusted": one.storage_share.p_adjusted if one.storage_share else None,
+                **_estimate("saving", one.saving.share if one.saving else None),
+                "saving_p_adjusted": one.saving.p_adjusted if one.saving else None,
+            }
+
+
+def _estimate(name: str, one: Estimate | None, unit: str = "") -> dict[str, Value]:
+    """A figure and the ends of its confidence interval."""
+    known = (one.value, one.low, one.high) if one else (None, None, None)
+    return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), known, strict=True))
+
+
+def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
+    """One trial after the other: factors, machine, outcome, times, its jobs' count."""
+    for record, machine in zip(records, machine_kinds(records), strict=True):
+        yield {
+            "trial": record.trial.id,
+            **record.trial.factors,
+            "machine": machine,
+            "repetition": record.trial.repetition,
+            "warm_up": is_warm_up(record.trial),
+            "status": str(record.status),
+            "outcome": str(record.outcome),
+            "counts": counts(record),
+            "error": record.error,
+            "elapsed_s": record.totals.elapsed_s if record.totals else None,
+            "submitted_s": record.totals.submitted_s if record.totals else None,
+            "staging_submitted_s": record.totals.staging_submitted_s if record.totals else None,
+            "outside_jobs_s": record.outside_jobs_s,
+            **_phases(record.totals.phases if record.totals else None),
+            "jobs": len(record.jobs),
+        }
+
+
+def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
+    """A head of all rows' columns and a line for each row, without line ends.
+
+    What is not there is empty, numbers have all their digits, and truth is `true` and `false`.
+    """
+    head = list(dict.fromkeys(name for row in rows for name in row))
+    yield _line(head)
+    for row in rows:
+        yield _line([_cell(row.get(name)) for name in head])
+
+
+def _line(cells: Sequence[str]) -> str:
+    into = io.StringIO()
+    csv.writer(into, lineterminator="").writerow(cells)
+    return into.getvalue()
+
+
+def _cell(value: Value) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _phases(phases: Phases | None) -> dict[str, Value]:
+    return {name: getattr(phases, name) if phases else None for name in Phases.model_fields}
+
+
+Levels = tuple[tuple[str, str], ...]
+PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
+PHASES: tuple[Phase, ...] = ("map", "shuffle", "merge", "reduce", "outside")
+# All that the account of energy looks at: making a Sample of each of a long trial's would take seconds.
+_PROBES = ("rapl", "redfish")
+_SERIES = (
+    ("cpu", "user_percent"), ("cpu", "system_percent"),
+    ("processes", "emulator/user_percent"), ("processes", "emulator/system_percent"),
+)  # fmt: skip
+_PRODUCTS: tuple[tuple[str, str, Callable[[Efficiency], Ranged]], ...] = (
+    ("energy", "j", lambda one: one.energy_j),
+    ("edp", "js", lambda one: one.edp_js),
+    ("ed2p", "js2", lambda one: one.ed2p_js2),
+)
+
+
+class ComponentEnergy(NamedTuple):
+    """One component's joules by part; `jobs_share` is of all that is added up in the jobs' own parts."""
+
+    component: str
+    basis: Basis
+    energy_j: dict[Part, Ranged]
+    jobs_share: float | None
+    within: str | None
+
+
+class TrialEnergy(NamedTuple):
+    """All that is known of one trial's energy; `whole` is of its jobs with what was written out after them.
+
+    `power` is that of each node's components over the run and its writing out, `spreads` each node's over the run.
+    """
+
+    components: tuple[ComponentEnergy, ...]
+    whole: Efficiency | None
+    phases: dict[Phase, Efficiency]
+    missing: tuple[str, ...]
+    power: Mapping[tuple[str, str], Pieces]
+    spreads: Mapping[str, Spread]
+
+
+def energy_of(closeup: Closeup) -> TrialEnergy:
+    """By the default model of power, where nothing measured."""
+    account = energy_account(closeup.record, _samples(closeup))
+    whole = efficiency(account)
+    return TrialEnergy(
+        components=_components(account, whole),
+        whole=whole,
+        phases=phase_efficiency(by_phase(account, closeup.attempts)),
+        missing=account.missing,
+        power=power_over_time(account, closeup.run) if closeup.run is not None else {},
+        spreads=node_spreads(account),
+    )
+
+
+def ranged_text(figure: Ranged) -> str:
+    """Two significant digits and the range: `1,200 (800 to 1,900)`."""
+    low, high = significant_text(figure.low), significant_text(figure.high)
+    return f"{significant_text(figure.value)} ({low} to {high})"
+
+
+def energy_values(found: Sequence[Efficiency | None]) -> dict[str, Value]:
+    """Medians over trials, with units in the names: joules, EDP and ED2P with their ranges, and how they are known."""
+    known = [one for one in found if one is not None]
+    values: dict[str, Value] = {}
+    for name, unit, of in _PRODUCTS:
+        ranges = [of(one) for one in known]
+        values[f"{name}_{unit}"] = median(one.value for one in ranges) if known else None
+        values[f"{name}_low_{unit}"] = median(one.low for one in ranges) if known else None
+        values[f"{name}_high_{unit}"] = median(one.high for one in ranges) if known else None
+    values["energy_seconds"] = median(one.seconds for one in known) if known else None
+    values["energy_basis"] = ", ".join(sorted({one.basis for one in known})) or None
+    return values
+
+
+ENERGY_HEAD = ("energy (J)", "EDP (J s)", "ED2P (J s^2)", "basis")
+
+
+def energy_cells(values: Mapping[str, Value]) -> list[str]:
+    """Some `energy_values` as people read them, below ENERGY_HEAD."""
+    if values["energy_basis"] is None:
+        return ["-", "-", "-", "missing"]
+    return [*(ranged_text(_ranged(values, name, unit)) for name, unit, _ in _PRODUCTS), str(values["energy_basis"])]
+
+
+def _ranged(values: Mapping[str, Value], name: str, unit: str) -> Ranged:
+    """One of `energy_values` with its ends."""
+    value, low, high = (values[f"{name}{end}_{unit}"] for end in ("", "_low", "_high"))
+    return Ranged.model_validate({"value": value, "low": low, "high": high})
+
+
+def efficiencies(run: Gathered) -> dict[str, Efficiency | None]:
+    """What each trial's jobs took, by trial; of a run whose outlines alone were read, from its records once more."""
+    records: Iterable[object] = run.records
+    if run.folder is not None and len(run.records) + len(run.damaged) > WHOLE_UP_TO:
+        records = RunFolder(run.folder).each(run.plan)
+    return {record.trial.id: efficiency(energy_account(record)) for record in records if isinstance(record, Record)}
+
+
+def row_energies(
+    rows: Sequence[Row], records: Sequence[Record], known: Mapping[str, Efficiency | None]
+) -> list[dict[str, Value]]:
+    """`energy_values` of the trials that count for each combination; the records are those that the rows are of."""
+    of_levels: dict[Levels, list[Efficiency | None]] = {}
+    for record, machine in zip(records, machine_kinds(records), strict=True):
+        if counts(record):
+            levels = {**record.trial.factors, MACHINE: machine}
+            of_levels.setdefault(tuple(sorted(levels.items())), []).append(known.get(record.trial.id))
+    return [energy_values(of_levels.get(tuple(sorted(levels_of(row).items())), [])) for row in rows]
+
+
+def energy_json(record: Record) -> dict[str, object]:
+    """A trial's energy as JSON holds it: by part and component, and what its jobs took in all."""
+    account = energy_account(record)
+    return {
+        "components": [energy.model_dump(exclude={"power"}) for energy in account.energies],
+        "missing": list(account.missing),
+        "jobs": energy_values([efficiency(account)]),
+    }
+
+
+def _components(account: EnergyAccount, whole: Efficiency | None) -> tuple[ComponentEnergy, ...]:
+    found: dict[tuple[str, str, Basis, str | None], dict[Part, Ranged]] = {}
+    for energy in account.energies:
+        parts = found.setdefault((energy.node, energy.component, energy.basis, energy.within), {})
+        parts[energy.part] = parts.get(energy.part, NO_ENERGY) + energy.energy_j
+    nodes = {node for node, *_ in found}
+    return tuple(
+        ComponentEnergy(
+            component=component if len(nodes) == 1 else f"{node}: {component}",
+            basis=basis,
+            energy_j=parts,
+            jobs_share=_jobs_share(parts, whole),
+            within=within,
+        )
+        for (node, component, basis, within), parts in found.items()
+    )
+
+
+def _jobs_share(parts: Mapping[Part, Ranged], whole: Efficiency | None) -> float | None:
+    own = [energy.value for part, energy in parts.items() if part in JOBS]
+    return sum(own) / whole.energy_j.value if own and whole and whole.energy_j.value else None
+
+
+def _samples(closeup: Closeup) -> Iterator[Sample]:
+    for (probe, series), points in closeup.series.items():
+        if probe in _PROBES or (probe, series) in _SERIES or series.endswith("/busy_percent"):
+            for time_ms, value in zip(points.times_ms, points.values, strict=True):
+                yield Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)

@@ -1,0 +1,111 @@
+"""Numbers, names and tables of plain text as people read them, the same in every report."""
+
+from collections.abc import Iterator, Sequence
+from math import floor, log10
+from typing import NamedTuple
+
+from assay.stats.summary import Row
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Tenths below 100 s, whole seconds above, thousands apart; a dash for what is not there."""
+    if seconds is None:
+        return "-"
+    return f"{seconds:.1f}" if seconds < 99.95 else f"{seconds:,.0f}"
+
+
+def ratio_text(row: Row) -> str:
+    """Elapsed time relative to that on the group's base; a dash for what can't be compared."""
+    return "-" if row.ratio is None else f"{row.ratio:.2f}"
+
+
+def base_text(rows: Sequence[Row]) -> str:
+    """The placement that all ratios of a table are to; where groups have several, how each has its own."""
+    bases = {row.comparison.base for row in rows if row.comparison}
+    return bases.pop() if len(bases) == 1 else "the group's first placement that has a time"
+
+
+def counted_text(row: Row) -> str:
+    """How many trials a row's figures are of, of how many, and how many of the others were wrong."""
+    of = f" of {row.trials}" if row.finished != row.trials else ""
+    return f"{row.finished}{of}" + (f", {row.wrong} wrong" if row.wrong else "")
+
+
+def bytes_text(count: float) -> str:
+    """Binary multiples with one decimal."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def duration_text(seconds: float) -> str:
+    """Seconds below a minute, then minutes and seconds, or hours and minutes."""
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes}:{rest:02d} min"
+
+
+def number_text(value: float | None) -> str:
+    """Three digits or more, thousands apart; a dash for what is not there."""
+    if value is None:
+        return "-"
+    size = abs(value)
+    return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def significant_text(value: float | None) -> str:
+    """Two significant digits, thousands apart: 12,345 is 12,000, and 0.0123 is 0.012; a dash for what is not there."""
+    if value is None:
+        return "-"
+    if not value:
+        return "0"
+    rounded = round(value, 1 - floor(log10(abs(value))))
+    # Asked again: what is rounded up to the next power of ten has one place less (0.0996 is 0.10).
+    places = 1 - floor(log10(abs(rounded)))
+    return f"{rounded:,.{max(0, places)}f}"
+
+
+GAP = "  "
+
+
+class Column(NamedTuple):
+    """One column: its head, its cells, whether it is a name (to the left) or a figure (to the right).
+
+    `rank` is when it is left out where there is no room: the highest first, 0 never.
+    """
+
+    head: str
+    cells: Sequence[str]
+    name: bool = False
+    rank: int = 0
+
+    @property
+    def width(self) -> int:
+        """Characters of the widest."""
+        return max(len(self.head), *(len(cell) for cell in self.cells), 0)
+
+    def padded(self, cell: str) -> str:
+        """A cell as wide as the column."""
+        return f"{cell:{self.width}}" if self.name else f"{cell:>{self.width}}"
+
+
+def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
+    """The head and a line for each row. Where even columns of rank 0 are too wide, names stand above their figures."""
+    kept = list(columns)
+    while _width(kept) > width and any(one.rank for one in kept):
+        kept.remove(max(kept, key=lambda one: one.rank))
+    stacked = _width(kept) > width
+    for row in zip(*((one.head, *one.cells) for one in kept), strict=True):
+        cells = [(one.name, one.padded(cell)) for one, cell in zip(kept, row, strict=True)]
+        if stacked:
+            yield GAP + GAP.join(cell.rstrip() for name, cell in cells if name)
+            cells = [(False, ""), *(cell for cell in cells if not cell[0])]
+        yield f"{GAP}{GAP.join(cell for _, cell in cells)}".rstrip()
+
+
+def _width(columns: Sequence[Column]) -> int:
+    return sum(one.width + len(GAP) for one in columns)

@@ -1,0 +1,453 @@
+"""A plan's execution: what it needs, its order, its repetitions; each trial is on disk before the next begins.
+
+A round is the next repetition that the plan would have if it asked for more, so the same experiment with more
+repetitions goes on from it. Where not all undecided work fits, it is that repetition's trials of one work (a workload
+with its options on a dataset): no comparison crosses its border, so what is compared is always of one round, and close
+in time.
+"""
+
+import signal
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import count
+from types import FrameType
+from typing import Protocol
+
+from assay.host.machine import available_memory_bytes
+from assay.model.base import Frozen
+from assay.model.errors import AssayError, BadInputError
+from assay.model.medium import Space
+from assay.model.parts import Parts
+from assay.model.progress import Progress, Silent
+from assay.model.record import Record, Status
+from assay.model.trial import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE, Estimate, Plan, Trial
+from assay.model.workload import Preparing
+from assay.plan.layout import unmet_share
+from assay.record.folder import RunFolder
+from assay.stats.comparison import compare
+from assay.stats.decision import Verdict, decisions
+from assay.stats.duration_history import Expectation, Expected
+from assay.stats.machine_kind import machine_of
+from assay.stats.run_doubts import began_ms
+from assay.stats.sample import PLACEMENT, WORK, Levels, counts, samples
+from assay.trial import run_trial
+
+MIB = 1 << 20
+# Five daemons, the client and an application master, as measured; and one task of a default heap.
+CLUSTER_MEMORY_BYTES = 2000 * MIB
+TASK_MEMORY_BYTES = 600 * MIB
+BLOCK_BYTES = 128 * MIB
+# A formatted HDFS, localised jars, job histories and logs.
+CLUSTER_DISK_BYTES = 300 * MIB
+CLUSTER_S = 12.0
+EDGE_LINE_BYTES = 20
+_ROOM = "free some space, name a place on another disk, or take a smaller dataset"
+
+MakeParts = Callable[[Trial], AbstractContextManager[Parts]]
+Key = tuple[str, ...]
+
+
+class Needs(Frozen):
+    """What a plan needs at its worst moment, and what there is."""
+
+    estimates: Mapping[str, Estimate]
+    disk_bytes: Mapping[str, int]
+    free_bytes: Mapping[str, int]
+    memory_bytes: int
+    available_memory_bytes: int
+    seconds: float
+
+
+def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected: Expected | None = None) -> Needs:
+    """Check the trials, prepare their datasets, estimate what they need.
+
+    Raises BadInputError for a trial that is impossible or does not fit.
+
+    Times are those that earlier trials took, as far as there were any like these, else the workloads' own estimates.
+    """
+    expected = expected or Expected([])
+    distinct: dict[Key, Trial] = {}
+    for trial in plan.trials:
+        distinct.setdefault(_key(trial), trial)
+    for trial in distinct.values():
+        with make_parts(trial) as parts:
+            parts.workload()
+            _refuse_unmet(trial)
+            # The jobs have these besides; those of the daemons are the settings' alone.
+            parts.cluster().check({**trial.settings.properties, **trial.workload.hadoop})
+    estimates: dict[str, Estimate] = {}
+    disk: dict[str, int] = {}
+    free: dict[str, int] = {}
+    seen: dict[Key, Estimate] = {}
+    progress.step("prepare datasets")
+    for trial in plan.trials:
+        key = _key(trial)
+        if key not in seen:
+            with make_parts(trial) as parts:
+                spaces = {medium.spec.name: medium.space() for medium in parts.media()}
+                free |= {name: space.free_bytes for name, space in spaces.items()}
+                seen[key] = _estimate(trial, parts, progress)
+                if full := _full_together(trial, seen[key], spaces):
+                    raise BadInputError(f"{full}; {_ROOM}")
+                workload = parts.workload()
+                if isinstance(workload, Preparing):
+                    workload.prepare()
+        estimates[trial.id] = _told_by(expected.of(trial), seen[key])
+        for name, wanted in _disk(trial, seen[key]).items():
+            disk[name] = max(disk.get(name, 0), wanted)
+    needs = Needs(
+        estimates=estimates,
+        disk_bytes=disk,
+        free_bytes=free,
+        memory_bytes=max(estimate.memory_bytes for estimate in seen.values()),
+        available_memory_bytes=available_memory_bytes(),
+        seconds=sum(estimate.seconds for estimate in estimates.values()),
+    )
+    _refuse(needs)
+    return needs
+
+
+def _key(trial: Trial) -> Key:
+    """Of trials with the same one only the first is looked at."""
+    return (
+        trial.workload.model_dump_json(),
+        trial.dataset.name,
+        trial.placement.name,
+        str(trial.cluster),
+        str(trial.settings),
+    )
+
+
+def _told_by(earlier: Expectation | None, estimate: Estimate) -> Estimate:
+    if earlier is None:
+        return estimate
+    return estimate.model_copy(update={"seconds": earlier.seconds, "records": earlier.records})
+
+
+def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
+    """The workload's own estimate and what the cluster needs beside it."""
+    dataset = parts.dataset()
+    staged = dataset.prepare(progress)
+    facts = dataset.facts()
+    # A file still to be normalised may be compressed, and lies in the store beside its normal form for a while.
+    staged_bytes = staged.bytes if staged.canonical else staged.bytes + 2 * EDGE_LINE_BYTES * facts.edges
+    estimate = parts.workload().estimate(facts, staged_bytes)
+    if trial.cluster.kind == "existing":
+        return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
+    disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
+    in_memory = disk if any(medium.space().in_memory for medium in parts.media()) else 0
+    # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
+    bound = trial.cluster.limit_memory_bytes or 1 << 62
+    at_work = min(CLUSTER_MEMORY_BYTES + _tasks(trial, estimate) * TASK_MEMORY_BYTES, bound)
+    verifying = min(CLUSTER_MEMORY_BYTES, bound) + estimate.memory_bytes
+    return Estimate(
+        disk_bytes=disk,
+        memory_bytes=max(at_work, verifying) + in_memory,
+        seconds=estimate.seconds + CLUSTER_S,
+    )
+
+
+def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
+    """Bytes on each medium: its largest share of any role, of all the trial's bytes (no role is known alone)."""
+    placement = trial.placement
+    largest = {name: max(placement.of(role).get(name, 0.0) for role in ROLES) for name in placement.media}
+    return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
+
+
+def _refuse_unmet(trial: Trial) -> None:
+    """Raises BadInputError for fractions that the most directories come nowhere near."""
+    for role in ROLES:
+        unmet = unmet_share(trial.placement.of(role))
+        if unmet > TOLERANCE_SHARE:
+            raise BadInputError(
+                f"placement {trial.placement.name!r}: the fractions of {role} can't be met by {MOST_DIRECTORIES} "
+                f"directories, the nearest is off by {unmet:.0%}; name fewer media, or larger fractions"
+            )
+
+
+def lack_of_room(trial: Trial, parts: Parts) -> str | None:
+    """Why a trial can't begin now: something has filled its media since the plan was checked; None where it can."""
+    estimate = _estimate(trial, parts, Silent())
+    spaces = {medium.spec.name: medium.space() for medium in parts.media()}
+    free = {name: space.free_bytes for name, space in spaces.items()}
+    return _full(_disk(trial, estimate), free) or _full_together(trial, estimate, spaces)
+
+
+def _full(disk: Mapping[str, int], free: Mapping[str, int]) -> str | None:
+    """Which medium has less free than is wanted there."""
+    for medium, wanted in disk.items():
+        if wanted > free[medium]:
+            return f"medium {medium!r} has {gib(free[medium])} free, and about {gib(wanted)} are needed"
+    return None
+
+
+def _full_together(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str | None:
+    """Which media lie on one disk and don't fit there together."""
+    disk = _disk(trial, estimate)
+    for shared in {space.shared for space in spaces.values() if space.shared is not None}:
+        names = [name for name, space in spaces.items() if space.shared == shared]
+        wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)
+        free = max(spaces[name].free_bytes for name in names)
+        if len(names) > 1 and wanted > free:
+            media = f"the media {', '.join(names)} lie on one disk with {gib(free)} free"
+            return f"{media}, and about {gib(wanted)} are needed there"
+    return None
+
+
+def _tasks(trial: Trial, estimate: Estimate) -> int:
+    """How many tasks may run at once: what fits beside the master's container, but not more than there are blocks."""
+    bound = trial.cluster.limit_memory_bytes
+    offered_mb = min(trial.cluster.memory_mb, bound // MIB) if bound else trial.cluster.memory_mb
+    slots = max(1, offered_mb // 1024 - 2)
+    return min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
+
+
+def _refuse(needs: Needs) -> None:
+    full = _full(needs.disk_bytes, needs.free_bytes)
+    if full:
+        raise BadInputError(f"{full}; {_ROOM}")
+    if needs.memory_bytes > needs.available_memory_bytes:
+        raise BadInputError(
+            f"this machine has {gib(needs.available_memory_bytes)} of memory available, and the largest trial needs "
+            f"about {gib(needs.memory_bytes)}; close other programs, or take a smaller dataset or a medium on disk"
+        )
+
+
+def gib(count: int) -> str:
+    """Bytes for people."""
+    return f"{count / (1 << 30):.1f} GiB"
+
+
+class Budget:
+    """So many seconds from now on. What trials take is foretold by those that this run has finished."""
+
+    def __init__(
+        self, seconds: float, plan: Plan, estimates: Mapping[str, Estimate], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`estimates` are those of the plan's trials, by their ids, and hold for their repetitions too.
+
+        `clock` tells seconds.
+        """
+        self._clock = clock
+        self._end_s = clock() + seconds
+        self._estimates = {str(trial.factors): estimates[trial.id] for trial in plan.trials if trial.id in estimates}
+        self._expected = Expected([])
+        self._estimated_s = self._took_s = 0.0
+
+    @property
+    def left_s(self) -> float:
+        """What is left; below 0 when the time is over."""
+        return self._end_s - self._clock()
+
+    def allows(self, trials: Sequence[Trial]) -> bool:
+        """Whether all of these can be expected to end in time."""
+        return sum(map(self._expected_s, trials)) <= self.left_s
+
+    def took(self, trial: Trial, seconds: float) -> None:
+        """A trial has ended."""
+        self._expected.add(trial, seconds)
+        estimate = self._estimates.get(str(trial.factors))
+        if estimate is not None:
+            self._estimated_s += estimate.seconds
+            self._took_s += seconds
+
+    def _expected_s(self, trial: Trial) -> float:
+        """As long as others like it, else as estimated, as far as estimates were right up to now."""
+        found = self._expected.of(trial)
+        if found is not None:
+            return found.seconds
+        estimate = self._estimates.get(str(trial.factors))
+        if estimate is None:
+            return 0.0
+        return estimate.seconds * (self._took_s / self._estimated_s if self._estimated_s else 1.0)
+
+
+STOP_ALPHA = 0.01
+"""To look after each round and stop at 5 % would claim something false in far more than 5 % of runs; stopping at 1 % in
+about 7 % of runs of up to 20 rounds (benchmarks/known_effects.py)."""
+
+Allows = Callable[[Sequence[Trial]], bool]
+Work = tuple[str, ...]
+Decided = Callable[[Sequence[Record]], Collection[Work]]
+
+
+class Rounds:
+    """The rounds of one plan."""
+
+    def __init__(self, plan: Plan, more: Iterator[tuple[Trial, ...]], decided: Decided | None = None) -> None:
+        """`plan` has the combinations to repeat; `more` are repetitions of these and others, without end.
+
+        `decided` says of which work the records at hand tell enough; by default `decided_work`.
+        """
+        self._wanted = {_levels_of(trial) for trial in plan.trials if not trial.warm_up}
+        self._more = more
+        self._decided = decided or (lambda records: decided_work(plan, records))
+        self._repetitions: list[tuple[Trial, ...]] = []
+
+    def following(self, held: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
+        """The next round, of what `allows` says still fits; empty where nothing does, or where all is decided.
+
+        `held` are the ids of the trials that the run has already: no round has one of theirs. `records` are all that
+        there are. Combinations that never finish are left out.
+        """
+        here = _of_this_machine(records)
+        decided = self._decided(here)
+        wanted = self._wanted - _never_finished(here)
+
+        def open_work(trial: Trial) -> bool:
+            return _levels_of(trial) in wanted and work_of(trial) not in decided
+
+        whole = self._free(held, open_work)
+        if not whole or allows(whole):
+            return whole
+        for work in dict.fromkeys(map(work_of, whole)):
+            own = self._free(held, lambda trial: open_work(trial) and work_of(trial) == work)  # noqa: B023
+            if allows(own):
+                return own
+        return ()
+
+    def _free(self, held: Collection[str], is_wanted: Callable[[Trial], bool]) -> tuple[Trial, ...]:
+        """The wanted trials of the first repetition of which none has run: what began on another day stays apart."""
+        for place in count():
+            if place == len(self._repetitions):
+                self._repetitions.append(next(self._more))
+            own = tuple(filter(is_wanted, self._repetitions[place]))
+            if not any(trial.id in held for trial in own):
+                break
+        return own
+
+
+def work_of(trial: Trial) -> Work:
+    """What a trial computes: trials of different work are never compared with each other."""
+    return tuple(trial.factors[name] for name in WORK)
+
+
+def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
+    """The work of which each decision between placements is made; where none are compared, each comparison significant.
+
+    A decision is made once its verdict is that a placement is worth it, or that none is, and surer than a report has to
+    be: this is asked again and again.
+    """
+    found: dict[Work, bool] = {}
+    compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
+    for decision in decisions(plan, records, compared, STOP_ALPHA):
+        if len(decision.placements) > 1:
+            work = tuple(decision.levels[name] for name in WORK)
+            found[work] = found.get(work, True) and decision.verdict is not Verdict.NOT_KNOWN_YET
+    for one in compared if not found else ():
+        work = tuple(dict(one.others)[name] for name in WORK)
+        found[work] = found.get(work, True) and one.significant and (one.p_adjusted or 0.0) <= STOP_ALPHA
+    return {work for work, decided in found.items() if decided}
+
+
+def _levels_of(trial: Trial) -> Levels:
+    return tuple(trial.factors.items())
+
+
+def _never_finished(records: Sequence[Record]) -> set[Levels]:
+    """The combinations that have run and have no time: repeating them tells nothing."""
+    ran = {_levels_of(record.trial) for record in records if not record.trial.warm_up}
+    return ran - {_levels_of(record.trial) for record in records if counts(record)}
+
+
+def _of_this_machine(records: Sequence[Record]) -> list[Record]:
+    """Those of the machine that ran the last trial: what an earlier one knew is not pooled with what this one will."""
+    last = max(records, key=began_ms, default=None)
+    return [record for record in records if last is not None and machine_of(record) == machine_of(last)]
+
+
+class Display(Progress, Protocol):
+    """Somebody who watches a whole plan."""
+
+    def trial_begins(self, trial: Trial, number: int, total: int) -> None:
+        """The next trial starts."""
+        ...
+
+    def trial_ends(self, record: Record) -> None:
+        """Its record is on disk."""
+        ...
+
+
+def execute(
+    plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None = None
+) -> bool:
+    """Run what is not finished yet, as long as the budget allows; whether all of it has run then.
+
+    An interrupt stops the current trial's daemons and leaves finished trials whole.
+    """
+    folder.drop_drafts()
+    finished = folder.finished()
+    for number, trial in enumerate(plan.trials, start=1):
+        if trial.id in finished:
+            continue
+        if budget is not None and not budget.allows([trial]):
+            return False
+        display.trial_begins(trial, number, len(plan.trials))
+        _run_one(trial, folder, make_parts, display, budget)
+    return True
+
+
+def repeat(rounds: Rounds, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget) -> int:
+    """Repeat a finished plan, a round at a time, until no further one fits into the time; how many trials that were.
+
+    The run's plan grows by each round before it begins, and a round that has begun is run to its end.
+    """
+    repeated = 0
+    records = list(folder.records()[0])
+    plan = folder.plan()
+    while more := rounds.following({trial.id for trial in plan.trials}, records, budget.allows):
+        first = len(plan.trials) + 1
+        plan = plan.model_copy(update={"trials": (*plan.trials, *more)})
+        folder.replace_plan(plan)
+        for number, trial in enumerate(more, first):
+            display.trial_begins(trial, number, len(plan.trials))
+            records.append(_run_one(trial, folder, make_parts, display, budget))
+        repeated += len(more)
+    return repeated
+
+
+def _run_one(trial: Trial, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None) -> Record:
+    """Its record is on disk then. Raises AssayError where there is no room for the trial or its record."""
+    left_s = budget.left_s if budget is not None else 0.0
+    with interruptible(), make_parts(trial) as parts:
+        _need_room(trial, parts)
+        result = run_trial(trial, parts, display)
+        if result.record.status is Status.FAILED:
+            # What failed for want of room is no finding: it runs again on resuming.
+            _need_room(trial, parts)
+        try:
+            folder.write(result)
+        except OSError as error:
+            reason = f"the record of trial {trial.id} could not be written: {error}"
+            raise AssayError(f"{reason}; make room and go on with --resume") from error
+    display.trial_ends(result.record)
+    if budget is not None:
+        budget.took(trial, left_s - budget.left_s)
+    return result.record
+
+
+def _need_room(trial: Trial, parts: Parts) -> None:
+    lack = None
+    with suppress(AssayError):  # a medium or dataset that is gone: the trial says so in its record
+        lack = lack_of_room(trial, parts)
+    if lack is not None:
+        raise AssayError(f"trial {trial.id} has no room: {lack}; make room and go on with --resume")
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt once; while that tears things down they are ignored."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

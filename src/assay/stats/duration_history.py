@@ -1,0 +1,126 @@
+"""What trials of earlier runs took, from their records: for a plan's time, and for the noise of this machine."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from assay.host.files import UnreadableFileError, read_bytes
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from assay.model.trial import Trial
+
+MOST_RECORDS = 500
+"""The newest ones are enough for medians, and reading thousands would keep people waiting."""
+
+
+class Took(NamedTuple):
+    """A finished trial, and how many seconds all of its life took, the cluster's start and the verification too.
+
+    `elapsed_s` is the time of its jobs; None where it doesn't count, as its output is wrong. `facts` are the machine's,
+    `run` the folder of its run.
+    """
+
+    trial: Trial
+    seconds: float
+    elapsed_s: float | None = None
+    facts: Mapping[str, str] = {}
+    run: str = ""
+
+
+class Earlier(NamedTuple):
+    """Trials of earlier runs, newest first, and the records that could not be read."""
+
+    took: list[Took]
+    damaged: list[Path]
+
+
+def earlier(runs: Path, most: int = MOST_RECORDS) -> Earlier:
+    """Finished trials of the runs in a folder, the newest runs' first; a folder that is not there has none."""
+    found = Earlier([], [])
+    for trials in sorted(runs.glob("*/trials"), key=_changed, reverse=True):
+        for folder in sorted(trials.glob("[!.]*")):
+            file = folder / "record.json"
+            try:
+                took = _took(from_json(read_bytes(file), allow_inf_nan=False), trials.parent)
+            except (UnreadableFileError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+                found.damaged.append(file)
+                continue
+            if took is not None:
+                found.took.append(took)
+            if len(found.took) == most:
+                return found
+    return found
+
+
+def _changed(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _took(record: Mapping[str, Any], run: Path) -> Took | None:
+    """None of a trial that did not finish. Raises an error of its kind where something is missing or no such thing."""
+    if record["status"] != Status.FINISHED:
+        return None
+    totals = record["totals"]
+    wrong = any(one["outcome"] == Outcome.FAIL for one in record["verdicts"])
+    return Took(
+        trial=Trial.model_validate(record["trial"]),
+        seconds=sum(step["seconds"] for step in record["steps"]),
+        elapsed_s=None if wrong or totals is None else float(totals["elapsed_s"]),
+        facts=dict(record["facts"]),
+        run=str(run),
+    )
+
+
+Key = tuple[str, ...]
+
+
+class Expectation(NamedTuple):
+    """Seconds: the median over so many earlier trials."""
+
+    seconds: float
+    records: int
+
+
+class Expected:
+    """Medians over earlier trials: of all the same levels where there are any, else of workload, data and media."""
+
+    def __init__(self, took: Iterable[tuple[Trial, float]]) -> None:
+        """Trials with the seconds that each took."""
+        self._seconds: dict[Key, list[float]] = {}
+        for trial, seconds in took:
+            self.add(trial, seconds)
+
+    def add(self, trial: Trial, seconds: float) -> None:
+        """One more."""
+        for key in _keys(trial):
+            self._seconds.setdefault(key, []).append(seconds)
+
+    def of(self, trial: Trial) -> Expectation | None:
+        """None where no earlier trial is like it."""
+        for key in _keys(trial):
+            if found := self._seconds.get(key):
+                return Expectation(median(found), len(found))
+        return None
+
+
+def _keys(trial: Trial) -> Sequence[Key]:
+    """The closest kind of likeness first. A medium of the same name may have been another drive then."""
+    media = sorted(one.model_dump_json() for one in trial.media)
+    about = (
+        trial.workload.name, trial.workload.variant, str(sorted(trial.workload.options.items())),
+        trial.dataset.model_dump_json(), trial.placement.model_dump_json(), *media,
+    )  # fmt: skip
+    closer = (
+        *about,
+        str(sorted(trial.settings.properties.items())),
+        str(trial.factors),
+        trial.cluster.model_dump_json(),
+    )
+    return ("all", *closer), ("some", *about)

@@ -1,0 +1,190 @@
+"""Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from assay.host.machine import FREE_MEMORY, GOES_BACK
+from assay.model.doubt import Doubt
+from assay.model.engine import JobReference
+from assay.model.errors import AssayError
+from assay.model.platform import LimitUse
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, JobRecord, totals
+from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
+
+FROM_DRIVES_SHARE = 0.5
+"""Where less than this of what jobs read comes from their drives, the page cache is what was measured."""
+
+CROWDED_SHARE = 0.05
+"""Of the processors' time: what others may take of it while jobs run before their times are doubted."""
+
+# What a task writes besides intermediates and counts all the same: job.xml, as measured with Hadoop 3.4.
+CONFIGURATION_BYTES = 300_000
+
+NO_DISKS = ("tmpfs", "ramfs", "overlay", "nfs", "cifs", "smb", "fuse", "9p", "virtiofs")
+
+
+def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
+    """A doubt for each role whose bytes landed elsewhere than the placement says.
+
+    Raises AssayError instead where the trial's placement is strict.
+    """
+    doubts = []
+    for landed in landings:
+        if landed.error(trial.placement) <= TOLERANCE_SHARE:
+            continue
+        wanted = _percent(trial.placement.of(landed.role))
+        what = f"of {landed.role} {_percent(landed.shares)} landed where {wanted} was wanted ({landed.when})"
+        if trial.strict_placement:
+            raise AssayError(f"trial {trial.id}: {what}; write more and smaller blocks, or see that no medium is full")
+        doubts.append(
+            Doubt(
+                kind="placement-missed",
+                what=f"{trial.placement.name}: {what}",
+                why="the figures are those of the landed shares, not of the wanted ones",
+                cure="have more blocks or tasks (a smaller dfs.blocksize, more data), and see that no medium is full",
+            )
+        )
+    return doubts
+
+
+def unseen(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
+    """A doubt where too little was found of what should lie somewhere. Raises AssayError where placement is strict."""
+    doubts = []
+    for landed in landings:
+        if not landed.unseen and landed.trouble is None:
+            continue
+        what = f"of {landed.role} {landed.bytes} of {landed.of_bytes} bytes were found ({landed.when})"
+        what += f": {landed.trouble}" if landed.trouble else ""
+        if trial.strict_placement:
+            raise AssayError(f"trial {trial.id}: {what}; so where they landed can't be told")
+        doubts.append(
+            Doubt(
+                kind="landing-not-seen",
+                what=f"{trial.placement.name}: {what}",
+                why="the landed shares are those of a part, and the rest may lie elsewhere",
+                cure="raise fs.inotify.max_user_watches and max_queued_events, and see that nothing else removes files",
+            )
+        )
+    return doubts
+
+
+def counted(landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Landed]:
+    """The landings, with what the tasks counted as written to local directories beside what was seen there.
+
+    Each task also counts the job's configuration, which it writes elsewhere.
+    """
+    written = totals(tuple(jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {}).get("FILE_BYTES_WRITTEN")
+    if written is None:
+        return list(landings)
+    tasks = sum(job.maps + job.reduces for job in jobs)
+    of_bytes = max(0, written - tasks * CONFIGURATION_BYTES)
+    return [
+        landed.model_copy(update={"of_bytes": of_bytes}) if landed.role == "intermediate" else landed
+        for landed in landings
+    ]
+
+
+def _percent(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{share:.0%} on {medium}" for medium, share in sorted(shares.items())) or "nothing"
+
+
+def cached(
+    trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str], devices: Mapping[str, Mapping[str, Any]]
+) -> list[Doubt]:
+    """A doubt where the page cache stood between the jobs and their media.
+
+    Emulated drives have counted what was really read from them; of other media only the room in memory is known.
+    """
+    if all(medium.kind in {"memory", "existing"} for medium in trial.media):
+        return []
+    counters = totals(tuple(jobs), ()).counters
+    files, tasks = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
+    if all(medium.kind == "emulated" for medium in trial.media) and devices:
+        wanted = sum(files.get(f"{kind}_BYTES_READ", 0) for kind in ("FILE", "HDFS"))
+        wanted += tasks.get("REDUCE_SHUFFLE_BYTES", 0)
+        read = sum(reports["run"]["reads"]["bytes"] for reports in devices.values())
+        if read >= FROM_DRIVES_SHARE * wanted:
+            return []
+        what = f"of what the jobs read on {trial.placement.name} only {read / wanted:.0%} came from its drives"
+    else:
+        written = sum(files.get(f"{kind}_BYTES_WRITTEN", 0) for kind in ("FILE", "HDFS"))
+        if written > (trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])):
+            return []
+        what = f"what a trial wrote on {trial.placement.name} is less than the memory it may use"
+    doubt = Doubt(
+        kind="page-cache-hides-medium",
+        what=what,
+        why="the kernel kept the rest in its page cache, or can, so the medium's own speed may hardly show",
+        cure="bound memory more tightly, or take a dataset whose intermediates are larger than memory",
+    )
+    return [doubt]
+
+
+def unremembered(job: JobReference, error: AssayError) -> Doubt:
+    """A doubt for a job whose history can't be had."""
+    return Doubt(
+        kind="history-incomplete",
+        what=f"the job history does not tell of {job.name} ({job.id}): {error}",
+        why="its time, counters and tasks are in no figure; without the times of all jobs a trial has no totals",
+        cure="look for the JobHistoryServer's warnings on this job, and run the trial again",
+    )
+
+
+def out_of_memory(use: LimitUse | None) -> list[Doubt]:
+    """A doubt where the kernel ended processes of the cluster, and the jobs came through all the same."""
+    if use is None or not use.out_of_memory_kills:
+        return []
+    doubt = Doubt(
+        kind="out-of-memory",
+        what=f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit",
+        why="tasks were run again, which costs time that has nothing to do with the media",
+        cure="give the cluster more memory, or its jobs fewer or smaller containers",
+    )
+    return [doubt]
+
+
+def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
+    """A doubt where other programs, or the host's other guests, kept processors busy while the jobs ran."""
+    run = {(one.probe, one.subject, one.series): one.value for one in amounts if one.part == "run"}
+    there_s = sum(value for (probe, subject, _), value in run.items() if (probe, subject) == ("cpu", "machine"))
+    others_s = run.get(("processes", "other", "busy_s"), 0.0) + run.get(("cpu", "machine", "steal_s"), 0.0)
+    if others_s <= CROWDED_SHARE * there_s:
+        return []
+    share = f"{100 * others_s / there_s:.0f} % of all"
+    doubt = Doubt(
+        kind="machine-shared",
+        what=f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran, "
+        f"{share}",
+        why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
+        cure="close other programs (or the host's other guests), and run the trial again",
+    )
+    return [doubt]
+
+
+def given_back(facts: Mapping[str, str]) -> list[Doubt]:
+    """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
+    if facts.get(FREE_MEMORY) != GOES_BACK:
+        return []
+    doubt = Doubt(
+        kind="memory-goes-back",
+        what="this virtual machine gives its host back what memory lies free (free page reporting)",
+        why="to get a page again is the host's work, which counts as the jobs' processor time; how much that is "
+        "depends on how long their memory lay free",
+        cure="hold the free memory while you measure: `assay memory hold`",
+    )
+    return [doubt]
+
+
+def unlike_a_disk(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
+    """A doubt for each directory that lies on something that is no disk of this machine."""
+    return [
+        Doubt(
+            kind="medium-is-no-disk",
+            what=f"{medium.name} lies on {file_system}",
+            why="its figures say nothing about a disk of this machine",
+            cure="give the medium a path on a disk's own file system",
+        )
+        for medium in trial.media
+        if medium.kind == "directory"
+        and (file_system := facts.get(f"medium.{medium.name}.file_system", "")).startswith(NO_DISKS)
+    ]

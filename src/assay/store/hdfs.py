@@ -1,0 +1,195 @@
+"""HDFS: its files through WebHDFS, and its blocks steered to the directories of their role.
+
+The landed bytes are those of block files as they lie in the DataNode's directories: what the NameNode believes about
+storage types is not asked, so a policy that fell back silently shows.
+"""
+
+import getpass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx
+
+from assay.model.errors import AssayError
+from assay.model.platform import DataDirectory, StorageType
+from assay.model.store import StoredFile
+from assay.model.trial import Landed, Role
+
+PIECE_BYTES = 1 << 20
+_PATIENCE_S = 120
+
+
+class WebHdfs:
+    """A Store on HDFS. Source of the calls: the WebHDFS REST API of Hadoop 3."""
+
+    def __init__(self, namenode_url: str) -> None:
+        self._url = namenode_url.rstrip("/") + "/webhdfs/v1"
+        self._client = httpx.Client(timeout=httpx.Timeout(_PATIENCE_S, connect=10), trust_env=False)
+        self._user = getpass.getuser()
+
+    def put(self, source: Path, path: str) -> None:
+        """Create the file; an existing one is refused."""
+        with source.open("rb") as file:
+            self.write(path, _pieces(file))
+
+    def write(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Create the file; an existing one is refused."""
+        redirect = self._call("PUT", path, op="CREATE", overwrite="false", noredirect="true")
+        try:
+            answer = self._client.put(redirect["Location"], content=pieces)
+        except httpx.HTTPError as error:
+            raise AssayError(f"writing {path} to HDFS broke off: {error}") from error
+        self._check(answer, "CREATE", path)
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        """The lines of the files below a path that are not hidden (`_SUCCESS`), file by file in order of name."""
+        for file in self.list_files(path):
+            rest = b""
+            for piece in self.pieces(file.path) if file.bytes else ():
+                *lines, rest = (rest + piece).split(b"\n")
+                yield from lines
+            if rest:
+                yield rest
+
+    def list_files(self, path: str) -> list[StoredFile]:
+        """The directory's listing, sorted."""
+        statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
+        found = []
+        for status in sorted(statuses, key=lambda one: one["pathSuffix"]):
+            name = status["pathSuffix"]
+            if not name.startswith(("_", ".")) and status["type"] == "FILE":
+                found.append(StoredFile(f"{path.rstrip('/')}/{name}" if name else path, int(status["length"])))
+        return found
+
+    def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
+        """Straight from a DataNode that has the first of these bytes."""
+        wanted = {"offset": str(offset), **({} if size is None else {"length": str(size)})}
+        location = httpx.URL(self._call("GET", path, op="OPEN", noredirect="true", **wanted)["Location"])
+        # Not by httpx, which takes three times the processor time for a long body.
+        connection = HTTPConnection(location.host, location.port, timeout=_PATIENCE_S)
+        try:
+            connection.request("GET", location.raw_path.decode())
+            answer = connection.getresponse()
+            if answer.status >= httpx.codes.BAD_REQUEST:
+                self._check(httpx.Response(answer.status, content=answer.read()), "OPEN", path)
+            while piece := answer.read(PIECE_BYTES):
+                yield piece
+            if answer.length:
+                raise AssayError(f"reading {path} from HDFS broke off: {answer.length} bytes did not come")
+        except (OSError, HTTPException) as error:
+            raise AssayError(f"reading {path} from HDFS broke off: {error}") from error
+        finally:
+            connection.close()
+
+    def size_bytes(self, path: str) -> int:
+        """The content summary's length."""
+        answer = self._send("GET", path, op="GETCONTENTSUMMARY")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return 0
+        self._check(answer, "GETCONTENTSUMMARY", path)
+        return int(answer.json()["ContentSummary"]["length"])
+
+    def delete(self, path: str) -> None:
+        """Recursively, not through the trash."""
+        self._call("DELETE", path, op="DELETE", recursive="true")
+
+    def make_directory(self, path: str) -> None:
+        """With its parents; no error when it is there."""
+        self._call("PUT", path, op="MKDIRS")
+
+    def set_policy(self, path: str, policy: str) -> None:
+        """Files created below the directory from now on follow this storage policy (`HOT`, `ALL_SSD`, ...)."""
+        self._check(self._send("PUT", path, op="SETSTORAGEPOLICY", storagepolicy=policy), "SETSTORAGEPOLICY", path)
+
+    def blocks(self, path: str) -> dict[int, int]:
+        """The ids and lengths in bytes of all blocks of the files below a path; none when it is not there."""
+        answer = self._send("GET", path, op="GETFILESTATUS")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return {}
+        self._check(answer, "GETFILESTATUS", path)
+        if answer.json()["FileStatus"]["type"] == "FILE":
+            return self._blocks_of(path)
+        statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
+        found: dict[int, int] = {}
+        for status in statuses:
+            found |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
+        return found
+
+    def _blocks_of(self, file: str) -> dict[int, int]:
+        located = self._call("GET", file, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]
+        blocks = [one["block"] for one in located["locatedBlocks"]]
+        return {int(block["blockId"]): int(block["numBytes"]) for block in blocks}
+
+    def _send(self, method: str, path: str, **parameters: str) -> httpx.Response:
+        try:
+            return self._client.request(method, self._url + path, params={"user.name": self._user, **parameters})
+        except httpx.HTTPError as error:
+            raise AssayError(f"WebHDFS at {self._url} did not answer {parameters['op']} of {path}: {error}") from error
+
+    def _call(self, method: str, path: str, **parameters: str) -> Any:
+        answer = self._send(method, path, **parameters)
+        self._check(answer, parameters["op"], path)
+        return answer.json()
+
+    @staticmethod
+    def _check(answer: httpx.Response, operation: str, path: str) -> None:
+        if answer.is_error:
+            try:
+                reason = answer.json()["RemoteException"]["message"].splitlines()[0]
+            except (ValueError, KeyError):
+                reason = f"http status {answer.status_code}"
+            raise AssayError(f"HDFS refused {operation} of {path}: {reason}")
+
+
+def _pieces(file: Any) -> Iterator[bytes]:
+    while piece := file.read(PIECE_BYTES):
+        yield piece
+
+
+SYSTEM_PATH = "/tmp"  # noqa: S108 - in HDFS: where MapReduce stages jobs and keeps their histories
+
+
+class HdfsPlacer:
+    """See `model.store.Placer`; for a cluster whose DataNode's directories lie on this machine."""
+
+    def __init__(
+        self, store: WebHdfs, directories: Sequence[DataDirectory], policies: Mapping[StorageType, str]
+    ) -> None:
+        self._store = store
+        self._directories = directories
+        self._policies = policies
+
+    def prepare(self, base: str, input_path: str) -> None:
+        """Policies for the workload's input, for all else below its base, and for the jobs' own files."""
+        types = {one.storage for one in self._directories}
+        self._steer(SYSTEM_PATH, "ARCHIVE")
+        self._steer(base, "SSD" if "SSD" in types else "DISK")
+        if "SSD" in types:
+            self._steer(input_path, "DISK")
+
+    def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
+        """Bytes of the path's block files on each medium."""
+        wanted = self._store.blocks(path)
+        by_medium: dict[str, int] = {}
+        for directory in self._directories if wanted else ():
+            size = sum(size for block, size in _block_files(directory.path) if block in wanted)
+            if size:
+                by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
+        total = sum(by_medium.values())
+        shares = {medium: size / total for medium, size in by_medium.items()}
+        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(wanted.values()))
+
+    def _steer(self, path: str, storage: StorageType) -> None:
+        self._store.make_directory(path)
+        self._store.set_policy(path, self._policies[storage])
+
+
+def _block_files(directory: Path) -> list[tuple[int, int]]:
+    """Ids and sizes of the block files in a DataNode's directory (`current/BP-*/current/{finalized,rbw}/...`)."""
+    return [
+        (int(file.name.removeprefix("blk_")), file.stat().st_size)
+        for file in directory.glob("current/BP-*/current/*/**/blk_*")
+        if file.suffix != ".meta"
+    ]

@@ -1,0 +1,115 @@
+"""Proves that the command line refuses bad input with exit code 2 and one printable sentence, and starts nothing."""
+
+import os
+import sys
+
+import click
+import pytest
+
+from assay.cli import cli, main
+from assay.cli.context import Duration, Number, UserPath
+from tests.report.made_runs import made_run, made_trials, write_run
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys, tmp_path):
+    """What is said of some words; the test fails where they are not refused."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def say(*words):
+        monkeypatch.setattr(sys, "argv", ["assay", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1), said
+        assert said.err.startswith("assay: ")
+        assert said.err.strip().isprintable()
+        assert "Errno" not in said.err
+        return said.err
+
+    return say
+
+
+def test_a_pipe_and_a_device_as_experiment_profile_and_record(refused, tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for words in (("run", "pipe.yaml", "--dry-run"), ("media", "show", "pipe.yaml"), ("media", "list", "pipe.yaml")):
+        assert "pipe.yaml can't be read: it is a pipe (FIFO), and a regular file is needed" in refused(*words)
+    for words in (("run", "/dev/zero", "--dry-run"), ("media", "show", "/dev/zero")):
+        assert "/dev/zero can't be read: it is a device" in refused(*words)
+    run = write_run(tmp_path / "run", *made_run(made_trials(repetitions=1)))
+    (run.path / "plan.json").unlink()
+    os.mkfifo(run.path / "plan.json")
+    for words in (("report", "run"), ("compare", "run")):
+        assert "run/plan.json can't be read: it is a pipe" in refused(*words)
+
+
+def test_paths_where_nothing_can_be(refused, tmp_path):
+    (tmp_path / "circle").symlink_to("circle")
+    assert "its name is too long" in refused("data", "check", "x" * 300)
+    assert "its name is too long" in refused("run", "e.yaml", "--out", "x" * 300)
+    assert "lead in a circle" in refused("report", "circle")
+    assert "NUL character" in refused("report", "a\0b")
+    assert "it is empty" in refused("report", "")
+    assert "nowhere is not a folder" in refused("data", "make", "brightkite", "--to", "nowhere/graph.tsv")
+
+
+def test_control_characters_are_not_passed_on(refused):
+    assert "a\\x1b[31m\\x07" in refused("data", "check", "a\x1b[31m\x07")
+    assert "a\\nb" in refused("report", "a\nb")
+
+
+def test_numbers_that_are_none(refused):
+    assert "no finite number" in refused("data", "make", "brightkite", "--scale", "nan")
+    assert "no finite number" in refused("data", "make", "brightkite", "--scale", "1e400")
+    assert "--seed" in refused("data", "make", "brightkite", "--seed", "-1")
+    assert "--size is '3GiB; rm', and must be a size" in refused("media", "attach", "wd10ezex", "--size", "3GiB; rm")
+    assert "at least 1MiB" in refused("media", "attach", "wd10ezex", "--size", "20")
+    assert "more than a day" in refused("media", "calibrate", ".", "--seconds", "1e300")
+    assert "--format belongs to a file of yours" in refused("data", "check", "brightkite", "--format", "csv")
+
+
+def test_a_wrong_option_is_one_sentence_with_where_help_is(refused):
+    assert "No such option" in refused("run", "--fro", "2h")
+    assert refused("run").endswith("see `assay run --help`\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("2h", 7200), ("90min", 5400), ("1h30m", 5400), ("1.5 h", 5400), ("1s", 1)]
+)
+def test_durations(text, seconds):
+    assert Duration().convert(text, None, None) == seconds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2",
+        "0s",
+        "0.5s",
+        "-1h",
+        "1d",
+        "1h 30",
+        "2h2h",
+        "9" * 400 + "h",
+        "1" * 30_000,
+        "999999h",
+        "nan",
+        "1e3h",
+        "٢h",
+    ],
+)
+def test_no_durations(text):
+    with pytest.raises(click.BadParameter):
+        Duration().convert(text, None, None)
+
+
+def test_every_path_and_number_of_a_command_is_checked():
+    commands = [cli]
+    for group in commands:
+        commands += group.commands.values() if isinstance(group, click.Group) else []
+    kinds = {type(parameter.type) for command in commands for parameter in command.params}
+    assert {UserPath, Number} <= kinds
+    assert not kinds & {click.Path, click.File, type(click.FLOAT)}

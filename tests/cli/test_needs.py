@@ -1,0 +1,60 @@
+"""Proves that what a run costs is said before it starts: the sum of times, the worst of disk and memory."""
+
+from assay.cli.run import needs_lines, trial_line
+from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
+from assay.run import Needs
+from tests.builders import a_plan, a_trial
+
+GIB = 1 << 30
+
+
+def needs_of(*estimates, disk=None, media=()):
+    trials = [a_trial(number) for number, _ in enumerate(estimates, 1)]
+    trials = [trial.model_copy(update={"media": tuple(media) or trial.media}) for trial in trials]
+    needs = Needs(
+        estimates={trial.id: one for trial, one in zip(trials, estimates, strict=True)},
+        disk_bytes=disk or {},
+        free_bytes=dict.fromkeys(disk or {}, 70 * GIB),
+        memory_bytes=max(one.memory_bytes for one in estimates),
+        available_memory_bytes=20 * GIB,
+        seconds=sum(one.seconds for one in estimates),
+    )
+    return needs_lines(a_plan(*trials), needs)
+
+
+def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
+    small = Estimate(disk_bytes=GIB, memory_bytes=3 * GIB, seconds=30)
+    large = Estimate(disk_bytes=40 * GIB, memory_bytes=2 * GIB, seconds=8970)
+    lines = needs_of(small, large, disk={"hdd": 40 * GIB})
+    assert lines[0] == "test: 2 trials, about 2 h 30 min"
+    assert lines[1] == "  0001-triangles-disk: triangles, tiny, disk, defaults, cold, repetition 1"
+    assert lines[3:] == [
+        "  hdd: at most about 40.0 GiB at once, 70.0 GiB free",
+        "  this machine: at most about 3.0 GiB of memory, 20.0 GiB available",
+        (
+            "  in all: about 2 h 30 min, more on slow drives (the longest trial, 0002-triangles-disk, 2 h 29 min); "
+            "at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
+        ),
+    ]
+
+
+def test_reckoned_times_of_an_emulated_drive_are_the_least():
+    drive = MediumSpec(name="hdd", kind="emulated", profile="wd10ezex")
+    reckoned = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60)
+    lines = needs_of(reckoned, media=[drive])
+    assert lines[0] == "test: 1 trials, at least 1:00 min"
+    assert lines[-1].startswith("  in all: at least 1:00 min, more on slow drives")
+    seen = needs_of(reckoned.model_copy(update={"records": 3}), media=[drive])
+    assert seen[0] == "test: 1 trials, about 1:00 min"
+
+
+def test_on_an_existing_cluster_it_is_said_what_is_not_known():
+    lines = needs_of(Estimate(disk_bytes=0, memory_bytes=0, seconds=60))
+    assert lines[-1].endswith("1:00 min); disk and memory of the cluster are its own and not estimated")
+    assert len(lines) == 3
+
+
+def test_of_paths_in_options_the_last_name_is_told():
+    options = {"jar": "/home/me/jobs/mine.jar", "arguments": "a/b {input}", "root": "/"}
+    trial = a_trial().model_copy(update={"workload": WorkloadSpec(name="command", variant="own", options=options)})
+    assert "command, own, arguments=a/b {input} jar=mine.jar root=/, tiny" in trial_line(trial)

@@ -1,0 +1,299 @@
+"""Proves what `assay run` does with a plan, from its file to its records, with fakes for all that a trial touches."""
+
+import errno
+import io
+import json
+from collections import Counter
+from contextlib import contextmanager
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from assay.cli import main
+from assay.cli.run import AT_ONCE, How, run_experiment
+from assay.host.machine import machine_facts
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.record import Status
+from assay.model.trial import SHIPPED_PRIOR
+from assay.record.folder import RunFolder
+from assay.run import Budget
+from assay.stats.run_doubts import doubts_of
+from assay.stats.summary import summarise
+from assay.testing.fakes import FakeParts, Script
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENT = """\
+experiment: demo
+workloads: [triangles, components]
+datasets: {make: brightkite}
+media: {hdd: directory, ssd: memory}
+repetitions: 2
+warm_up: 1
+"""
+MACHINE = {"kernel": "6.1", "memory_bytes": str(8 << 30)}
+TRIALS = 1 + 2 * 2 * 2
+
+
+class Command:
+    """`assay run` in a folder of its own. `free_bytes` are on the one fake disk, `facts` are the machine's."""
+
+    def __init__(self, folder, monkeypatch):
+        self.experiment, self.out = folder / "demo.yaml", folder / "run"
+        self.experiment.write_text(EXPERIMENT)
+        self.installation = Installation(
+            root=ROOT, parts=folder / "parts", jobs_jar=folder / "jobs.jar", cache=folder, state=folder / "state"
+        )
+        self.script = Script()
+        self.free_bytes = 1 << 40
+        self.facts = MACHINE
+        self.began = []
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("assay.cli.run.trial_parts", self.parts)
+        monkeypatch.setattr("assay.cli.run.remove_left_overs", list)
+        monkeypatch.setattr("assay.cli.run.report_run", lambda folder, console: None)
+
+    @contextmanager
+    def parts(self, trial, installation):
+        parts = FakeParts(self.script, trial, self.free_bytes)
+        parts.facts = lambda: self.begin(trial)
+        yield parts
+
+    def begin(self, trial):
+        self.began.append(trial.id)
+        return self.facts
+
+    def give_time(self, monkeypatch):
+        """Each trial takes 10 s of a made-up clock."""
+        clock = lambda: 10.0 * len(self.began)  # noqa: E731
+        monkeypatch.setattr("assay.cli.run.Budget", partial(Budget, clock=clock))
+
+    def run(self, how=AT_ONCE):
+        """The exit code, and what was said."""
+        said = io.StringIO()
+        self.began.clear()
+        code = run_experiment(self.experiment, self.out, self.installation, Console(file=said, width=200), how)
+        return code, said.getvalue()
+
+    @property
+    def records(self):
+        return RunFolder(self.out).records()[0]
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    return Command(tmp_path, monkeypatch)
+
+
+def test_a_plan_runs_in_its_order_and_warm_ups_are_left_out(command):
+    code, _ = command.run()
+    assert code == 0
+    assert command.began == [record.trial.id for record in command.records]
+    assert len(command.began) == TRIALS
+    assert [record.trial.warm_up for record in command.records] == [True] + [False] * (TRIALS - 1)
+    assert [(row.trials, row.elapsed.values) for row in summarise(command.records)] == [(2, 2)] * 4
+
+
+def test_a_dry_run_shows_the_plan_and_leaves_nothing(command):
+    code, said = command.run(How(dry_run=True))
+    assert code == 0
+    lines = [line for line in said.splitlines() if not line.startswith("assay: ")]
+    assert lines[0].startswith(f"demo: {TRIALS} trials, about ")
+    assert [line.split(":")[0].strip()[:4] for line in lines[1 : 1 + TRIALS]] == [f"000{n}" for n in range(1, 10)]
+    assert "warm-up" in lines[1]
+    assert "in all: about" in lines[-1]
+    assert not command.began
+    assert not command.out.exists()
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_goes_on(command):
+    command.script = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        command.run()
+    assert not command.records
+    command.script = Script()
+    assert command.run(How(resume=True))[0] == 0
+    assert len(command.began) == TRIALS
+    assert command.run(How(resume=True))[0] == 0
+    assert not command.began
+
+
+def test_a_part_runs_first_and_the_rest_later(command):
+    command.run(How(only=("placement=ssd", "workload=triangles")))
+    first = set(command.began)
+    assert {trial.partition("-")[2] for trial in first} == {"triangles-ssd"}
+    command.run(How(resume=True))
+    assert len(command.began) == TRIALS - len(first)
+    assert first.isdisjoint(command.began)
+
+
+def test_earlier_runs_here_say_how_noisy_the_machine_is_and_the_run_keeps_that(command):
+    command.experiment.write_text(EXPERIMENT.replace("ts]", "ts, k-core]").replace("s: 2", "s: 3"))
+    command.facts = machine_facts()
+    command.run()
+    assert RunFolder(command.out).plan().prior == SHIPPED_PRIOR
+    first = command.records
+    for at, record in enumerate(first):
+        file = command.out / "trials" / record.trial.id / "record.json"
+        content = json.loads(file.read_text())
+        content["totals"]["elapsed_s"] += at % 3  # fakes all take the same time
+        file.write_text(json.dumps(content))
+    command.out = command.out.parent / "later"
+    command.run()
+    prior = RunFolder(command.out).plan().prior
+    assert (prior.source, prior.workloads, prior.trials) == ("history", 3, len(first) - 1)
+    command.run(How(resume=True))
+    assert RunFolder(command.out).plan().prior == prior
+
+
+def test_damaged_records_of_earlier_runs_are_left_out_and_named(command):
+    command.run()
+    file = command.out / "trials" / command.began[0] / "record.json"
+    file.write_text("{")
+    command.out = command.out.parent / "later"
+    _, said = command.run()
+    assert f"left out of what earlier runs tell: {file} is damaged" in said.replace("\n", "")
+    assert len(command.records) == TRIALS
+
+
+def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_from_that(command):
+    command.run(How(only=("placement=ssd",)))
+    assert RunFolder(command.out).plan().options == ("--only", "placement=ssd")
+    assert (command.out / "experiment.yaml").read_text() == EXPERIMENT
+    command.experiment = command.out / "experiment.yaml"
+    assert command.run(How(resume=True))[0] == 0
+    assert len(command.records) == TRIALS
+    assert RunFolder(command.out).plan().options == ()
+    trials = [record.trial for record in command.records]
+    command.out = command.out.parent / "again"
+    assert command.run()[0] == 0
+    assert [record.trial for record in command.records] == trials
+
+
+def test_resuming_needs_a_run_of_the_same_plan(command):
+    with pytest.raises(BadInputError, match="is not a run folder: it has no plan.json"):
+        command.run(How(resume=True))
+    command.run()
+    with pytest.raises(BadInputError, match="is not empty; name another folder with --out, or continue it"):
+        command.run()
+    command.experiment.write_text(EXPERIMENT.replace("triangles, components", "triangles"))
+    with pytest.raises(BadInputError, match="holds another plan than this experiment makes now"):
+        command.run(How(resume=True))
+
+
+def test_too_little_time_runs_nothing_and_says_what_is_left(command):
+    code, said = command.run(How(budget_s=0.001))
+    assert f"the time is up, and {TRIALS} of {TRIALS} trials have not run; go on with --resume" in said
+    assert not command.began
+    assert code == 1
+
+
+def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, monkeypatch):
+    """Time for one repetition of everything, and then for one of the two workloads."""
+    command.give_time(monkeypatch)
+    code, said = command.run(How(budget_s=10.0 * TRIALS + 65))
+    assert code == 0
+    assert "6 further trials repeated the plan while there was time" in said
+    more = [record.trial for record in command.records[TRIALS:]]
+    assert [trial.repetition for trial in more] == [3] * 4 + [4] * 2
+    assert {(trial.workload.name, trial.placement.name) for trial in more[:4]} == set(
+        product(["triangles", "components"], ["hdd", "ssd"])
+    )
+    assert len({trial.workload.name for trial in more[4:]}) == 1
+    assert {trial.placement.name for trial in more[4:]} == {"hdd", "ssd"}
+
+
+def test_more_repetitions_can_be_asked_for_after_more_time(command, monkeypatch):
+    command.give_time(monkeypatch)
+    command.run(How(budget_s=10.0 * TRIALS + 65))
+    before = {record.trial.id for record in command.records}
+    command.experiment.write_text(EXPERIMENT.replace("repetitions: 2", "repetitions: 5"))
+    assert command.run(How(resume=True))[0] == 0
+    assert before.isdisjoint(command.began)
+    assert len(command.records) == 1 + 5 * 2 * 2
+    found = Counter((record.trial.repetition, record.trial.placement.name) for record in command.records[1:])
+    assert found == dict.fromkeys(product(range(1, 6), ["hdd", "ssd"]), 2)
+
+
+def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(command):
+    begin = command.begin
+
+    def fills_up(trial):
+        command.free_bytes = 1 << 20 if len(command.began) == 3 else 1 << 40
+        return begin(trial)
+
+    command.begin = fills_up
+    with pytest.raises(AssayError, match=r"trial 0005-\S+ has no room: medium '\w+' has 0\.0 GiB free, and about 0\.3 GiB are "
+                       r"needed; make room and go on with --resume"):  # fmt: skip
+        command.run()
+    assert len(command.records) == len(command.began) == 4
+    command.free_bytes = 1 << 40
+    command.begin = begin
+    assert command.run(How(resume=True))[0] == 0
+    assert len(command.began) == TRIALS - 4
+
+
+def test_a_trial_that_found_the_disk_full_runs_again(command, monkeypatch):
+    free = iter([1 << 40, 1 << 20])
+    monkeypatch.setattr("assay.run.lack_of_room", lambda trial, parts: None if next(free) > 1 << 30 else "full")
+    command.script = Script(fail_at="run answer", fail_with=OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(AssayError, match="has no room: full; make room and go on with --resume"):
+        command.run()
+    assert command.began
+    assert not command.records
+
+
+def test_a_trial_that_fails_with_room_enough_is_a_finding(command):
+    command.script = Script(fail_at="run answer")
+    assert command.run()[0] == 1
+    assert {record.status for record in command.records} == {Status.FAILED}
+
+
+def test_a_record_that_does_not_fit_stops_the_plan_and_leaves_nothing_half_written(command, monkeypatch):
+    def full(self, result):
+        (self.path / "trials" / f".{result.record.trial.id}-draft").mkdir()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "write", full)
+        with pytest.raises(
+            AssayError, match="could not be written: .*No space left.*; make room and go on with --resume"
+        ):
+            command.run()
+    assert len(command.began) == 1
+    assert command.run(How(resume=True))[0] == 0
+    assert len(command.records) == TRIALS
+    assert not list((command.out / "trials").glob(".*"))
+
+
+def test_a_machine_that_changes_between_two_parts_of_a_run_is_told_apart(command):
+    command.run(How(only=("workload=triangles",)))
+    command.facts = {**MACHINE, "kernel": "6.2"}
+    command.run(How(resume=True, only=("workload=components",)))
+    assert {row.group.machine for row in summarise(command.records)} == {"A (kernel 6.1)", "B (kernel 6.2)"}
+    (doubt,) = [doubt for doubt in doubts_of(command.records) if doubt.kind == "different-machines"]
+    assert "A (kernel 6.1), B (kernel 6.2)" in doubt.what
+
+
+def test_repetitions_on_a_changed_machine_are_never_pooled(command):
+    command.run(How(only=("workload=triangles",)))
+    command.facts = {**MACHINE, "kernel": "6.2"}
+    command.experiment.write_text(EXPERIMENT.replace("repetitions: 2", "repetitions: 4"))
+    command.run(How(resume=True, only=("workload=triangles",)))
+    rows = summarise(command.records)
+    assert sorted((row.group.machine, row.placement, row.trials) for row in rows) == [
+        (machine, placement, 2) for machine in ("A (kernel 6.1)", "B (kernel 6.2)") for placement in ("hdd", "ssd")
+    ]  # fmt: skip
+
+
+def test_a_disk_that_is_full_anywhere_else_is_one_sentence(monkeypatch, capsys):
+    def full(**_):
+        raise OSError(errno.ENOSPC, "No space left on device", "/state/lease")
+
+    monkeypatch.setattr("assay.cli.cli.main", full)
+    with pytest.raises(SystemExit, match="1"):
+        main()
+    assert capsys.readouterr().err == "assay: /state/lease can't be used: no space is left on its disk; free some\n"

@@ -1,0 +1,76 @@
+"""Proves that every workload says all of itself, in its class and in the reference, and that it can be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from assay.commands.workloads import experiment_text, print_workload, print_workloads, workload_json, workloads_json
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.model.registry import WORKLOADS
+from assay.plan.make import make_plan
+from assay.plan.source import no_check
+from assay.vocabulary import vocabulary
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = (ROOT / "docs" / "reference" / "workloads.md").read_text()
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_tells_all_of_itself(name):
+    kind = WORKLOADS[name]
+    assert all(text and "\n" not in text for text in (kind.summary, kind.stresses, kind.source))
+    assert kind.variants
+    for variant in kind.variants.values():
+        assert variant.about
+        assert variant.jobs
+    assert set(kind.option_help) == set(kind.defaults), "each option has its line in option_help"
+    assert all(kind.option_help.values())
+    assert set(kind.path_options) <= set(kind.defaults)
+    assert set(kind.example) <= set(kind.defaults)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_the_reference_has_a_section_and_names_each_variant_and_option(name):
+    assert f"\n### {name}\n" in REFERENCE
+    row = next(line for line in REFERENCE.splitlines() if line.startswith(f"| [`{name}`]"))
+    kind = WORKLOADS[name]
+    assert all(f"`{variant}`" in row for variant in kind.variants)
+    section = REFERENCE.split(f"\n### {name}\n")[1].split("\n### ")[0]
+    assert [option for option in kind.defaults if f"`{option}`" not in section] == []
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_the_shown_experiment_is_one(name, tmp_path):
+    (tmp_path / "shown.yaml").write_text(experiment_text(name))
+    installation = Installation(root=ROOT, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
+    plan = make_plan(tmp_path / "shown.yaml", vocabulary(installation)._replace(check_workload=no_check))
+    assert [trial.workload.name for trial in plan.trials] == [name]
+
+
+def printed(show, *arguments):
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as captured:
+        show(*arguments, console)
+    return captured.get()
+
+
+def test_the_list_has_them_all():
+    shown = printed(print_workloads)
+    assert all(name in shown for name in WORKLOADS)
+    assert {one["name"] for one in json.loads(json.dumps(workloads_json()))} == set(WORKLOADS)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_one_is_shown_with_jobs_options_and_an_experiment(name):
+    shown, data = printed(print_workload, name), workload_json(name)
+    assert data["summary"] in shown
+    assert data["experiment"] in shown
+    assert all(option["name"] in shown for option in data["options"])
+
+
+def test_an_unknown_one_names_the_nearest():
+    with pytest.raises(BadInputError, match=r"there is no workload 'terrasort'; did you mean 'terasort'\?"):
+        workload_json("terrasort")

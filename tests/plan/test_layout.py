@@ -1,0 +1,44 @@
+"""Proves that directories realise fractions as nearly as they can, and that roles are kept apart."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from assay.model.trial import Placement, pure
+from assay.plan.layout import MOST_DIRECTORIES, POLICIES, in_turn, lay_out
+
+PLACES = {"hdd": Path("/hdd"), "ssd": Path("/ssd")}
+
+
+@pytest.mark.parametrize(("share", "directories"), [(0.25, 4), (0.5, 2), (0.75, 4), (0.1, 10), (0.33, 3)])
+def test_fractions_become_few_directories(share, directories):
+    turns = in_turn({"ssd": share, "hdd": 1 - share})
+    assert len(turns) == directories
+    assert abs(Counter(turns)["ssd"] / directories - share) < 0.005
+
+
+@given(some.floats(min_value=0.01, max_value=0.99))
+def test_any_fraction_is_met_within_half_a_directory(share):
+    turns = in_turn({"ssd": share, "hdd": 1 - share})
+    assert len(turns) <= MOST_DIRECTORIES
+    assert abs(Counter(turns)["ssd"] / len(turns) - share) <= max(0.5 / MOST_DIRECTORIES, 0.05 - share, share - 0.95)
+
+
+def test_a_pure_placement_has_one_directory_of_each_kind_and_one_for_the_jobs_own_files():
+    layout = lay_out(pure("hdd"), PLACES, Path("/neutral"))
+    assert [(one.path, one.medium, one.storage) for one in layout.data] == [
+        (Path("/hdd/data-0"), "hdd", "DISK"), (Path("/neutral/system"), "neutral", "ARCHIVE"),
+    ]  # fmt: skip
+    assert [one.path for one in layout.local] == [Path("/hdd/local-0")]
+
+
+def test_roles_placed_differently_have_storage_types_of_their_own():
+    placement = Placement(name="x", input={"hdd": 1}, intermediate={"ssd": 1}, output={"ssd": 0.5, "hdd": 0.5})
+    layout = lay_out(placement, PLACES, Path("/neutral"))
+    by_type = {storage: {one.medium for one in layout.data if one.storage == storage} for storage in POLICIES}
+    assert by_type == {"DISK": {"hdd"}, "SSD": {"hdd", "ssd"}, "ARCHIVE": {"neutral"}}
+    assert {one.medium for one in layout.local} == {"ssd"}
+    assert len(set(layout.directories)) == len(layout.directories)

@@ -1,0 +1,94 @@
+"""An embedded cluster's configuration says what it must, where Hadoop reads it, and nothing about what is measured."""
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from assay.host.processes import MARK
+from assay.model.platform import ClusterSpec, DataDirectory, Layout, LocalDirectory
+from assay.platform.configuration import Ports, embedded_properties, read_site, to_xml, write_configuration
+
+LAYOUT = Layout(
+    neutral=Path("/n"),
+    data=(
+        DataDirectory(path=Path("/d1"), medium="hdd"),
+        DataDirectory(path=Path("/d2"), medium="ssd", storage="SSD"),
+    ),
+    local=(LocalDirectory(path=Path("/l1"), medium="hdd"), LocalDirectory(path=Path("/l2"), medium="ssd")),
+)
+PORTS = Ports(**{name: 20000 + number for number, name in enumerate(Ports.model_fields)})
+
+
+@pytest.fixture
+def properties():
+    return embedded_properties(ClusterSpec(memory_mb=3000, vcores=3), LAYOUT, PORTS, "/jars/*", Path("/n/conf"))
+
+
+def test_every_address_is_on_the_loopback_interface(properties):
+    addresses = {name: value for name, value in properties.items() if name.endswith(("address", "hostname"))}
+    assert len(addresses) > 15
+    assert all(value.partition(":")[0] == "127.0.0.1" for value in addresses.values())
+
+
+def test_no_default_port_is_left(properties):
+    """Every address of Hadoop's daemons that run here is set, to a chosen port or to one of the kernel's choice."""
+    chosen = {str(port) for port in PORTS.model_dump().values()} | {"0"}
+    ports = [value.rpartition(":")[2] for name, value in properties.items() if name.endswith("address")]
+    assert {"0", *ports, properties["fs.defaultFS"].rpartition(":")[2]} == chosen
+    assert properties["mapreduce.shuffle.port"] == "0"
+
+
+def test_roles_go_to_their_directories(properties):
+    assert properties["dfs.datanode.data.dir"] == "[DISK]/d1,[SSD]/d2"
+    assert properties["yarn.nodemanager.local-dirs"] == "/l1,/l2"
+    assert properties["mapreduce.cluster.local.dir"] == "/l1,/l2"
+    assert properties["dfs.namenode.name.dir"].startswith("/n/")
+
+
+def test_containers_get_what_the_spec_offers_and_carry_the_mark(properties):
+    assert properties["yarn.nodemanager.resource.memory-mb"] == "3000"
+    assert properties["yarn.nodemanager.resource.cpu-vcores"] == "3"
+    assert MARK in properties["yarn.nodemanager.env-whitelist"].split(",")
+
+
+@pytest.mark.parametrize("touchy", ["sort", "merge", "slowstart", "speculative", "blocksize", "compress", "parallel"])
+def test_what_is_measured_stays_as_hadoop_has_it(properties, touchy):
+    assert not [name for name in properties if touchy in name]
+
+
+def test_properties_go_to_the_file_that_is_read_last(tmp_path):
+    """Hadoop loads core-site before hdfs-default: a property in the wrong file would be overridden by its default."""
+    write_configuration(
+        tmp_path,
+        {
+            "dfs.replication": "1",
+            "yarn.nodemanager.address": "a",
+            "yarn.app.mapreduce.am.command-opts": "b",
+            "mapreduce.job.maps": "7",
+            "fs.defaultFS": "hdfs://x",
+            "io.sort.mb": "9",
+            "yarn.scheduler.capacity.node-locality-delay": "1",
+        },
+    )
+    files = {file.name: names(file) for file in tmp_path.glob("*.xml")}
+    assert files["hdfs-site.xml"] == {"dfs.replication"}
+    assert files["mapred-site.xml"] == {"yarn.app.mapreduce.am.command-opts", "mapreduce.job.maps", "io.sort.mb"}
+    assert files["core-site.xml"] == {"fs.defaultFS", "io.sort.mb"}
+    assert "yarn.nodemanager.address" in files["yarn-site.xml"]
+    scheduler = (tmp_path / "capacity-scheduler.xml").read_text()
+    assert "<name>yarn.scheduler.capacity.node-locality-delay</name>\n    <value>1</value>" in scheduler
+
+
+def test_values_survive_the_way_through_xml(tmp_path):
+    value = "-Dx=\"<&>\" 'ä'"
+    write_configuration(tmp_path, {"mapreduce.map.java.opts": value})
+    assert read_site(tmp_path)["mapreduce.map.java.opts"] == value
+
+
+def test_xml_is_sorted():
+    assert to_xml({"b": "2", "a": "1"}).index("<name>a") < to_xml({"b": "2", "a": "1"}).index("<name>b")
+
+
+def names(file):
+    return {entry.findtext("name") for entry in ET.parse(file).getroot().iter("property")}

@@ -1,0 +1,155 @@
+"""Daemons' logs are quoted for their reason, ports are free, and starts say what they change."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.model.errors import AssayError
+from assay.platform.configuration import free_ports
+from assay.platform.daemon import (
+    PortTakenError,
+    clean_environment,
+    daemon_command,
+    last_error,
+    last_words,
+    start_daemon,
+    write_hadoop_command,
+)
+from assay.platform.distribution import Distribution, Java, starts_of
+from assay.platform.training import merge
+
+LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
+
+
+@pytest.fixture
+def distribution(tmp_path):
+    java = Java(home=tmp_path / "jdk", feature=17, version="17.0.15", fingerprint="x")
+    return Distribution(
+        version="3.4.2",
+        java=java,
+        classpath=("/hadoop/lib/*",),
+        pathing_jar=Path("/hadoop/hadoop.jar"),
+        archive=Path("/hadoop/classes.jsa"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("namenode-port-taken", "Caused by: java.net.BindException: Address already in use"),
+        ("namenode-unformatted", "storage directory does not exist or is not accessible"),
+    ],
+)
+def test_the_root_cause_is_found_in_a_captured_log(log, reason):
+    error = last_error(LOGS / f"{log}.log")
+    assert error is not None
+    assert reason in error
+
+
+def test_the_jvms_own_complaint_is_quoted():
+    assert last_words(LOGS / "jvm.log") == "Too small maximum heap"
+
+
+def test_a_missing_log_is_no_error(tmp_path):
+    assert last_error(tmp_path / "none.log") is None
+    assert last_words(tmp_path / "none.log") == "it logged nothing"
+
+
+def test_a_dead_daemon_says_why(tmp_path):
+    daemon = started(tmp_path, "import sys; print('java.io.IOException: no space'); sys.exit(3)")
+    assert "the DataNode ended with exit code 3: java.io.IOException: no space" in str(daemon.failure())
+    with pytest.raises(AssayError, match="no space"):
+        daemon.check()
+
+
+def test_a_taken_port_is_told_from_other_deaths(tmp_path):
+    with pytest.raises(PortTakenError):
+        started(tmp_path, "print('Caused by: java.net.BindException: Address already in use'); exit(1)").check()
+
+
+def test_a_living_daemon_has_not_failed(tmp_path):
+    daemon = started(tmp_path, "print()", wait=False)
+    daemon.reap()
+
+
+def started(tmp_path, program, *, wait=True):
+    daemon = start_daemon("datanode", [sys.executable, "-c", program], {}, tmp_path / "datanode.log")
+    if wait:
+        daemon.reap()
+    return daemon
+
+
+def test_free_ports_are_distinct_and_can_be_bound():
+    ports = free_ports(10)
+    assert len(set(ports)) == 10
+    for port in ports:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", port))
+
+
+def test_stock_changes_nothing(distribution):
+    starts = starts_of("stock", distribution)
+    assert not starts.properties
+    assert not starts.control_options
+    assert not starts.data_options
+    assert starts.settings(distribution)["starts"] == "stock"
+
+
+def test_brisk_leaves_the_compiler_and_collector_of_the_data_path_alone(distribution):
+    starts = starts_of("brisk", distribution)
+    tasks = [value for name, value in starts.properties.items() if "child.java.opts" in name]
+    assert len(tasks) == 2
+    for options in (*tasks, " ".join(starts.data_options)):
+        assert "-XX:Tiered" not in options
+        assert "GC" not in options
+
+
+def test_brisk_lists_all_that_it_changes(distribution):
+    starts = starts_of("brisk", distribution)
+    settings = starts.settings(distribution)
+    assert set(starts.properties) <= set(settings)
+    assert "classes.jsa" in " ".join(settings.values())
+
+
+def test_brisk_gives_way_to_what_a_setting_asks_for(distribution):
+    starts = starts_of("brisk", distribution)
+    sharing = "mapreduce.admin.map.child.java.opts"
+    assert sharing in starts.beside({"mapreduce.task.io.sort.mb": "9"}).properties
+    assert sharing not in starts.beside({"mapreduce.job.user.classpath.first": "true"}).properties
+
+
+def test_without_an_archive_brisk_says_so(distribution):
+    plain = distribution.model_copy(update={"archive": None, "archive_note": "another Java"})
+    assert starts_of("brisk", plain).settings(plain)["class sharing"] == "off (another Java)"
+
+
+def test_the_class_path_begins_with_what_the_archive_was_made_for(distribution):
+    command = daemon_command("datanode", distribution, starts_of("brisk", distribution), Path("/conf"))
+    assert command[command.index("-cp") + 1] == "/hadoop/hadoop.jar:/conf"
+
+
+def test_foreign_settings_do_not_leak_into_daemons(distribution):
+    environment = clean_environment(
+        {"PATH": "/bin", "HADOOP_OPTS": "-x", "JAVA_TOOL_OPTIONS": "-y", "YARN_OPTS": "-z"}, distribution
+    )
+    assert environment == {"PATH": "/bin", "JAVA_HOME": str(distribution.java.home)}
+
+
+def test_the_hadoop_command_without_arguments_explains_itself(distribution, tmp_path):
+    command = write_hadoop_command(tmp_path / "hadoop", distribution, starts_of("stock", distribution), tmp_path)
+    done = subprocess.run([command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "usage: hadoop jar|fs|" in done.stderr
+    classpath = subprocess.run([command, "classpath"], capture_output=True, text=True, check=True)
+    assert classpath.stdout.strip() == f"{tmp_path}:/hadoop/lib/*"
+
+
+def test_class_lists_are_merged_without_ids_and_without_jobs_own_classes():
+    lists = [
+        "java/lang/Object id: 0\norg/A id: 7\n",
+        "org/A id: 3\norg/Job id: 9 super: 0 source: job.jar\n@lambda-proxy x\n",
+    ]
+    assert merge(lists) == "java/lang/Object\norg/A\n@lambda-proxy x\n"

@@ -1,0 +1,99 @@
+"""Hadoop and Java are found, or missed with a sentence that says how to mend it."""
+
+import pytest
+
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.platform.distribution import bundled, find_distribution, find_java
+
+
+def make_java(home, version="17.0.15"):
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text("#!/bin/sh\n")
+    (home / "bin" / "java").chmod(0o755)
+    (home / "release").write_text(f'JAVA_VERSION="{version}"\nMODULES="java.base"\n')
+    return home
+
+
+def make_jars(folder):
+    (folder / "lib").mkdir(parents=True)
+    (folder / "lib" / "hadoop-common-3.4.2.jar").touch()
+    (folder / "hadoop.jar").touch()
+    return folder
+
+
+@pytest.fixture
+def java(tmp_path):
+    return find_java({"JAVA_HOME": str(make_java(tmp_path / "jdk"))})
+
+
+def test_java_home_comes_before_the_path(tmp_path):
+    other = make_java(tmp_path / "other", "11.0.1")
+    found = find_java({"JAVA_HOME": str(other), "PATH": str(make_java(tmp_path / "jdk") / "bin")})
+    assert (found.home, found.feature) == (other, 11)
+
+
+def test_java_on_the_path_is_followed_to_its_home(tmp_path):
+    home = make_java(tmp_path / "jdk", "17.0.9")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").symlink_to(home / "bin" / "java")
+    found = find_java({"PATH": str(tmp_path / "bin")})
+    assert (found.home, found.feature, found.version) == (home, 17, "17.0.9")
+
+
+@pytest.mark.parametrize(
+    ("environment", "says"),
+    [
+        ({"PATH": "/nowhere"}, "no Java found"),
+        ({"JAVA_HOME": "/nowhere"}, "JAVA_HOME is /nowhere, but there is no bin/java in it"),
+    ],
+)
+def test_no_java_is_said_with_the_cure(environment, says):
+    with pytest.raises(BadInputError, match=says):
+        find_java(environment)
+
+
+def test_an_old_java_is_refused(tmp_path):
+    with pytest.raises(BadInputError, match=r"Java 1\.8\.0 .* is too old"):
+        find_java({"JAVA_HOME": str(make_java(tmp_path / "jdk", "1.8.0"))})
+
+
+def test_missing_jars_are_said_with_the_cure(tmp_path, java):
+    with pytest.raises(BadInputError, match="run `hadoop/prepare`"):
+        bundled(tmp_path, java)
+
+
+def test_bundled_jars_know_their_version(tmp_path, java):
+    found = bundled(make_jars(tmp_path / "hadoop"), java)
+    assert found.version == "3.4.2"
+    assert found.archive is None
+    assert "no class-data archive" in found.archive_note
+
+
+def test_an_archive_of_another_java_is_not_used(tmp_path, java):
+    folder = make_jars(tmp_path / "hadoop")
+    (folder / "classes.jsa").touch()
+    (folder / "classes.java").write_text("somebody else's\n")
+    assert "another Java" in bundled(folder, java).archive_note
+    (folder / "classes.java").write_text(java.fingerprint + "\n")
+    assert bundled(folder, java).archive == folder / "classes.jsa"
+
+
+def installation(tmp_path, home):
+    return Installation(
+        root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path, hadoop_home=home
+    )
+
+
+def test_hadoop_home_is_used_instead(tmp_path):
+    environment = {"JAVA_HOME": str(make_java(tmp_path / "jdk"))}
+    home = tmp_path / "installed"
+    with pytest.raises(BadInputError, match=r"HADOOP_HOME is .*installed"):
+        find_distribution(installation(tmp_path, home), environment)
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "hadoop").touch()
+    (home / "share" / "hadoop" / "common").mkdir(parents=True)
+    (home / "share" / "hadoop" / "common" / "hadoop-common-3.3.6.jar").touch()
+    found = find_distribution(installation(tmp_path, home), environment)
+    assert (found.version, found.home, found.archive) == ("3.3.6", home, None)
+    assert f"{home}/share/hadoop/hdfs/*" in found.classpath

@@ -1,0 +1,237 @@
+"""An existing cluster is found through its configuration directory; what is missing is said in one sentence."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from assay.model.errors import AssayError, BadInputError
+from assay.model.platform import ClusterSpec, Layout
+from assay.model.progress import Silent
+from assay.platform.configuration import derive_site, free_ports, read_site, to_xml
+from assay.platform.distribution import Distribution, Java
+from assay.platform.existing import Addresses, ExistingCluster
+
+
+@pytest.fixture
+def site(tmp_path):
+    def write(**files):
+        conf_dir = tmp_path / "site"
+        conf_dir.mkdir(exist_ok=True)
+        for name, properties in files.items():
+            (conf_dir / f"{name}-site.xml").write_text(to_xml(properties))
+        return conf_dir
+
+    return write
+
+
+def addresses(conf_dir):
+    return Addresses(read_site(conf_dir), conf_dir)
+
+
+def test_hosts_follow_from_hadoops_defaults(site):
+    found = addresses(
+        site(
+            core={"fs.defaultFS": "hdfs://master:8020"},
+            yarn={"yarn.resourcemanager.hostname": "rm"},
+            mapred={"mapreduce.jobhistory.address": "history:10020"},
+        )
+    )
+    assert found.namenodes() == ("http://master:9870",)
+    assert found.resourcemanagers() == ("http://rm:8088",)
+    assert found.historyserver() == "http://history:19888"
+
+
+def test_high_availability_names_all_candidates(site):
+    found = addresses(
+        site(
+            core={"fs.defaultFS": "hdfs://ns"},
+            hdfs={
+                "dfs.ha.namenodes.ns": "a, b",
+                "dfs.namenode.http-address.ns.a": "m1:50070",
+                "dfs.namenode.http-address.ns.b": "m2:50070",
+            },
+            yarn={
+                "yarn.resourcemanager.ha.rm-ids": "r1,r2",
+                "yarn.resourcemanager.hostname.r1": "m1",
+                "yarn.resourcemanager.webapp.address.r2": "m2:1234",
+                "yarn.resourcemanager.hostname.r2": "m2",
+            },
+        )
+    )
+    assert found.namenodes() == ("http://m1:50070", "http://m2:50070")
+    assert found.resourcemanagers() == ("http://m1:8088", "http://m2:1234")
+
+
+def test_variables_are_replaced(site):
+    conf_dir = site(core={"host": "m", "fs.defaultFS": "hdfs://${host}:1", "user": "${user.name}"})
+    assert read_site(conf_dir)["fs.defaultFS"] == "hdfs://m:1"
+    assert read_site(conf_dir)["user"] == "${user.name}"
+
+
+def test_a_directory_without_configuration_is_refused(tmp_path):
+    with pytest.raises(BadInputError, match="no Hadoop configuration directory"):
+        read_site(tmp_path)
+
+
+def test_broken_xml_is_refused_with_its_file(site):
+    conf_dir = site(core={})
+    (conf_dir / "core-site.xml").write_text("<configuration>")
+    with pytest.raises(BadInputError, match=r"core-site\.xml"):
+        read_site(conf_dir)
+
+
+def test_a_local_file_system_is_refused(site):
+    with pytest.raises(BadInputError, match=r"names no HDFS: fs\.defaultFS is file:///"):
+        addresses(site(core={"fs.defaultFS": "file:///"}))
+
+
+def test_a_missing_host_is_refused(site):
+    found = addresses(site(core={"fs.defaultFS": "hdfs://m:1"}))
+    with pytest.raises(
+        BadInputError,
+        match=r"neither mapreduce\.jobhistory\.webapp\.address nor mapreduce\.jobhistory\.address names a host",
+    ):
+        found.historyserver()
+
+
+def test_changed_properties_win_and_the_original_stays(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://m:1"}, mapred={"mapreduce.task.io.sort.mb": "100"})
+    derive_site(conf_dir, tmp_path / "derived", {"mapreduce.task.io.sort.mb": "7", "dfs.replication": "2"})
+    derived = read_site(tmp_path / "derived")
+    assert (derived["mapreduce.task.io.sort.mb"], derived["dfs.replication"]) == ("7", "2")
+    assert read_site(conf_dir)["mapreduce.task.io.sort.mb"] == "100"
+
+
+def test_a_final_property_is_replaced_and_other_files_are_included(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://m:1"})
+    (conf_dir / "mapred-site.xml").write_text(
+        '<configuration xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="more.xml"/>'
+        "<property><name>mapreduce.job.reduces</name><value>3</value><final>true</final></property></configuration>"
+    )
+    (conf_dir / "more.xml").write_text(to_xml({"mapreduce.job.maps": "5"}))
+    assert read_site(conf_dir)["mapreduce.job.maps"] == "5"
+    derive_site(conf_dir, tmp_path / "derived", {"mapreduce.job.reduces": "7"})
+    assert read_site(tmp_path / "derived")["mapreduce.job.reduces"] == "7"
+    assert "final" not in (tmp_path / "derived" / "mapred-site.xml").read_text()
+    (conf_dir / "more.xml").unlink()
+    with pytest.raises(BadInputError, match=r"mapred-site\.xml"):
+        read_site(conf_dir)
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers with the server's status."""
+
+    def do_GET(self):
+        self.send_response(int(self.server.status))
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        """Nothing on the terminal."""
+
+
+@pytest.fixture
+def server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def the_cluster(site, tmp_path, port):
+    conf_dir = site(
+        core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"},
+        yarn={"yarn.resourcemanager.hostname": "127.0.0.1"}, mapred={"mapreduce.jobhistory.address": "127.0.0.1:1"},
+    )  # fmt: skip
+    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+    return ExistingCluster(
+        Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir), {}
+    )
+
+
+def said(cluster, tmp_path):
+    with (
+        pytest.raises(AssayError) as caught,
+        cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()),
+    ):
+        pass
+    return str(caught.value)
+
+
+def test_a_cluster_that_does_not_answer_is_named(site, tmp_path):
+    (port,) = free_ports(1)
+    cluster = the_cluster(site, tmp_path, port)
+    text = said(cluster, tmp_path)
+    assert text.startswith(
+        f"the NameNode of {tmp_path / 'site'} does not answer as it should: http://127.0.0.1:{port}: "
+    )
+    assert "refused" in text
+    assert cluster.failure() is None
+
+
+@pytest.mark.parametrize(
+    ("status", "why"), [(401, "no Kerberos"), (500, "HTTP status 500"), (200, "no NameNode answers there")]
+)
+def test_what_answers_instead_is_said(site, tmp_path, server, status, why):
+    server.status = status
+    assert why in said(the_cluster(site, tmp_path, server.server_port), tmp_path)
+
+
+class AllAnswers(BaseHTTPRequestHandler):
+    """A NameNode, a ResourceManager with so many NodeManagers, and a JobHistoryServer, at one address."""
+
+    def do_GET(self):
+        said = {
+            "jmx": {"beans": [{"SoftwareVersion": "3.3.6"}]},
+            "ws/v1/cluster": {"clusterMetrics": {"activeNodes": self.server.nodes, "totalMB": 1024}},
+            "ws/v1/history": {"historyInfo": {}},
+        }
+        found = next(answer for path, answer in said.items() if self.path.startswith(f"/{path}"))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(found).encode())
+
+    def log_message(self, *_):
+        """Nothing on the terminal."""
+
+
+def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(site, tmp_path):
+    with ThreadingHTTPServer(("127.0.0.1", 0), AllAnswers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            here = f"127.0.0.1:{server.server_port}"
+            conf_dir = site(
+                core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": here},
+                yarn={"yarn.resourcemanager.webapp.address": here},
+                mapred={"mapreduce.jobhistory.webapp.address": here},
+            )  # fmt: skip
+            java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+            cluster = ExistingCluster(
+                Distribution(version="3.4.2", java=java, classpath=()),
+                ClusterSpec(kind="existing", conf_dir=conf_dir),
+                {},
+            )
+            server.nodes = 0
+            assert "no ResourceManager with an active NodeManager answers there" in said(cluster, tmp_path)
+            server.nodes = 1
+            with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
+                assert running.hadoop_version == "3.3.6"
+                assert "log4j.rootLogger" in (running.conf_dir / "log4j.properties").read_text()
+            assert not (conf_dir / "log4j.properties").exists()
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
+    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+    with pytest.raises(BadInputError, match="names a host"):
+        ExistingCluster(
+            Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir), {}
+        )

@@ -1,0 +1,311 @@
+"""Proves that a cluster's bounds are set in both versions of the kernel's interface, and that they hold here."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.host.lease import Lease, leases, release_stale
+from assay.model.errors import BadInputError
+from assay.model.platform import ClusterSpec
+from assay.platform.limits import check_limits, find_hierarchy, limits_of, make_limits, possible_parents
+from assay.platform.sizing import check_containers, offered_mb
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+# As on a machine with both versions, on one with version 2 alone, and on one with neither.
+MOUNTS_V1 = """\
+30 20 0:28 / {home} rw,relatime - tmpfs tmpfs rw,mode=755
+31 30 0:29 / {home}/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct
+32 30 0:32 / {home}/memory rw,relatime shared:9 - cgroup cgroup rw,memory
+33 30 0:38 / {home}/unified rw,relatime - cgroup2 cgroup2 rw
+"""
+MOUNTS_V2 = "30 20 0:28 / {home} rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+FILES_V1 = {
+    "memory.limit_in_bytes": "9223372036854771712", "memory.swappiness": "60", "memory.max_usage_in_bytes": "0", "memory.failcnt": "0",
+    "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n",
+    "cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "50000",
+    "cpu.stat": "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n",
+}  # fmt: skip
+FILES_V2 = {
+    "memory.max": "max", "memory.swap.max": "max", "memory.peak": "0", "cpu.max": "max 100000",
+    "memory.events": "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\noom_group_kill 0\n",
+    "cpu.stat": "usage_usec 0\nnr_throttled 0\nthrottled_usec 0\n", "cgroup.subtree_control": "",
+}  # fmt: skip
+
+
+class KernelsLease(Lease):
+    """A lease whose groups come with files in them, as the kernel's do."""
+
+    files = FILES_V1
+
+    def make_group(self, path):
+        super().make_group(path)
+        for name, content in self.files.items():
+            (path / name).write_text(content)
+        return path
+
+
+class Machine:
+    """The directories of a machine's control groups, and what /proc says of a process there."""
+
+    def __init__(self, home, version, own):
+        self.home, self.process, self.version = home / "groups", home / "proc", version
+        self.process.mkdir()
+        tops = [self.home / "memory", self.home / "cpu,cpuacct"] if version == 1 else [self.home]
+        self.files = FILES_V1 if version == 1 else FILES_V2
+        for top in tops:
+            group = top
+            for part in ("", *own.strip("/").split("/")):
+                group = group / part
+                group.mkdir(parents=True, exist_ok=True)
+                for name, content in self.files.items():
+                    (group / name).write_text(content)
+                (group / "cgroup.controllers").write_text("cpuset cpu memory pids\n" if version == 2 else "")
+        mounts = MOUNTS_V1 if version == 1 else MOUNTS_V2
+        (self.process / "mountinfo").write_text(mounts.format(home=self.home))
+        lines = f"3:cpu,cpuacct:{own}\n4:memory:{own}\n0::/\n" if version == 1 else f"0::{own}\n"
+        (self.process / "cgroup").write_text(lines)
+
+    def lease(self, home):
+        lease = KernelsLease(home, "cluster")
+        lease.files = self.files
+        return lease
+
+
+def test_version_1_bounds_memory_with_its_page_cache_and_without_swap(tmp_path):
+    machine = Machine(tmp_path, 1, "/user")
+    lease = machine.lease(tmp_path)
+    limits = make_limits(3 * GIB, 1.5, lease, machine.process)
+    memory = machine.home / "memory" / f"assay-{lease.id}"
+    cpu = machine.home / "cpu,cpuacct" / f"assay-{lease.id}"
+    assert (memory / "memory.limit_in_bytes").read_text() == str(3 * GIB)
+    assert (memory / "memory.swappiness").read_text() == "0"
+    assert (cpu / "cpu.cfs_quota_us").read_text() == "150000"
+    assert (cpu / "cpu.cfs_period_us").read_text() == "100000"
+    assert lease.groups == [memory, cpu]
+    (memory / "memory.max_usage_in_bytes").write_text("1000\n")
+    (memory / "memory.failcnt").write_text("7\n")
+    (cpu / "cpu.stat").write_text("nr_periods 9\nnr_throttled 2\nthrottled_time 2500000000\n")
+    use = limits.use()
+    assert (use.memory_peak_bytes, use.memory_limit_hits, use.throttled_s) == (1000, 7, 2.5)
+    assert limits.failure() is None
+    (memory / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n")
+    assert "more than its memory limit of 3.0 GiB, and the kernel ended 2 of its processes" in limits.failure()
+
+
+def test_version_2_hands_its_controllers_down_beside_our_own_group(tmp_path):
+    machine = Machine(tmp_path, 2, "/user.slice/session-1.scope")
+    lease = machine.lease(tmp_path)
+    limits = make_limits(2 * GIB, 2.0, lease, machine.process)
+    group = machine.home / f"assay-{lease.id}"
+    assert (machine.home / "cgroup.subtree_control").read_text() == "+cpu"
+    assert (group / "memory.max").read_text() == str(2 * GIB)
+    assert (group / "memory.swap.max").read_text() == "0"
+    assert (group / "cpu.max").read_text() == "200000 100000"
+    assert lease.groups == [group]
+    assert limits.entering(["java"]).count(str(group / "cgroup.procs")) == 1
+    (group / "memory.events").write_text("low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\n")
+    (group / "memory.peak").unlink()  # before Linux 5.19
+    (group / "cpu.stat").write_text("usage_usec 9\nthrottled_usec 1500000\n")
+    use = limits.use()
+    assert (use.memory_peak_bytes, use.memory_limit_hits, use.out_of_memory_kills) == (None, 12, 1)
+    assert use.throttled_s == 1.5
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_limit_that_holds_already_is_not_left(tmp_path, version):
+    machine = Machine(tmp_path, version, "/box/inner/own")
+    top = machine.home / "memory" if version == 1 else machine.home
+    (top / "box" / ("memory.limit_in_bytes" if version == 1 else "memory.max")).write_text("1000000")
+    hierarchy = find_hierarchy("memory", machine.process)
+    assert possible_parents("memory", hierarchy) == [top / "box", top]
+
+
+def test_without_control_groups_the_user_is_told_what_to_do(tmp_path):
+    machine = Machine(tmp_path, 2, "/")
+    (machine.process / "mountinfo").write_text("30 20 0:28 / / rw - ext4 /dev/sda rw\n")
+    with pytest.raises(BadInputError, match=r"no control groups for memory .* or leave the memory limit out"):
+        make_limits(GIB, None, machine.lease(tmp_path), machine.process)
+
+
+def test_without_rights_the_user_is_told_what_to_do(tmp_path):
+    machine = Machine(tmp_path, 2, "/")
+    machine.home.joinpath("cgroup.subtree_control").unlink()
+    machine.home.joinpath("cgroup.subtree_control").mkdir()  # nobody can write there, not even root
+    with pytest.raises(BadInputError, match=r"can't be bounded here.*run as root.*or leave the cpus limit out"):
+        make_limits(None, 1.0, machine.lease(tmp_path), machine.process)
+
+
+def test_without_bounds_there_is_nothing(tmp_path):
+    with Lease(tmp_path, "cluster") as lease:
+        limits = limits_of(ClusterSpec(), lease)
+        assert not limits.any
+        assert limits.entering(["java", "-version"]) == ["java", "-version"]
+        assert lease.groups == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [({"limit_memory_bytes": 1 << 50}, "bounds nothing: this machine has"), ({"limit_cpus": 4096.0}, "can't be had")],
+)
+def test_a_bound_beyond_the_machine_is_refused(tmp_path, spec, reason):
+    with pytest.raises(BadInputError, match=reason):
+        check_limits(ClusterSpec(**spec), tmp_path)
+    assert leases(tmp_path) == []
+
+
+def test_the_nodemanager_never_offers_more_than_the_whole_limit():
+    assert offered_mb(ClusterSpec()) == 8192
+    assert offered_mb(ClusterSpec(limit_memory_bytes=3 * GIB)) == 3072
+    assert offered_mb(ClusterSpec(memory_mb=2048, limit_memory_bytes=3 * GIB)) == 2048
+
+
+@pytest.mark.parametrize(
+    ("gib", "properties", "reason"),
+    [
+        (3, {}, None),
+        (2, {}, r"of 2048 MiB .* daemons take about 640 MiB, .* container asks for 1536 MiB; give at least 2176 MiB"),
+        (2.9, {}, r"NodeManager offers 2969 MiB, and a job's master and one task take 3072 MiB .* give at least 3072"),
+        (2.9, {"mapreduce.job.ubertask.enable": "true"}, None),
+        (4, {"mapreduce.map.memory.mb": "-1"}, None),
+        (4, {"mapreduce.reduce.memory.mb": "3500"}, "largest container asks for 3500 MiB"),
+        (2, {"yarn.app.mapreduce.am.resource.mb": "512", "mapreduce.map.memory.mb": "512",
+             "mapreduce.reduce.memory.mb": "512", "yarn.scheduler.minimum-allocation-mb": "256"}, None),
+    ],
+)  # fmt: skip
+def test_a_limit_leaves_room_for_a_job(gib, properties, reason):
+    spec = ClusterSpec(limit_memory_bytes=int(gib * GIB))
+    if reason is None:
+        check_containers(spec, properties)
+        return
+    with pytest.raises(BadInputError, match=reason):
+        check_containers(spec, properties)
+
+
+# From here on with this machine's own kernel.
+
+
+@pytest.fixture
+def lease(tmp_path):
+    with Lease(tmp_path, "test") as lease:
+        try:
+            make_limits(64 * MIB, 0.5, Lease(tmp_path, "probe")).use()
+        except BadInputError as error:
+            pytest.skip(str(error))
+        finally:
+            for other in leases(tmp_path):
+                if other.purpose == "probe":
+                    other.release()
+        yield lease
+
+
+def inside(limits, program, *arguments):
+    command = limits.entering([sys.executable, "-c", program, *arguments])
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_page_cache_stays_below_the_bound(lease, tmp_path):
+    file = tmp_path / "large"
+    limits = make_limits(64 * MIB, None, lease)
+    program = (
+        "import os, sys\n"
+        "with open(sys.argv[1], 'wb') as f:\n"
+        "    [f.write(os.urandom(1 << 20)) for _ in range(200)]; f.flush(); os.fsync(f.fileno())\n"
+        "print(sum(len(piece) for piece in iter(lambda f=open(sys.argv[1], 'rb'): f.read(1 << 20), b'')))"
+    )
+    done = inside(limits, program, str(file))
+    assert (done.returncode, done.stdout.strip()) == (0, str(200 * MIB)), done.stderr
+    use = limits.use()
+    assert 60 * MIB < use.memory_peak_bytes <= 64 * MIB
+    assert use.memory_limit_hits > 0
+    assert use.out_of_memory_kills == 0
+
+
+def test_a_process_that_needs_more_memory_is_ended_and_said_why(lease):
+    limits = make_limits(64 * MIB, None, lease)
+    assert inside(limits, "kept = b'x' * (300 << 20)").returncode == -9
+    assert limits.use().out_of_memory_kills == 1
+    assert "memory limit of 0.1 GiB" in limits.failure()
+
+
+def test_children_are_bounded_too_and_cores_are_shared_out(lease):
+    limits = make_limits(None, 0.5, lease)
+    busy = "import os, time; os.fork(); end = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass"
+    before, started = os.times(), time.monotonic()
+    # The parent's time holds its child's only if it waits for it.
+    inside(limits, busy + "\ntry: os.wait()\nexcept ChildProcessError: pass")
+    after, wall_s = os.times(), time.monotonic() - started
+    used_s = after.children_user + after.children_system - before.children_user - before.children_system
+    # Two busy processes would take two cores; how much less than half of one they get depends on what else runs here.
+    assert used_s / wall_s < 0.7
+    # A machine that is so busy that they did not even get half a core had nothing to hold back.
+    assert limits.use().throttled_s > 0 or used_s / wall_s < 0.45
+
+
+def test_groups_go_with_the_lease_and_with_what_still_runs_in_them(lease):
+    limits = make_limits(64 * MIB, 0.5, lease)
+    # Without the lease's mark: only the group knows of it.
+    process = subprocess.Popen(limits.entering(["sleep", "300"]), env={"PATH": os.environ["PATH"]})
+    for _ in range(100):
+        if all(str(process.pid) in (group / "cgroup.procs").read_text().split() for group in lease.groups):
+            break
+        time.sleep(0.02)
+    groups = list(lease.groups)
+    lease.release()
+    assert process.wait(timeout=10) == -9
+    assert not [group for group in groups if group.exists()]
+
+
+def test_a_killed_owners_groups_are_removed(lease, tmp_path):
+    program = (
+        "import os, sys; from pathlib import Path; from assay.host.lease import Lease;"
+        "from assay.platform.limits import make_limits;"
+        f"lease = Lease(Path({str(tmp_path / 'other')!r}), 'test'); make_limits(1 << 26, None, lease);"
+        "print(lease.groups[0], flush=True); os.kill(os.getpid(), 9)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment)
+    group = Path(done.stdout.strip())
+    assert group.is_dir()
+    assert len(release_stale(tmp_path / "other")) == 1
+    assert not group.exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "properties"),
+    [(ClusterSpec(memory_mb=700), {}), (ClusterSpec(), {"yarn.nodemanager.resource.memory-mb": "700"})],
+)
+def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(spec, properties):
+    with pytest.raises(
+        BadInputError, match=r"^the NodeManager offers 700 MiB, .* it would wait for ever; give at least 3072 MiB"
+    ):
+        check_containers(spec, properties)
+    small = {"yarn.app.mapreduce.am.resource.mb": "200", "yarn.scheduler.minimum-allocation-mb": "50"}
+    check_containers(
+        spec, {**properties, **small, "mapreduce.map.memory.mb": "300", "mapreduce.reduce.memory.mb": "300"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        ({"yarn.scheduler.maximum-allocation-mb": "1000"},
+         "yarn.scheduler.minimum-allocation-mb is 1024 MiB, and yarn.scheduler.maximum-allocation-mb allows 1000 MiB"),
+        ({"yarn.scheduler.maximum-allocation-mb": "1200"}, "am.resource.mb is 1536 MiB, .* allows 1200 MiB"),
+        ({"yarn.scheduler.maximum-allocation-mb": "2048", "mapreduce.map.memory.mb": "3000"},
+         "mapreduce.map.memory.mb is 3000 MiB, .* allows 2048 MiB: no such container could start; give at most 2048"),
+        ({"mapreduce.map.cpu.vcores": "9"}, "mapreduce.map.cpu.vcores is 9, .* allows 4: no such container"),
+        ({"mapreduce.map.memory.mb": "9" * 5000}, None),
+    ],
+)  # fmt: skip
+def test_a_container_larger_than_the_scheduler_allows_is_refused(properties, reason):
+    if reason is None:
+        check_containers(ClusterSpec(), properties)
+        return
+    with pytest.raises(BadInputError, match=reason):
+        check_containers(ClusterSpec(), properties)

@@ -1,0 +1,93 @@
+"""Proves that daemons are waited for by what their logs show, and are asked over HTTP where these stay silent."""
+
+import time
+
+import pytest
+
+from assay.model.errors import AssayError
+from assay.model.progress import Silent
+from assay.platform import embedded as startup
+from assay.platform.configuration import Ports
+from assay.platform.distribution import Distribution, Java, Starts
+from assay.platform.embedded import NO_LIMITS, Plan, Startup
+
+# In place of Java: each role says its line and stays, until it is ended.
+JAVA = """\
+#!/bin/bash
+for word in "$@"; do
+  case "$word" in
+    -format) mkdir -p "{home}/name"; exit 0 ;;
+    -Dproc_namenode) {says} "INFO hdfs.StateChange: STATE* Leaving safe mode after 0 secs" ;;
+    -Dproc_datanode) {says} "INFO datanode.DataNode: Successfully sent block report 0x1 to namenode" ;;
+    -Dproc_resourcemanager) {says} "INFO capacity.CapacityScheduler: Added node clusterResource: <memory:1, vCores:8>" ;;
+    -Dproc_historyserver) {says} "INFO server.AbstractConnector: Started ServerConnector@1" ;;
+  esac
+done
+exec sleep 60
+"""
+ASKED = ("namenode_open", "namenode_ready", "resourcemanager_ready", "historyserver_ready")
+
+
+class Telling(Silent):
+    def __init__(self):
+        self.told = []
+
+    def detail(self, text):
+        self.told.append(text)
+
+
+@pytest.fixture
+def attempt(tmp_path, monkeypatch):
+    """Starts daemons that say their lines or (`:`) nothing; what was told, and which questions were asked."""
+    daemons = []
+
+    def start(says, answer):
+        asked = []
+        for name in ASKED:
+            monkeypatch.setattr(startup, name, lambda _url, name=name: asked.append(name) or answer)
+        java = tmp_path / "jdk" / "bin" / "java"
+        java.parent.mkdir(parents=True)
+        java.write_text(JAVA.format(home=tmp_path, says=says))
+        java.chmod(0o755)
+        (tmp_path / "logs").mkdir()
+        plan = Plan(
+            distribution=Distribution(
+                version="3.4.2", java=Java(home=tmp_path / "jdk", feature=17, version="17", fingerprint="x"),
+                classpath=("/lib/*",),
+            ),
+            starts=Starts(name="stock", properties={}),
+            ports=Ports(**dict.fromkeys(Ports.model_fields, 9)), conf_dir=tmp_path / "conf",
+            name_dir=tmp_path / "name", logs=tmp_path / "logs", environment={"PATH": "/usr/bin:/bin"},
+            limits=NO_LIMITS,
+        )  # fmt: skip
+        progress = Telling()
+        Startup(plan, daemons, progress).run()
+        return progress.told, asked
+
+    yield start
+    for daemon in daemons:
+        daemon._process.kill()
+        daemon.reap()
+
+
+def test_what_their_logs_show_is_enough(attempt):
+    told, asked = attempt("echo", answer=False)
+    assert asked in ([], ["historyserver_ready"])  # the latter to make it ready for more, when all are up
+    assert sorted(told[1:]) == sorted(
+        ["namenode is up", "historyserver is up", "resourcemanager is up", "namenode is up"]
+    )
+
+
+def test_daemons_with_other_words_are_asked(attempt, monkeypatch):
+    monkeypatch.setattr(startup, "_ASK_S", 0.1)
+    _, asked = attempt(":", answer=True)
+    assert asked[:4] == list(ASKED)
+
+
+def test_daemons_that_are_never_healthy_are_named(attempt, monkeypatch):
+    monkeypatch.setattr(startup, "_ASK_S", 0.1)
+    monkeypatch.setattr(startup, "_PATIENCE_S", 0.5)
+    began = time.monotonic()
+    with pytest.raises(AssayError, match="the cluster was not healthy within 0 s: .*the NameNode is not healthy"):
+        attempt(":", answer=False)
+    assert time.monotonic() - began < 20

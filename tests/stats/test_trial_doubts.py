@@ -1,0 +1,90 @@
+"""Proves that the page cache is doubted by what emulated drives counted, and by room in memory where nobody counted."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
+from assay.model.trial import MediumSpec
+from assay.stats.trial_doubts import cached, crowded, given_back
+from tests.builders import a_job, a_trial
+
+MIB = 1 << 20
+ROOT = Path(__file__).parents[2]
+FACTS = {"memory_bytes": str(8 << 30)}
+
+
+def job(read=0, written=0):
+    counters = {
+        FILE_SYSTEM_COUNTERS: {"HDFS_BYTES_READ": read, "FILE_BYTES_WRITTEN": written},
+        TASK_COUNTERS: {"REDUCE_SHUFFLE_BYTES": read},
+    }
+    return a_job().model_copy(update={"counters": counters})
+
+
+def on(kind):
+    spec = MediumSpec(name="disk", kind=kind, profile="wd10ezex" if kind == "emulated" else None)
+    return a_trial().model_copy(update={"media": (spec,)})
+
+
+def seen(read):
+    return {"disk": {"run": {"reads": {"bytes": read}}}}
+
+
+def test_an_emulated_drive_that_was_read_is_not_hidden():
+    assert cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(150 * MIB)) == []
+
+
+def test_an_emulated_drive_that_was_hardly_read_is_hidden():
+    (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(2 * MIB))
+    assert doubt.kind == "page-cache-hides-medium"
+    assert "only 1% came from its drives" in doubt.what
+
+
+def test_of_a_directory_only_the_room_in_memory_is_known():
+    assert cached(on("directory"), [job(written=9 << 30)], FACTS, {}) == []
+    assert [doubt.kind for doubt in cached(on("directory"), [job(written=1 << 30)], FACTS, {})] == [
+        "page-cache-hides-medium"
+    ]
+
+
+def test_memory_can_not_hide_memory():
+    assert cached(on("memory"), [job()], FACTS, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("others_s", "steal_s", "said"), [(2.0, 0.0, None), (-0.3, 0.0, None), (12.0, 0.0, "12 s"), (3.0, 4.0, "7 s")]
+)
+def test_programs_that_ran_beside_the_jobs_are_doubted(others_s, steal_s, said):
+    values = {("cpu", "machine", "user_s"): 60.0, ("cpu", "machine", "idle_s"): 60.0 - steal_s,
+              ("cpu", "machine", "steal_s"): steal_s, ("processes", "other", "busy_s"): others_s}  # fmt: skip
+    amounts = [
+        Amount(probe=probe, subject=subject, series=series, part=part, value=value * (1 if part == "run" else 9))
+        for (probe, subject, series), value in values.items()
+        for part in ("staging", "run")
+    ]
+    found = crowded("hdd", amounts)
+    assert [doubt.kind for doubt in found] == ([] if said is None else ["machine-shared"])
+    assert all(said in doubt.what for doubt in found)
+    assert crowded("hdd", []) == []
+
+
+@pytest.mark.parametrize(("free", "kinds"), [(GOES_BACK, ["memory-goes-back"]), (HELD, []), (STAYS, []), (None, [])])
+def test_memory_that_goes_back_to_the_host_is_doubted_unless_held(free, kinds):
+    assert [doubt.kind for doubt in given_back({} if free is None else {FREE_MEMORY: free})] == kinds
+
+
+def test_every_doubt_is_explained_in_the_reference():
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
+    kinds = {
+        keyword.value.value
+        for file in (ROOT / "src" / "assay").rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Doubt"
+        for keyword in call.keywords
+        if keyword.arg == "kind" and isinstance(keyword.value, ast.Constant)
+    }
+    assert len(kinds) > 50
+    assert {kind for kind in kinds if f"`{kind}`" not in pages} == set()
