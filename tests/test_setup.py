@@ -160,6 +160,17 @@ def test_the_emulator_is_built_of_the_pinned_crates_with_the_address_that_cargo_
     assert not [call for call in checkout.calls() if "generate-lockfile" in call]
 
 
+def test_what_was_compiled_by_another_wrapper_is_compiled_anew(checkout):
+    checkout.stub("cargo", LOCKED)
+    old = checkout.root / "checkout" / ".assay" / "emulator" / "release" / ".fingerprint" / "crate"
+    old.mkdir(parents=True)
+    checkout("cargo", "build", "--release")
+    assert not old.exists()
+    old.mkdir(parents=True)
+    checkout("cargo", "build", "--release")
+    assert old.exists()
+
+
 @pytest.mark.skipif(not shutil.which("rustc"), reason="no Rust here")
 def test_equal_sources_in_two_folders_give_the_same_program(tmp_path):
     programs = []
