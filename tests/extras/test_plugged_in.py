@@ -1,11 +1,11 @@
 """Proves that extras take part in a trial where an experiment or the environment asks for them, and not otherwise."""
 
 import pytest
-from assay.probe.samples import Samples
 
 from assay.kinds import instruments
 from assay.model.errors import BadInputError
 from assay.plan.experiment import ExperimentFile
+from assay.probe.sampler import Samples
 from assay_extras.packet_capture.capture import Capture
 
 
