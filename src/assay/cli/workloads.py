@@ -13,16 +13,19 @@ def workloads() -> None:
 
 
 @workloads.command("list")
-@click.option("--json", "as_json", is_flag=True, help="With variants, jobs and options, as JSON.")
-def workloads_list(*, as_json: bool) -> None:
-    """List all workloads with what each does and what it stresses.
+@click.option("--json", "as_json", is_flag=True, help="Print all variants, jobs and options as JSON.")
+@click.option("--markdown", is_flag=True, help="Print the reference page as Markdown.")
+def workloads_list(*, as_json: bool, markdown: bool) -> None:
+    """List all workloads with what each computes and stresses.
 
     \b
     Example:  assay workloads list
     """
-    from assay.commands.workloads import print_workloads, workloads_json
+    from assay.commands.workloads import print_workloads, workloads_json, workloads_reference
 
-    if as_json:
+    if markdown:
+        click.echo(workloads_reference(), nl=False)
+    elif as_json:
         click.echo(json.dumps(workloads_json(), indent=1))
     else:
         print_workloads(open_console())

@@ -1,5 +1,8 @@
-"""`assay workloads`: list and show what can be run."""
+"""`assay workloads`: list and show what can be run, and the reference page."""
 
+import re
+from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 from rich.console import Console
@@ -8,10 +11,12 @@ from rich.table import Table
 
 from assay.model.registry import WORKLOADS
 
+_MARK = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
+
 
 def print_workloads(console: Console) -> None:
     """Each with what it does and what it stresses."""
-    table = Table(header_style="bold", padding=(0, 1, 0, 0), title="assay workloads show NAME tells more of one")
+    table = Table(header_style="bold", padding=(0, 1, 0, 0), title="details: assay workloads show NAME")
     table.add_column("name", no_wrap=True)
     table.add_column("variants")
     table.add_column("what it does, and what it stresses")
@@ -34,7 +39,9 @@ def workload_json(name: str) -> dict[str, Any]:
         "summary": kind.summary,
         "stresses": kind.stresses,
         "source": kind.source,
-        "input": "its own" if kind.makes_input else "graph",
+        "input": _input(name),
+        "result": kind.result,
+        "verified": kind.verified,
         "variants": [
             {"name": variant, "about": one.about, "jobs": list(one.jobs)} for variant, one in kind.variants.items()
         ],
@@ -44,6 +51,57 @@ def workload_json(name: str) -> dict[str, Any]:
         ],
         "experiment": experiment_text(name),
     }
+
+
+def _input(name: str) -> str:
+    kind = WORKLOADS[name]
+    if not kind.makes_input:
+        return "graph"
+    if "input" in kind.path_options:
+        return "your `input`"
+    own = next((option for option in ("file", "directory") if option in kind.path_options), "")
+    return f"generated, or your `{own}`" if own else "generated"
+
+
+def workloads_reference() -> str:
+    """The reference page: its text, with the registry's tables at their marks."""
+    text = files("assay.workload").joinpath("reference.md").read_text()
+    rows = [
+        (
+            f"[`{one['name']}`](#{one['name']})",
+            ", ".join(f"`{variant['name']}`" for variant in one["variants"]),
+            one["input"],
+            one["stresses"],
+        )
+        for one in workloads_json()
+    ]
+    overview = _markdown_table(("workload", "variants", "input", "stresses"), rows)
+    return _MARK.sub(lambda mark: _section(mark[1]), text.replace("<!-- workloads -->", overview))
+
+
+def _section(name: str) -> str:
+    shown = workload_json(name)
+    facts = [(heading, shown[heading]) for heading in ("source", "result", "verified")]
+    tables = [
+        f"{shown['summary'][0].upper()}{shown['summary'][1:]}.",
+        _markdown_table(("", ""), facts),
+        _markdown_table(
+            ("variant", "jobs", "algorithm"),
+            [(f"`{one['name']}`", ", ".join(one["jobs"]), one["about"]) for one in shown["variants"]],
+        ),
+    ]
+    if shown["options"]:
+        options = [
+            (f"`{one['name']}`", f"`{one['default']}`" if one["default"] else "", one["about"])
+            for one in shown["options"]
+        ]
+        tables.append(_markdown_table(("option", "default", "meaning"), options))
+    return "\n\n".join(tables)
+
+
+def _markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
 def experiment_text(name: str) -> str:
@@ -61,9 +119,7 @@ def print_workload(name: str, console: Console) -> None:
     shown = workload_json(name)
     for line in (
         f"{name}: {shown['summary']}",
-        f"stresses: {shown['stresses']}",
-        f"source: {shown['source']}",
-        f"input: {shown['input']}",
+        *(f"{heading}: {shown[heading]}" for heading in ("input", "result", "verified", "stresses", "source")),
     ):
         _say(console, line)
     table = Table(header_style="bold", padding=(0, 1, 0, 0))

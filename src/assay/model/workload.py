@@ -44,6 +44,16 @@ class WorkloadKind(Protocol):
     @property
     def source(self) -> str: ...  # noqa: D102
     @property
+    def result(self) -> str:
+        """What its output has, by line or file."""
+        ...
+
+    @property
+    def verified(self) -> str:
+        """How its output is judged, and against what."""
+        ...
+
+    @property
     def variants(self) -> Mapping[str, "Variant"]: ...  # noqa: D102
     @property
     def defaults(self) -> Mapping[str, str]: ...  # noqa: D102

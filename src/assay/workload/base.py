@@ -227,6 +227,8 @@ class MadeWorkload:
     summary: ClassVar[str]
     stresses: ClassVar[str]
     source: ClassVar[str]
+    result: ClassVar[str]
+    verified: ClassVar[str]
     variants: ClassVar[Mapping[str, Variant]]
     option_help: ClassVar[Mapping[str, str]] = {}
     path_options: ClassVar[Collection[str]] = ()

@@ -30,21 +30,27 @@ VERIFY_EDGE_BYTES = 100
 class BreadthFirstDistances(GraphWorkload):
     """A frontier moves outwards by one hop per job, and the adjacency lists are passed on with it."""
 
-    summary: ClassVar[str] = "counts the hops of each vertex from given vertices; -1 where there is no path"
+    summary: ClassVar[str] = "counts the hops of each vertex from the nearest of given vertices; -1 without a path"
     stresses: ClassVar[str] = (
-        "repeated jobs: the whole graph is read, shuffled and written in each; in all of them two messages per edge"
+        "job starts and HDFS: each job reads, shuffles and writes the whole graph; all jobs together send two "
+        "messages per edge"
     )
-    source: ClassVar[str] = "breadth-first search by frontiers, as usual in MapReduce (Lin, Dyer 2010, section 5.2)"
+    source: ClassVar[str] = "Lin and Dyer, Data-Intensive Text Processing with MapReduce, 2010, section 5.2"
+    result: ClassVar[str] = "`vertex<TAB>hops<TAB>0<TAB>neighbours`"
+    verified: ClassVar[str] = (
+        "every distance, and the counters of reached vertices, levels, iterations and messages, equal those of "
+        "NetworKit's breadth-first searches"
+    )
     variants: ClassVar[Mapping[str, Variant]] = {
         "paper": Variant(
-            about="one job per hop: the frontier's neighbours are reached",
+            about="one job per hop reaches the neighbours of the previous job's vertices",
             jobs=("friend-lists", "iteration 1", "..."),
             command="breadth-first-distances",
         )
     }
     defaults: ClassVar[Mapping[str, str]] = {"from": SMALLEST}
     option_help: ClassVar[Mapping[str, str]] = {
-        "from": "ids of the source vertices with + or spaces between them; `smallest` is the smallest of the graph",
+        "from": "1 to 32 ids of source vertices, separated by + or spaces; `smallest` is the smallest id of the graph",
     }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:

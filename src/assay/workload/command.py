@@ -181,11 +181,16 @@ class Command(GraphWorkload):
     """Any jar, on a file or folder of this machine, the experiment's dataset, what is in the store, or nothing."""
 
     makes_input: ClassVar[bool] = True
-    summary: ClassVar[str] = "runs a jar of yours, measured like all others; a command of yours judges its output"
-    stresses: ClassVar[str] = "whatever the jar does: see its I/O signature and phases in the report"
+    summary: ClassVar[str] = "runs your own jar, measured like all other workloads; your own command judges its output"
+    stresses: ClassVar[str] = "what the jar does: see its I/O signature and phases in the report"
     source: ClassVar[str] = "yours"
+    result: ClassVar[str] = "what the jar writes"
+    verified: ClassVar[str] = (
+        "`verify` runs without a shell: exit code 0 passes, any other fails with its last 5 lines; unknown without "
+        "`verify`, or if it can't be started or takes longer than `verify_seconds`"
+    )
     variants: ClassVar[Mapping[str, Variant]] = {
-        "own": Variant(about="as the jar has it; JAR is its file's name", jobs=("JAR 1", "..."))
+        "own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."))
     }
     defaults: ClassVar[Mapping[str, str]] = {
         "jar": "",
@@ -197,13 +202,14 @@ class Command(GraphWorkload):
         "folder": ".",
     }
     option_help: ClassVar[Mapping[str, str]] = {
-        "jar": "the jar's file; needed",
-        "class": "the main class, where the jar's manifest names none or another one is meant",
-        "arguments": "what it is called with; {input}, {output}, {hadoop} (the -D options) and {scratch} are filled in",
-        "input": "a file or folder to be staged; `dataset`; `hdfs:/...` on an existing cluster; or nothing",
-        "verify": "a command that judges the output: {output} is a folder with its files; exit code 0 passes",
-        "verify_seconds": "how long that may take",
-        "folder": "where the jar's client and verify run; the experiment file's by default",
+        "jar": "the jar's file; required",
+        "class": "the main class, unless the jar's manifest names it",
+        "arguments": "its arguments, split as a shell does; {input}, {output} (required), {hadoop} and {scratch} "
+        "are filled in",
+        "input": "what is staged: a file or folder; `dataset`; `hdfs:/...` on an existing cluster; or nothing",
+        "verify": "a command that judges the output: {output} is a local folder with its files, and exit code 0 passes",
+        "verify_seconds": "seconds that the judging command may take",
+        "folder": "the folder in which the jar's client and `verify` run; by default the experiment file's",
     }
     example: ClassVar[Mapping[str, str]] = {"jar": "my-job.jar", "input": "my-input.txt"}
     path_options: ClassVar[Collection[str]] = ("jar", "input", "folder")

@@ -37,17 +37,23 @@ class Components(GraphWorkload):
 
     summary: ClassVar[str] = "gives each vertex the smallest id of its connected component"
     stresses: ClassVar[str] = (
-        "repeated jobs: paper reads, shuffles and writes the whole graph in each; tuned ever fewer pairs of ids"
+        "job starts and HDFS between jobs; `paper` reads, shuffles and writes the whole graph in each job, `tuned` "
+        "ever fewer pairs of ids"
     )
     source: ClassVar[str] = "thesis section 4.2, algorithm 2; tuned: Kiveris et al., SoCC 2014"
+    result: ClassVar[str] = "`vertex<TAB>component`, in `paper` followed by a flag and the neighbours"
+    verified: ClassVar[str] = (
+        "the component of every vertex equals NetworKit's, and the jobs' counter their number; after a given number "
+        "of `iterations` each vertex has the smallest id within as many hops"
+    )
     variants: ClassVar[Mapping[str, Variant]] = {
         "paper": Variant(
-            about="as the thesis has it: minima travel along edges",
+            about="as published: the smallest ids travel along edges, until an iteration changes nothing",
             jobs=("friend-lists", "iteration 1", "..."),
             command="components",
         ),
         "tuned": Variant(
-            about="large-star and small-star in turn: few jobs whatever the diameter, and no neighbour lists",
+            about="large-star and small-star alternate: few jobs whatever the diameter, and no neighbour lists",
             jobs=("large-star 1", "small-star 1", "..."),
             command="components-tuned",
         ),
@@ -55,8 +61,8 @@ class Components(GraphWorkload):
 
     defaults: ClassVar[Mapping[str, str]] = {"iterations": UNTIL_SETTLED, "max-iterations": "1000"}
     option_help: ClassVar[Mapping[str, str]] = {
-        "iterations": "variant paper: end after so many; the labels are then the smallest ids within as many hops",
-        "max-iterations": "fail if vertices still change after so many",
+        "iterations": "end after this many, with the smallest ids within as many hops; variant `paper` only",
+        "max-iterations": "fail if vertices still change after this many",
     }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:

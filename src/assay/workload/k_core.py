@@ -24,14 +24,25 @@ VERIFY_EDGE_BYTES = 100
 class KCore(GraphWorkload):
     """Each vertex lowers its estimate, at first its degree, to the h-index of its neighbours' estimates."""
 
-    summary: ClassVar[str] = "gives each vertex its core number: the largest k of a part in which all have k neighbours"
+    summary: ClassVar[str] = (
+        "gives each vertex its core number: the largest k such that it is in a subgraph in "
+        "which every vertex has k neighbours"
+    )
     stresses: ClassVar[str] = (
-        "many repeated jobs: the graph, with an estimate per neighbour, is read, shuffled and written in each"
+        "the longest chains of jobs: each reads, shuffles and writes the graph with an estimate per neighbour"
     )
     source: ClassVar[str] = "Lü, Zhou, Zhang, Stanley 2016; Montresor, De Pellegrini, Miorandi 2011"
+    result: ClassVar[str] = (
+        "`vertex<TAB>core<TAB>0<TAB>n1:e1 n2:e2 ...`, with the last estimate that each neighbour sent"
+    )
+    verified: ClassVar[str] = (
+        "every core number, and the counted sum of them, equals that of NetworKit's CoreDecomposition, which removes "
+        "vertices one by one"
+    )
     variants: ClassVar[Mapping[str, Variant]] = {
         "paper": Variant(
-            about="estimates fall until a whole iteration changes none",
+            about="estimates start as degrees and fall to the h-index of the neighbours' estimates, until an "
+            "iteration changes none",
             jobs=("friend-lists", "iteration 1", "..."),
             command="k-core",
         )

@@ -30,21 +30,31 @@ VERIFY_EDGE_BYTES = 250
 class LabelPropagation(GraphWorkload):
     """All labels change at once; on bipartite parts they may alternate forever, so the iterations are bounded."""
 
-    summary: ClassVar[str] = "finds communities: each vertex takes the label that most of its neighbours have"
-    stresses: ClassVar[str] = (
-        "shuffle of many small records: in each iteration two messages per edge, and the whole graph"
+    summary: ClassVar[str] = (
+        "finds communities: each vertex takes the most frequent label among its own and its neighbours'"
     )
-    source: ClassVar[str] = "Raghavan, Albert, Kumara 2007; ties to the smallest label as in LDBC Graphalytics"
+    stresses: ClassVar[str] = (
+        "the shuffle of many small records: two messages per edge and the whole graph in each iteration"
+    )
+    source: ClassVar[str] = (
+        "Raghavan, Albert, Kumara 2007; synchronous, with ties to the smallest label, as in "
+        "LDBC Graphalytics (CDLP), plus the vertex's own vote"
+    )
+    result: ClassVar[str] = "`vertex<TAB>label<TAB>flag<TAB>neighbours`; flag 1 if the last iteration changed the label"
+    verified: ClassVar[str] = (
+        "every label, and the counters, equal those of the same rule as products of sparse matrices (scipy); the "
+        "verdict states NetworKit's modularity of the communities"
+    )
     variants: ClassVar[Mapping[str, Variant]] = {
         "paper": Variant(
-            about="synchronous; the own label has a vote; ties to the smallest label",
+            about="all labels change at once; the vertex's own label has a vote; the smallest label wins a tie",
             jobs=("friend-lists", "iteration 1", "..."),
             command="label-propagation",
         )
     }
     defaults: ClassVar[Mapping[str, str]] = {"iterations": "5"}
     option_help: ClassVar[Mapping[str, str]] = {
-        "iterations": "the most that run",
+        "iterations": "the largest number of iterations",
     }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:

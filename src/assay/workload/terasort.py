@@ -37,12 +37,21 @@ _COPIES = 5
 class TeraSort(MadeWorkload):
     """A total order by a partition into key ranges that is sampled from the input."""
 
-    summary: ClassVar[str] = "sorts 100-byte records by their 10-byte keys into one total order"
-    stresses: ClassVar[str] = "shuffle and disks alike: all of the input is read, spilled, shipped, merged and written"
-    source: ClassVar[str] = "hadoop-mapreduce-examples, TeraGen and TeraSort, unchanged"
+    summary: ClassVar[str] = "sorts records of 100 bytes by their first 10 bytes into a total order"
+    stresses: ClassVar[str] = "everything: each byte is read, spilled, shuffled, merged and written once"
+    source: ClassVar[str] = (
+        "TeraSort and TeraValidate of hadoop-mapreduce-examples, unchanged; the records are TeraGen's, byte for byte"
+    )
+    result: ClassVar[str] = "the sorted records; for `validate` TeraValidate's report"
+    verified: ClassVar[str] = (
+        "one pass over the sorted records: as many records and the same sum of CRC-32 checksums as were generated, "
+        "and no key below the previous key; `validate` reports the same checksum and no disorder"
+    )
     variants: ClassVar[Mapping[str, Variant]] = {
-        "stock": Variant(about="as Hadoop has it", jobs=("sort",)),
-        "validate": Variant(about="reads sorted records and checks their order, with TeraValidate", jobs=("validate",)),
+        "stock": Variant(about="as Hadoop ships it", jobs=("sort",)),
+        "validate": Variant(
+            about="TeraValidate reads records that staging has sorted, and checks their order", jobs=("validate",)
+        ),
     }
     defaults: ClassVar[Mapping[str, str]] = {"size": "1GB"}
     option_help: ClassVar[Mapping[str, str]] = {"size": "all records together; a multiple of 100 bytes"}

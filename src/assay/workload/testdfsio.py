@@ -42,18 +42,23 @@ class TestDfsIo(MadeWorkload):
     """Files of one size, written or read by as many map tasks at once as containers fit."""
 
     __test__ = False  # its name is Hadoop's, not a test's
-    summary: ClassVar[str] = "writes or reads files of one size, one map task per file"
-    stresses: ClassVar[str] = "HDFS reads or writes and nothing else: no shuffle, no computation"
-    source: ClassVar[str] = "hadoop-mapreduce-client-jobclient's tests, TestDFSIO, unchanged; thesis section 6.1"
+    summary: ClassVar[str] = "writes or reads files of equal size, with a map task per file"
+    stresses: ClassVar[str] = "a stream per map task to or from HDFS, and nothing else"
+    source: ClassVar[str] = "TestDFSIO of hadoop-mapreduce-client-jobclient's tests, unchanged; thesis, section 6.1"
+    result: ClassVar[str] = "the files (`write`), and figures in the record's `summary`"
+    verified: ClassVar[str] = (
+        "number and lengths of the files; samples of their content at start, middle and end; the bytes that tasks and"
+        " file system counted; throughput equals bytes over times"
+    )
     variants: ClassVar[Mapping[str, Variant]] = {
         "write": Variant(about="writes the files", jobs=("write",)),
-        "read": Variant(about="reads files that a write has staged", jobs=("read",)),
+        "read": Variant(about="reads files that staging has written", jobs=("read",)),
     }
     defaults: ClassVar[Mapping[str, str]] = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
     option_help: ClassVar[Mapping[str, str]] = {
-        "files": "number of files; each has a map task of its own",
-        "file_size": "length of each file (TestDFSIO's own MB is MiB here)",
-        "buffer_size": "bytes per call of write or read",
+        "files": "number of files and of map tasks",
+        "file_size": "length of each file; `128MiB` is what TestDFSIO calls 128MB",
+        "buffer_size": "bytes per call of write or read; Hadoop's default",
     }
 
     def __init__(self, spec: WorkloadSpec, base: str) -> None:
