@@ -6,7 +6,7 @@ import sys
 import click
 import pytest
 
-from assay.cli import cli, main
+from assay.cli import SUMMARIES, cli, main
 from assay.cli.context import Duration, Number, UserPath
 from tests.report.made_runs import made_run, made_trials, write_run
 
@@ -109,7 +109,14 @@ def test_no_durations(text):
 def test_every_path_and_number_of_a_command_is_checked():
     commands = [cli]
     for group in commands:
-        commands += group.commands.values() if isinstance(group, click.Group) else []
+        if isinstance(group, click.Group):
+            commands += [group.get_command(None, name) for name in group.list_commands(None)]
     kinds = {type(parameter.type) for command in commands for parameter in command.params}
     assert {UserPath, Number} <= kinds
     assert not kinds & {click.Path, click.File, type(click.FLOAT)}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_command_s_summary_is_the_first_sentence_of_its_help(name):
+    command = cli.get_command(None, name)
+    assert command.help.split("\n\n")[0].replace("\n", " ").strip() == SUMMARIES[name]

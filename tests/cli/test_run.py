@@ -52,7 +52,7 @@ class Command:
         self.facts = MACHINE
         self.began = []
         monkeypatch.chdir(folder)
-        monkeypatch.setattr("assay.cli.run.trial_parts", self.parts)
+        monkeypatch.setattr("assay.kinds.trial_parts", self.parts)
         monkeypatch.setattr("assay.cli.run.remove_left_overs", list)
         monkeypatch.setattr("assay.cli.run.report_run", lambda folder, console: None)
 

@@ -1,10 +1,77 @@
 """`assay cluster`: clusters that stay up."""
 
 import json
+import os
+from contextlib import closing
 
 import click
+from rich.console import Console
 
+from assay.cli.console import ConsoleDisplay
 from assay.cli.context import find_installation, open_console
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.model.naming import nearest
+from assay.model.platform import ClusterSpec
+from assay.plan.settings import resolve, shipped_profiles
+from assay.platform import held
+from assay.platform.held import Held
+from assay.probe.left_overs import remove_left_overs
+from assay.run import interruptible
+
+
+def cluster_up(settings: str, installation: Installation, console: Console) -> None:
+    """Start an embedded cluster, leave it running, and print what to export."""
+    profiles = shipped_profiles()
+    if settings not in profiles:
+        raise BadInputError(f"unknown settings profile {settings!r}; {nearest(settings, list(profiles))}")
+    with closing(ConsoleDisplay(console)) as display, interruptible():
+        display.step("start cluster")
+        properties = resolve(settings, profiles).properties
+        started = held.up(installation, ClusterSpec(), os.environ, properties, display)
+    _say(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
+    _say(console, "It asks nobody for a password: whoever can log in to this machine can run jobs on it as you.")
+    _say(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
+    _say(console, f"its own `hadoop` command: {started.details['hadoop']}")
+    _say(console, f"web pages: {started.details['namenode_url']} and {started.details['history_url']}")
+
+
+def cluster_down(installation: Installation, console: Console) -> None:
+    """Stop clusters that were left running and remove what killed commands left behind."""
+    ended = held.down(installation.state)
+    for one in ended:
+        _say(console, f"stopped {one.id}: {len(one.processes)} processes, {len(one.directories)} directories")
+    gone = remove_left_overs()
+    for what in gone:
+        _say(console, f"removed what a killed run left behind ({what})")
+    if not ended and not gone:
+        _say(console, "nothing to stop")
+
+
+def print_status(installation: Installation, console: Console) -> None:
+    """Everything that is held now, one block each."""
+    for one in held.status(installation.state):
+        print_held(one, console)
+    if not held.status(installation.state):
+        _say(console, "no cluster is running, and nothing was left behind")
+
+
+def status_json(installation: Installation) -> list[dict[str, object]]:
+    """The same as data."""
+    return [one.model_dump(mode="json") for one in held.status(installation.state)]
+
+
+def print_held(lease: Held, console: Console) -> None:
+    """One lease: what it is, and where."""
+    _say(console, f"{lease.id}: {lease.state}, {len(lease.processes)} processes")
+    for directory in lease.directories:
+        _say(console, f"  directory {directory}")
+    for name, value in lease.details.items():
+        _say(console, f"  {name} {value}")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 @click.group()
@@ -20,8 +87,6 @@ def up(settings: str) -> None:
     \b
     Example:  assay cluster up
     """
-    from assay.commands.cluster import cluster_up
-
     cluster_up(settings, find_installation(), open_console())
 
 
@@ -32,8 +97,6 @@ def down() -> None:
     \b
     Example:  assay cluster down
     """
-    from assay.commands.cluster import cluster_down
-
     cluster_down(find_installation(), open_console())
 
 
@@ -45,8 +108,6 @@ def status(*, as_json: bool) -> None:
     \b
     Example:  assay cluster status
     """
-    from assay.commands.cluster import print_status, status_json
-
     if as_json:
         click.echo(json.dumps(status_json(find_installation()), indent=1))
     else:

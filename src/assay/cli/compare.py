@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import click
 from rich.console import Console
 
+from assay.cli.context import FORMS, UserPath, open_console
 from assay.cli.report import Form, emit, find_browser, json_lines, print_page, uncollected
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
@@ -70,3 +72,16 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
         yield f"{',' if place else ''}{json.dumps(name)}:"
         yield from json_lines(RunFolder(folder))
     yield "}"
+
+
+@click.command()
+@click.argument("folders", type=UserPath(), nargs=-1, required=True, metavar="RUN RUN...")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into this directory.")
+@click.option("--out", type=UserPath(), help="File for the page, or for --format.")
+def compare(folders: tuple[Path, ...], form: Form | None, out: Path | None) -> int:
+    """Compare runs: a table, and the page comparison.html. Different machines are never pooled.
+
+    \b
+    Example:  assay compare runs/laptop runs/server
+    """
+    return compare_runs(folders, form, out, open_console())

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from assay.model.installation import Installation
 
 
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FORMS = ["html", "md", "csv", "json", "pdf"]
+OUT_HELP = "Folder for the records; a new one under runs/ by default."
+
+
 def open_console(*, error: bool = False) -> "Console":
     """Standard output; standard error where the output is a script's."""
     from assay.cli.console import SafeConsole

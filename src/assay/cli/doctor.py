@@ -1,11 +1,15 @@
 """`assay doctor`: what this machine has, what is missing, and what was left behind."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import click
+
+from assay.cli.context import FAILED, find_installation
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes, machine_facts
 from assay.media.emulated.held import drives
@@ -123,3 +127,20 @@ def _left_overs(installation: Installation) -> list[Finding]:
         )
         for held in status(installation.state)
     ]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor(*, as_json: bool) -> int:
+    """Show what this machine has, what it lacks for Assay, and what was left behind.
+
+    \b
+    Example:  assay doctor
+    """
+    found = findings(find_installation())
+    if as_json:
+        click.echo(json.dumps([finding.model_dump() for finding in found], indent=1))
+    else:
+        for finding in found:
+            click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
+    return FAILED if any(finding.state == "broken" for finding in found) else 0

@@ -3,8 +3,10 @@
 import os
 from pathlib import Path
 
+import click
 from rich.console import Console
 
+from assay.cli.context import OUT_HELP, UserPath, find_installation, open_console
 from assay.cli.run import run_experiment
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.requirements import missing
@@ -21,7 +23,7 @@ BACKING_BYTES, MEMORY_BYTES = 4 << 30, 7 << 30
 """What must be free in shared memory, and of memory in all, for the drives' backing files to lie there."""
 
 
-def quickstart(out: Path | None, installation: Installation, console: Console) -> int:
+def run_quickstart(out: Path | None, installation: Installation, console: Console) -> int:
     """Compare an emulated hard disk, an SSD and zero storage delay; where that can't be, disk and memory, and say why.
 
     The emulated drives' backing files lie in memory where there is enough, so that no disk of this machine is in the
@@ -59,3 +61,16 @@ def _unbounded(installation: Installation) -> list[str]:
     except BadInputError as error:
         return [str(error)]
     return []
+
+
+@click.command()
+@click.option("--out", type=UserPath(), help=OUT_HELP)
+def quickstart(out: Path | None) -> int:
+    """Is an SSD worth it? One job on an emulated hard disk, an SSD and without storage delay, in five minutes.
+
+    Where drives can't be emulated, it compares the disk here with memory.
+
+    \b
+    Example:  assay quickstart
+    """
+    return run_quickstart(out, find_installation(), open_console())

@@ -12,8 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+import click
 from rich.console import Console
 
+from assay.cli.context import FORMS, UserPath, open_console
 from assay.model.doubt import Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
@@ -215,3 +217,31 @@ def exit_code(folder: Path) -> int:
 def _code(run: Gathered) -> int:
     whole = len(run.records) == len(run.plan.trials) and not run.damaged
     return 0 if whole and all(record.outcome is Outcome.PASS for record in run.records) else FAILED
+
+
+@click.command()
+@click.argument("folder", type=UserPath())
+@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
+@click.option(
+    "--rows",
+    type=click.Choice(["combinations", "trials", "placements", "parts"]),
+    help="What a row of --format csv is; combinations by default. `placements` has what storage costs and what each "
+    "placement saves, `parts` the same for each job and phase.",
+)
+@click.option("--out", type=UserPath(), help="File for --format; md, csv and json are printed without.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def report(folder: Path, form: Form | None, rows: Rows | None, out: Path | None, *, as_json: bool) -> int:
+    """Print a run's answer and write its page, RUN/report.html; or write one form of the report.
+
+    \b
+    Example:  assay report runs/quickstart-20260102-030405
+              assay report runs/mine --format csv --rows placements > answers.csv
+    """
+    form = form or ("json" if as_json else None)
+    if rows and form != "csv":
+        raise click.UsageError("--rows is of --format csv alone; add that, or leave it out")
+    if form:
+        return write_report(folder, form, rows or "combinations", out, open_console())
+    if out:
+        raise click.UsageError("--out is the file for --format; name a format, or leave it out for RUN/report.html")
+    return report_run(folder, open_console())

@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
+from assay.cli.context import OUT_HELP, Duration, UserPath, find_installation, open_console
 from assay.cli.report import exit_code, report_run
 from assay.host.lease import release_stale
 from assay.host.machine import machine_facts
-from assay.kinds import trial_parts
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -159,6 +160,8 @@ def run_experiment(
     Returns the exit code; raises BadInputError before anything starts.
     """
     began_s = time.monotonic()
+    from assay.kinds import trial_parts
+
     words = vocabulary(installation)
     full, more = plan_and_more(experiment, words)
     for doubt in full.doubts:
@@ -256,3 +259,24 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
         say(f"removed what a killed run left behind ({lease.id})")
     for what in remove_left_overs():
         say(f"removed what a killed run left behind ({what})")
+
+
+@click.command()
+@click.argument("experiment", type=UserPath())
+@click.option("--out", type=UserPath(), help=OUT_HELP)
+@click.option("--resume", is_flag=True, help="Run the unfinished trials of --out.")
+@click.option("--dry-run", is_flag=True, help="Only prepare the datasets; show the trials and what they need.")
+@click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
+@click.option("--for", "budget_s", type=Duration(), help="Repeat until all is decided, at most for this time (2h).")
+def run(
+    experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
+) -> int:
+    """Run an experiment: every trial of its plan, each recorded as soon as it ends.
+
+    \b
+    Example:  assay run experiments/quickstart.yaml --out runs/mine
+              assay run experiments/quickstart.yaml --out runs/mine --resume
+              assay run experiments/quickstart.yaml --only placement=ssd --for 20min
+    """
+    how = How(resume=resume, dry_run=dry_run, only=only, budget_s=budget_s)
+    return run_experiment(experiment, out, find_installation(), open_console(), how)

@@ -2,16 +2,31 @@
 
 import json
 
+import click
+
+from assay.cli.context import find_installation
 from assay.model.installation import Installation
-from assay.plan.reference import reference, schema
+from assay.plan import reference
 from assay.vocabulary import vocabulary
 
 
 def experiment_schema(installation: Installation) -> str:
     """The JSON schema of experiment files."""
-    return json.dumps(schema(vocabulary(installation)), indent=1) + "\n"
+    return json.dumps(reference.schema(vocabulary(installation)), indent=1) + "\n"
 
 
 def experiment_reference(installation: Installation) -> str:
     """The reference of experiment files, in markdown."""
-    return reference(schema(vocabulary(installation)))
+    return reference.reference(reference.schema(vocabulary(installation)))
+
+
+@click.command()
+@click.option("--markdown", is_flag=True, help="The reference, docs/reference/experiment.md, instead.")
+def schema(*, markdown: bool) -> None:
+    """Print the JSON schema of experiment files, with which editors complete and check them.
+
+    \b
+    Example:  assay schema > experiment.schema.json
+    """
+    text = experiment_reference if markdown else experiment_schema
+    click.echo(text(find_installation()), nl=False)
