@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from assay.commands.workloads import (
+from assay.cli.workloads import (
     experiment_text,
     print_workload,
     print_workloads,
     workload_json,
-    workloads_json,
     workloads_reference,
 )
 from assay.model.errors import BadInputError
@@ -64,7 +63,7 @@ def printed(show, *arguments):
 def test_the_list_has_them_all():
     shown = printed(print_workloads)
     assert all(name in shown for name in WORKLOADS)
-    assert {one["name"] for one in json.loads(json.dumps(workloads_json()))} == set(WORKLOADS)
+    assert json.loads(json.dumps([workload_json(name) for name in WORKLOADS]))
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

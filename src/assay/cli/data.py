@@ -1,11 +1,22 @@
-"""`assay data`: graphs to work on."""
+"""`assay data`: list, get, make and check datasets."""
 
 import json
+import shutil
+from contextlib import closing
 from pathlib import Path
 
 import click
+from rich.console import Console
 
-from assay.cli.context import Number, UserPath, find_installation, open_console
+from assay.cli.console import ConsoleDisplay
+from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
+from assay.host.files import possible
+from assay.input.opening import AnyDataset, check, listed, open_dataset
+from assay.model.doubt import Outcome
+from assay.model.errors import BadInputError
+from assay.model.input import DatasetSpec
+from assay.model.naming import printable
+from assay.report.words import Column, bytes_text, fitted
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 
@@ -23,12 +34,23 @@ def data_list(*, as_json: bool) -> None:
     \b
     Example:  assay data list
     """
-    from assay.commands.data import datasets_json, print_datasets
-
+    graphs = listed(find_installation().cache)
     if as_json:
-        click.echo(json.dumps(datasets_json(find_installation()), indent=1))
-    else:
-        print_datasets(find_installation(), open_console())
+        click.echo(json.dumps([one.model_dump(mode="json") for one in graphs], indent=1))
+        return
+    columns = [
+        Column("name", [one.name for one in graphs], name=True),
+        Column("graph", [one.title for one in graphs], name=True, rank=1),
+        Column("nodes", [f"{one.nodes:,}" for one in graphs]),
+        Column("edges", [f"{one.edges:,}" for one in graphs]),
+        Column("triangles", ["-" if one.triangles is None else f"{one.triangles:,}" for one in graphs]),
+        Column("download", ["-" if one.download_mb is None else f"{one.download_mb} MB" for one in graphs]),
+        Column("here", ["yes" if one.in_cache else "" for one in graphs]),
+    ]
+    console = open_console()
+    for line in fitted(columns, console.width):
+        _say(console, line)
+    _say(console, "assay data get NAME downloads one, assay data make NAME makes one like it")
 
 
 @data.command("get")
@@ -40,10 +62,7 @@ def data_get(name: str, to: Path | None) -> int:
     \b
     Example:  assay data get brightkite
     """
-    from assay.commands.data import bring
-    from assay.model.input import DatasetSpec
-
-    return bring(DatasetSpec(name=name, get=name), to, find_installation(), open_console())
+    return _bring(DatasetSpec(name=name, get=name), to)
 
 
 @data.command("make")
@@ -65,10 +84,7 @@ def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
     \b
     Example:  assay data make brightkite --seed 7 --to mine.tsv
     """
-    from assay.commands.data import bring
-    from assay.model.input import DatasetSpec
-
-    return bring(DatasetSpec(name=preset, make=preset, seed=seed, scale=scale), to, find_installation(), open_console())
+    return _bring(DatasetSpec(name=preset, make=preset, seed=seed, scale=scale), to)
 
 
 @data.command("check")
@@ -81,6 +97,65 @@ def data_check(name_or_file: str, form: str, header_lines: int | None) -> int:
     \b
     Example:  assay data check my-graph.txt.gz
     """
-    from assay.commands.data import check_dataset
+    return _check(_named(name_or_file, form, header_lines))
 
-    return check_dataset(name_or_file, form, header_lines, find_installation(), open_console())
+
+def _bring(spec: DatasetSpec, to: Path | None) -> int:
+    """Download or generate a dataset and check it; copy it to a file of the user's if asked. Returns the exit code."""
+    if to is not None and to.exists():
+        raise BadInputError(f"{to} is there already; name another file or remove it")
+    if to is not None and not to.parent.is_dir():
+        raise BadInputError(f"{to.parent} is not a folder; make it first, or name another file")
+    return _check(open_dataset(spec, find_installation().cache), to, brought=True)
+
+
+def _named(name_or_file: str, form: str, header_lines: int | None) -> AnyDataset:
+    """A file if there is one of that name, else a graph of the catalogue."""
+    installation = find_installation()
+    path = Path(name_or_file)
+    if name_or_file:
+        possible(path)
+    names = [one.name for one in listed(installation.cache)]
+    if path.exists() or name_or_file not in names:
+        if not path.is_file():
+            raise BadInputError(f"{name_or_file} is neither a file nor a graph's name; names are {', '.join(names)}")
+        name = path.name.split(".")[0]
+        spec = DatasetSpec.model_validate(
+            {"name": printable(name), "file": path.resolve(), "format": form, "header_lines": header_lines}
+        )
+    else:
+        given = "--header-lines" if header_lines is not None else "--format" if form != "auto" else None
+        if given is not None:
+            raise BadInputError(
+                f"{given} belongs to a file of yours, and {name_or_file} is a published graph; leave it out"
+            )
+        spec = DatasetSpec(name=name_or_file, get=name_or_file)
+    return open_dataset(spec, installation.cache)
+
+
+def _check(dataset: AnyDataset, to: Path | None = None, *, brought: bool = False) -> int:
+    """Prepare a dataset, compare its counts with what is known of it, print both. Returns the exit code."""
+    console = open_console()
+    with closing(ConsoleDisplay(console)) as display:
+        staged = dataset.prepare(display)
+        if to is not None:
+            shutil.copyfile(staged.path, to)
+        report = check(dataset, display)
+    if brought:
+        _say(console, f"{to or staged.path} ({bytes_text(staged.bytes)})")
+    facts = report.facts
+    triangles = f", {facts.triangles:,} triangles" if facts.triangles is not None else ""
+    _say(
+        console,
+        f"{report.name}: {facts.nodes:,} nodes, {facts.edges:,} edges, {facts.wedges:,} wedges "
+        f"({facts.wedges_by_id:,} in id order), sum of squared degrees {facts.degree_squares:,}{triangles}",
+    )
+    counts = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in report.counts.model_dump().items())
+    _say(console, f"file: {counts}")
+    for verdict in report.verdicts:
+        _say(console, f"{verdict.outcome}: {verdict.check} ({verdict.detail})")
+    return FAILED if any(verdict.outcome is Outcome.FAIL for verdict in report.verdicts) else 0
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -1,10 +1,20 @@
-"""`assay workloads`: what can be run."""
+"""`assay workloads`: list and show what can be run, and the reference page."""
 
 import json
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from assay.cli.context import open_console
+from assay.model.registry import WORKLOADS
+
+_MARK = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
 
 
 @click.group()
@@ -21,12 +31,10 @@ def workloads_list(*, as_json: bool, markdown: bool) -> None:
     \b
     Example:  assay workloads list
     """
-    from assay.commands.workloads import print_workloads, workloads_json, workloads_reference
-
     if markdown:
         click.echo(workloads_reference(), nl=False)
     elif as_json:
-        click.echo(json.dumps(workloads_json(), indent=1))
+        click.echo(json.dumps([workload_json(name) for name in WORKLOADS], indent=1))
     else:
         print_workloads(open_console())
 
@@ -40,9 +48,135 @@ def workloads_show(name: str, *, as_json: bool) -> None:
     \b
     Example:  assay workloads show terasort
     """
-    from assay.commands.workloads import print_workload, workload_json
-
     if as_json:
         click.echo(json.dumps(workload_json(name), indent=1))
     else:
         print_workload(name, open_console())
+
+
+def workload_json(name: str) -> dict[str, Any]:
+    """All that a workload says of itself, and an experiment that runs it. Raises BadInputError for an unknown name."""
+    kind = WORKLOADS.find(name)
+    return {
+        "name": name,
+        "summary": kind.summary,
+        "stresses": kind.stresses,
+        "source": kind.source,
+        "input": _input(name),
+        "result": kind.result,
+        "verified": kind.verified,
+        "variants": [
+            {"name": variant, "about": one.about, "jobs": list(one.jobs)} for variant, one in kind.variants.items()
+        ],
+        "options": [
+            {"name": option, "default": default, "about": kind.option_help.get(option, "")}
+            for option, default in kind.defaults.items()
+        ],
+        "experiment": experiment_text(name),
+    }
+
+
+def _input(name: str) -> str:
+    kind = WORKLOADS[name]
+    if not kind.makes_input:
+        return "graph"
+    if "input" in kind.path_options:
+        return "your `input`"
+    own = next((option for option in ("file", "directory") if option in kind.path_options), "")
+    return f"generated, or your `{own}`" if own else "generated"
+
+
+def workloads_reference() -> str:
+    """The reference page: its text, with the registry's tables at their marks."""
+    text = files("assay.workload").joinpath("reference.md").read_text()
+    rows = [
+        (
+            f"[`{one['name']}`](#{one['name']})",
+            ", ".join(f"`{variant['name']}`" for variant in one["variants"]),
+            one["input"],
+            one["stresses"],
+        )
+        for one in map(workload_json, WORKLOADS)
+    ]
+    overview = _markdown_table(("workload", "variants", "input", "stresses"), rows)
+    return _MARK.sub(lambda mark: _section(mark[1]), text.replace("<!-- workloads -->", overview))
+
+
+def _section(name: str) -> str:
+    shown = workload_json(name)
+    facts = [(heading, shown[heading]) for heading in ("source", "result", "verified")]
+    tables = [
+        f"{shown['summary'][0].upper()}{shown['summary'][1:]}.",
+        _markdown_table(("", ""), facts),
+        _markdown_table(
+            ("variant", "jobs", "algorithm"),
+            [(f"`{one['name']}`", ", ".join(one["jobs"]), one["about"]) for one in shown["variants"]],
+        ),
+    ]
+    if shown["options"]:
+        options = [
+            (f"`{one['name']}`", f"`{one['default']}`" if one["default"] else "", one["about"])
+            for one in shown["options"]
+        ]
+        tables.append(_markdown_table(("option", "default", "meaning"), options))
+    return "\n\n".join(tables)
+
+
+def _markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def experiment_text(name: str) -> str:
+    """The least that an experiment needs to run a workload on the disk under the working directory."""
+    kind = WORKLOADS[name]
+    options = "".join(f"\n      {option}: {text}" for option, text in kind.example.items())
+    options = f"\n    options:{options}" if options else ""
+    datasets = "" if kind.makes_input else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
+    workload = f"workloads:\n  - name: {name}{options}\n"
+    return f"experiment: {name}\n{workload}{datasets}media:\n  disk: directory\n"
+
+
+def print_workloads(console: Console) -> None:
+    """Each with what it does and what it stresses."""
+    table = Table(header_style="bold", padding=(0, 1, 0, 0), title="details: assay workloads show NAME")
+    table.add_column("name", no_wrap=True)
+    table.add_column("variants")
+    table.add_column("what it does, and what it stresses")
+    for name, kind in WORKLOADS.items():
+        does = escape(f"{kind.summary}\nstresses {kind.stresses}")
+        table.add_row(name, "\n".join(kind.variants), does, end_section=True)
+    console.print(table)
+
+
+def print_workload(name: str, console: Console) -> None:
+    """What it does, its variants, its options, an experiment."""
+    shown = workload_json(name)
+    _say(console, f"{name}: {shown['summary']}")
+    for heading in ("input", "result", "verified", "stresses", "source"):
+        _say(console, f"{heading}: {shown[heading]}")
+    _print_table(console, ("variant", "about", "jobs"), [
+        (one["name"], one["about"], ", ".join(one["jobs"])) for one in shown["variants"]
+    ])  # fmt: skip
+    if shown["options"]:
+        rows = [(one["name"], one["default"] or "-", one["about"]) for one in shown["options"]]
+        _print_table(console, ("option", "default", "about"), rows, no_wrap=2)
+    else:
+        _say(console, "no options")
+    _say(console, f"a minimal experiment:\n\n{shown['experiment']}")
+
+
+def _print_table(
+    console: Console, headings: tuple[str, ...], rows: list[tuple[str, str, str]], no_wrap: int = 0
+) -> None:
+    """The first `no_wrap` columns are never wrapped."""
+    table = Table(header_style="bold", padding=(0, 1, 0, 0))
+    for place, heading in enumerate(headings):
+        table.add_column(heading, no_wrap=place < no_wrap)
+    for name, *texts in rows:
+        table.add_row(name, *map(escape, texts))
+    console.print(table)
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
