@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def memory() -> None:
-    """Free memory, held while you measure on a virtual machine that would give it back to its host."""
+    """Hold free memory on a virtual machine whose host would take it back."""
 
 
 COMMANDS.add("memory", Command(memory, needs_checkout=True))
@@ -22,7 +22,7 @@ COMMANDS.add("memory", Command(memory, needs_checkout=True))
 
 @memory.command("hold")
 def _hold() -> None:
-    """Hold the free memory, until you release it. Programs get of it what they need, and the page cache too.
+    """Hold the free memory until you release it. Programs and the page cache still get what they need.
 
     \b
     Example:  assay memory hold
@@ -44,7 +44,7 @@ def _hold() -> None:
 
 @memory.command("release")
 def _release() -> None:
-    """Release what is held.
+    """Release the held memory.
 
     \b
     Example:  assay memory release

@@ -14,17 +14,16 @@ from assay.model.registry import COMMANDS
 
 NEEDS_CHECKOUT = {"quickstart", "run", "doctor", "cluster", "media"}
 SUMMARIES = {
-    "cluster": "A cluster of its own that stays until you stop it, for working with Hadoop by hand.",
-    "compare": "Compare runs: a table, and the page comparison.html. Different machines are never pooled.",
-    "data": "Datasets: the published graphs, graphs generated like them, and files of your own.",
-    "doctor": "Show what this machine has, what it lacks for Assay, and what was left behind.",
-    "media": "Storage media: profiles of drives, and emulated drives mounted for working with them by hand.",
-    "quickstart": "Is an SSD worth it? One job on an emulated hard disk, an SSD and without storage delay, in five "
-    "minutes.",
-    "report": "Print a run's answer and write its page, RUN/report.html; or write one form of the report.",
-    "run": "Run an experiment: every trial of its plan, each recorded as soon as it ends.",
-    "schema": "Print the JSON schema of experiment files, with which editors complete and check them.",
-    "workloads": "Workloads: what each computes, what it stresses, its variants and options.",
+    "cluster": "Start and stop a Hadoop cluster on this machine, to work with by hand.",
+    "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
+    "data": "List, download, generate and check graphs.",
+    "doctor": "Show what this machine has, what it lacks, and what killed runs left behind.",
+    "media": "List, attach and calibrate storage media and emulated drives.",
+    "quickstart": "Answer in five minutes whether an SSD is worth it for one job.",
+    "report": "Print a run's answer and write its page, or write another form of the report.",
+    "run": "Run the trials of an experiment. Each is recorded as soon as it ends.",
+    "schema": "Print the JSON schema of experiment files, for editors.",
+    "workloads": "List and describe the workloads.",
 }
 """The core's commands, each a module of this package with a click command of its name, and its help's first line."""
 
@@ -103,7 +102,7 @@ class _Commands(click.Group):
 def cli(context: click.Context) -> None:
     """Which storage do my Hadoop jobs need, and what would I gain?
 
-    Start with `assay quickstart`; then write an experiment of your own and `assay run` it.
+    Start with `assay quickstart`. Then write your own experiment and start it with `assay run`.
     """
     command = context.invoked_subcommand or ""
     measures = command in NEEDS_CHECKOUT or (command in COMMANDS and COMMANDS[command].needs_checkout)

@@ -76,7 +76,7 @@ def _say(console: Console, text: str) -> None:
 
 @click.group()
 def cluster() -> None:
-    """A cluster of its own that stays until you stop it, for working with Hadoop by hand."""
+    """Start and stop a Hadoop cluster on this machine, to work with by hand."""
 
 
 @cluster.command("up")
@@ -101,7 +101,7 @@ def down() -> None:
 
 
 @cluster.command("status")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def status(*, as_json: bool) -> None:
     """Show running clusters and what was left behind.
 

@@ -76,10 +76,15 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
 
 @click.command()
 @click.argument("folders", type=UserPath(), nargs=-1, required=True, metavar="RUN RUN...")
-@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into this directory.")
-@click.option("--out", type=UserPath(), help="File for the page, or for --format.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    help="Write only this form; html and pdf go into the working directory.",
+)
+@click.option("--out", type=UserPath(), help="The file to write.")
 def compare(folders: tuple[Path, ...], form: Form | None, out: Path | None) -> int:
-    """Compare runs: a table, and the page comparison.html. Different machines are never pooled.
+    """Compare runs in a table and on the page comparison.html. Different machines are never pooled.
 
     \b
     Example:  assay compare runs/laptop runs/server

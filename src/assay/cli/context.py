@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 FORMS = ["html", "md", "csv", "json", "pdf"]
-OUT_HELP = "Folder for the records; a new one under runs/ by default."
+OUT_HELP = "Folder for the records; by default a new folder under runs/."
 
 
 def open_console(*, error: bool = False) -> "Console":

@@ -23,13 +23,13 @@ FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 
 @click.group()
 def data() -> None:
-    """Datasets: the published graphs, graphs generated like them, and files of your own."""
+    """List, download, generate and check graphs."""
 
 
 @data.command("list")
-@click.option("--json", "as_json", is_flag=True, help="With sources, licences and citations, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print sources, licences and citations too, as JSON.")
 def data_list(*, as_json: bool) -> None:
-    """List the graphs that can be downloaded, or generated, by name.
+    """List the graphs that can be downloaded or generated.
 
     \b
     Example:  assay data list
@@ -72,14 +72,18 @@ def data_get(name: str, to: Path | None) -> int:
     type=click.IntRange(0, 2**31 - 1),
     default=1,
     show_default=True,
-    help="Another seed makes another graph of the same kind.",
+    help="Seed of the graph; each seed makes another graph of the same kind.",
 )
 @click.option(
-    "--scale", type=Number(), default=1.0, show_default=True, help="Fraction of the preset's nodes and edges."
+    "--scale",
+    type=Number(),
+    default=1.0,
+    show_default=True,
+    help="Size, as a fraction of the published nodes and edges.",
 )
 @click.option("--to", type=UserPath(), help="Also copy the file here.")
 def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
-    """Generate a graph like a published one: same nodes and edges, similar wedges and triangles.
+    """Generate a graph like a published graph: as many nodes and edges, about as many wedges and triangles.
 
     \b
     Example:  assay data make brightkite --seed 7 --to mine.tsv
@@ -90,9 +94,11 @@ def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
 @data.command("check")
 @click.argument("name_or_file")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="auto", show_default=True)
-@click.option("--header-lines", type=click.IntRange(min=0), help="Lines before the first edge, where it can't be told.")
+@click.option(
+    "--header-lines", type=click.IntRange(min=0), help="Number of lines before the first edge, if it is not clear."
+)
 def data_check(name_or_file: str, form: str, header_lines: int | None) -> int:
-    """Read a graph file (or a downloaded graph), count it, and compare with what is published.
+    """Read a graph file or a downloaded graph, count it, and compare the counts with the published counts.
 
     \b
     Example:  assay data check my-graph.txt.gz

@@ -130,9 +130,9 @@ def _left_overs(installation: Installation) -> list[Finding]:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def doctor(*, as_json: bool) -> int:
-    """Show what this machine has, what it lacks for Assay, and what was left behind.
+    """Show what this machine has, what it lacks, and what killed runs left behind.
 
     \b
     Example:  assay doctor

@@ -10,14 +10,14 @@ from assay.cli.context import Number, UserPath, find_installation, open_console
 
 @click.group()
 def media() -> None:
-    """Storage media: profiles of drives, and emulated drives mounted for working with them by hand."""
+    """List, attach and calibrate storage media and emulated drives."""
 
 
 @media.command("list")
 @click.argument("files", nargs=-1, metavar="[FILE.yaml]...")
-@click.option("--json", "as_json", is_flag=True, help="With all figures and their sources, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print all figures and their sources as JSON.")
 def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
-    """List the drive profiles, with files of your own, and the drives that are attached or were left behind.
+    """List the drive profiles, your own files too, and the drives that are attached or were left behind.
 
     \b
     Example:  assay media list my-drive.yaml
@@ -32,7 +32,7 @@ def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
 
 @media.command("show")
 @click.argument("profile")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def media_show(profile: str, *, as_json: bool) -> None:
     """Show every figure of a drive with its unit, basis and source.
 
@@ -49,17 +49,17 @@ def media_show(profile: str, *, as_json: bool) -> None:
 
 @media.command("calibrate")
 @click.argument("media", nargs=-1, required=True, metavar="MEDIUM...")
-@click.option("--seconds", type=Number(), help="How long each takes: 120 by default, 600 with --full.")
-@click.option("--full", is_flag=True, help="More block sizes, queue depths and streams.")
-@click.option("--again", is_flag=True, help="Measure although a calibration of the same device is stored.")
-@click.option("--profile-to", type=UserPath(), help="Also make a drive profile of it, in this YAML file.")
-@click.option("--name", help="The profile's name; the file's by default.")
-@click.option("--json", "as_json", is_flag=True, help="All points and facts as JSON.")
+@click.option("--seconds", type=Number(), help="Time for each medium; by default 120, with --full 600.")
+@click.option("--full", is_flag=True, help="Measure more block sizes, queue depths and streams.")
+@click.option("--again", is_flag=True, help="Measure even if a calibration of the same device is stored.")
+@click.option("--profile-to", type=UserPath(), help="Also write a drive profile to this YAML file.")
+@click.option("--name", help="The profile's name; by default the file's.")
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements and facts as JSON.")
 def media_calibrate(
     media: tuple[str, ...], *, seconds: float | None, full: bool, again: bool, profile_to: Path | None,
     name: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Measure media with fio: directories, or emulated drives by their profile's name or YAML file.
+    """Measure directories and emulated drives with fio. Name a drive by its profile's name or YAML file.
 
     \b
     Example:  assay media calibrate /mnt/disk wd10ezex
@@ -80,15 +80,15 @@ def media_calibrate(
 
 @media.command("attach")
 @click.argument("profile")
-@click.option("--size", help="Use only so much of the drive, from its start: 20GiB, 500GB. All of it by default.")
+@click.option("--size", help="Use only the first bytes of the drive, such as 20GiB or 500GB; by default all.")
 @click.option("--file-system", type=click.Choice(["ext4", "xfs"]), default="ext4", show_default=True)
-@click.option("--at", type=UserPath(), help="An empty directory to mount it on.")
-@click.option("--backing", type=UserPath(), help="Directory of the sparse backing file; .assay/work.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--at", type=UserPath(), help="The mount point: an empty or new directory.")
+@click.option("--backing", type=UserPath(), help="Directory of the sparse backing file; by default .assay/work.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def media_attach(
     profile: str, size: str | None, file_system: str, at: Path | None, backing: Path | None, *, as_json: bool
 ) -> None:
-    """Mount an emulated drive, empty, and leave it so: a shipped profile by name, or a YAML file of your own.
+    """Attach an emulated drive, mounted and empty. PROFILE is a shipped profile's name or your own YAML file.
 
     \b
     Example:  assay media attach wd10ezex --size 20GiB --at /mnt/hdd
@@ -105,9 +105,11 @@ def media_attach(
 
 @media.command("detach")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "everything", is_flag=True, help="All that no run is using, with what crashes left behind.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Detach all drives that no run is using, and what crashes left behind."
+)
 def media_detach(names: tuple[str, ...], *, everything: bool) -> int:
-    """Unmount emulated drives (by profile, id or mount point) and throw away what is on them.
+    """Detach emulated drives, named by profile, id or mount point, and delete what is on them.
 
     \b
     Example:  assay media detach wd10ezex

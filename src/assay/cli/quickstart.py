@@ -66,9 +66,10 @@ def _unbounded(installation: Installation) -> list[str]:
 @click.command()
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 def quickstart(out: Path | None) -> int:
-    """Is an SSD worth it? One job on an emulated hard disk, an SSD and without storage delay, in five minutes.
+    """Answer in five minutes whether an SSD is worth it for one job.
 
-    Where drives can't be emulated, it compares the disk here with memory.
+    The job runs on an emulated hard disk, on an emulated SSD and without storage delay. If drives can't be
+    emulated, it runs on the disk under the working directory and in memory.
 
     \b
     Example:  assay quickstart

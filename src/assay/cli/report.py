@@ -221,17 +221,19 @@ def _code(run: Gathered) -> int:
 
 @click.command()
 @click.argument("folder", type=UserPath())
-@click.option("--format", "form", type=click.Choice(FORMS), help="Only this form; html and pdf into the run's folder.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS), help="Write only this form; html and pdf go into the run's folder."
+)
 @click.option(
     "--rows",
     type=click.Choice(["combinations", "trials", "placements", "parts"]),
-    help="What a row of --format csv is; combinations by default. `placements` has what storage costs and what each "
+    help="The rows of --format csv; by default combinations. `placements` has what storage costs and what each "
     "placement saves, `parts` the same for each job and phase.",
 )
-@click.option("--out", type=UserPath(), help="File for --format; md, csv and json are printed without.")
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--out", type=UserPath(), help="File for --format; by default md, csv and json are printed.")
+@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 def report(folder: Path, form: Form | None, rows: Rows | None, out: Path | None, *, as_json: bool) -> int:
-    """Print a run's answer and write its page, RUN/report.html; or write one form of the report.
+    """Print a run's answer and write its page, or write another form of the report.
 
     \b
     Example:  assay report runs/quickstart-20260102-030405

@@ -264,14 +264,19 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
 @click.command()
 @click.argument("experiment", type=UserPath())
 @click.option("--out", type=UserPath(), help=OUT_HELP)
-@click.option("--resume", is_flag=True, help="Run the unfinished trials of --out.")
-@click.option("--dry-run", is_flag=True, help="Only prepare the datasets; show the trials and what they need.")
-@click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; repeatable.")
-@click.option("--for", "budget_s", type=Duration(), help="Repeat until all is decided, at most for this time (2h).")
+@click.option("--resume", is_flag=True, help="Run the unfinished trials in the folder of --out.")
+@click.option("--dry-run", is_flag=True, help="Only prepare the inputs and print the trials and what they need.")
+@click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; may be repeated.")
+@click.option(
+    "--for",
+    "budget_s",
+    type=Duration(),
+    help="Repeat until everything is decided, but at most for this time, such as 2h.",
+)
 def run(
     experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
 ) -> int:
-    """Run an experiment: every trial of its plan, each recorded as soon as it ends.
+    """Run the trials of an experiment. Each is recorded as soon as it ends.
 
     \b
     Example:  assay run experiments/quickstart.yaml --out runs/mine

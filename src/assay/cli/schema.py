@@ -21,9 +21,9 @@ def experiment_reference(installation: Installation) -> str:
 
 
 @click.command()
-@click.option("--markdown", is_flag=True, help="The reference, docs/reference/experiment.md, instead.")
+@click.option("--markdown", is_flag=True, help="Print the reference page as Markdown instead.")
 def schema(*, markdown: bool) -> None:
-    """Print the JSON schema of experiment files, with which editors complete and check them.
+    """Print the JSON schema of experiment files, for editors.
 
     \b
     Example:  assay schema > experiment.schema.json

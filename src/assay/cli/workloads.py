@@ -19,7 +19,7 @@ _MARK = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
 
 @click.group()
 def workloads() -> None:
-    """Workloads: what each computes, what it stresses, its variants and options."""
+    """List and describe the workloads."""
 
 
 @workloads.command("list")
@@ -41,7 +41,7 @@ def workloads_list(*, as_json: bool, markdown: bool) -> None:
 
 @workloads.command("show")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def workloads_show(name: str, *, as_json: bool) -> None:
     """Show a workload's variants with their jobs, its options, and an experiment to start from.
 
