@@ -7,7 +7,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.plan.grid import only
-from tests.plan.test_make import GOOD, plan_of
+from tests.plan.test_make import GOOD, WORDS, plan_of
 
 SORT = """\
 experiment: demo
@@ -264,3 +264,29 @@ def test_a_choice_that_nothing_meets_is_refused(tmp_path):
     plan = plan_of(tmp_path, SORT + "exclude: [{settings: customs, placement: hdd}]\n")
     with pytest.raises(BadInputError, match="no trial has all of --only settings=customs --only placement=hdd"):
         only(plan, ["settings=customs", "placement=hdd"])
+
+
+def test_store_engine_nodes_and_network_are_factors(tmp_path):
+    words = WORDS._replace(
+        stores=("hdfs", "toy"), engines=("mapreduce", "toy"), nodes=(1, 3), networks=("none", "ring")
+    )
+    seams = "store: [hdfs, toy]\nengine: [mapreduce, toy]\ncluster: {nodes: [1, 3], network: [none, ring]}\n"
+    plan = plan_of(tmp_path, GOOD + seams, words)
+    seen = Counter(levels(plan, "store", "engine", "nodes", "network"))
+    assert set(seen) == set(product(["hdfs", "toy"], ["mapreduce", "toy"], ["1", "3"], ["none", "ring"]))
+    assert set(seen.values()) == {24}
+    for trial in plan.trials:
+        cluster = trial.cluster
+        own = (trial.store, trial.engine, str(cluster.nodes), cluster.network)
+        assert own == tuple(trial.factors[name] for name in ("store", "engine", "nodes", "network"))
+    assert {trial.factors["nodes"] for trial in plan_of(tmp_path, GOOD).trials} == {"1"}
+
+
+def test_nodes_can_be_zipped_swept_and_chosen(tmp_path):
+    words = WORDS._replace(nodes=(1, 3), networks=("none", "ring"))
+    seams = "cluster: {nodes: [1, 3], network: [none, ring]}\n"
+    zipped = plan_of(tmp_path, GOOD + seams + "zip: [nodes, network]\n", words)
+    assert set(levels(zipped, "nodes", "network")) == {("1", "none"), ("3", "ring")}
+    swept = plan_of(tmp_path, GOOD + seams + "design: one-at-a-time\nbase: {nodes: 1, network: none}\n", words)
+    assert set(levels(swept, "nodes", "network")) == {("1", "none"), ("3", "none"), ("1", "ring")}
+    assert {trial.cluster.nodes for trial in only(swept, ["nodes=3"]).trials} == {3}

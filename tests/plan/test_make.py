@@ -33,10 +33,10 @@ repetitions: 3
 """
 
 
-def plan_of(tmp_path: Path, text: str):
+def plan_of(tmp_path: Path, text: str, words: Vocabulary = WORDS):
     file = tmp_path / "demo.yaml"
     file.write_text(text)
-    return make_plan(file, WORDS)
+    return make_plan(file, words)
 
 
 def test_every_combination_comes_once_per_repetition(tmp_path):
@@ -143,6 +143,7 @@ def test_an_existing_cluster_has_one_medium_of_its_own(tmp_path):
     plan = plan_of(tmp_path, text)
     assert {medium.kind for trial in plan.trials for medium in trial.media} == {"existing"}
     assert plan.trials[0].cluster.conf_dir == tmp_path / "conf"
+    assert {(trial.cluster.nodes, trial.factors["nodes"]) for trial in plan.trials} == {(None, "existing")}
 
 
 MIXED = """\

@@ -20,7 +20,7 @@ from assay.host.machine import machine_facts
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.model.trial import Estimate, Plan, Trial
+from assay.model.trial import DEFAULT_LEVELS, Estimate, Plan, Trial
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
 from assay.plan.portable import portable
@@ -34,8 +34,6 @@ from assay.stats.duration_history import Expected, earlier
 from assay.stats.fit import prior_of
 from assay.vocabulary import vocabulary
 
-# Levels of factors that say nothing.
-_PLAIN = {"", "none", "all", "paper", "default"}
 _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 
@@ -59,8 +57,12 @@ def _about(plan: Plan, needs: Needs) -> str:
 def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
     """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
     factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
-    further = [f"{name}={level}" for name, level in trial.levels.items() if level not in _PLAIN]
-    named = [value for name, value in factors.items() if name not in trial.levels and value not in _PLAIN]
+    further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]
+    named = [
+        value
+        for name, value in factors.items()
+        if name not in trial.levels and value not in DEFAULT_LEVELS.get(name, ())
+    ]
     turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"
     time = f", {duration_text(estimate.seconds)} in earlier records" if estimate and estimate.records else ""
     return f"  {trial.id}: {', '.join([*named, *further, turn])}{time}"

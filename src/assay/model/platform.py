@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.progress import Progress
@@ -34,45 +34,37 @@ MOST_WHOLE = 2**31 - 1
 """What Hadoop takes for a whole number in most places."""
 
 
+EXISTING = "existing"
+"""The level of what an existing cluster has of its own, such as the number of its nodes."""
+
+
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
     `embedded` is started fresh by Assay; `existing` is found through the Hadoop configuration in `conf_dir`.
     `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
     `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
-    `limit_memory_bytes` bounds what all daemons and containers together may use, page cache included, and
-    `limit_cpus` how many cores' worth of time; None is no bound.
+    `nodes` is how many hosts there are (None: an existing cluster has its own), `network` the one that Assay emulates
+    between them (`none`: there is none). `limit_memory_bytes` bounds what all daemons and containers together may use,
+    page cache included, and `limit_cpus` how many cores' worth of time; None is no bound.
     """
 
-    kind: Literal["embedded", "existing"] = Field(
-        default="embedded",
-        description="`embedded`: a new cluster of one node for each trial. `existing`: your cluster. With "
-        "`conf_dir` it is `existing`.",
-    )
-    conf_dir: Path | None = Field(
-        default=None, description="The Hadoop configuration directory of an existing cluster; required there."
-    )
-    starts: Literal["brisk", "stock"] = Field(
-        default="brisk",
-        description="`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see "
-        "[settings](settings.md#starts)). Embedded only.",
-    )
-    memory_mb: int = Field(
-        default=8192,
-        ge=1,
-        le=MOST_WHOLE,
-        strict=True,
-        description="Memory that the NodeManager offers to containers. Embedded only.",
-    )
-    vcores: int = Field(
-        default=8,
-        ge=1,
-        le=MOST_WHOLE,
-        strict=True,
-        description="Cores that the NodeManager offers to containers. Embedded only.",
-    )
+    kind: Literal["embedded", "existing"] = "embedded"
+    conf_dir: Path | None = None
+    starts: Literal["brisk", "stock"] = "brisk"
+    memory_mb: int = Field(default=8192, ge=1, le=MOST_WHOLE)
+    vcores: int = Field(default=8, ge=1, le=MOST_WHOLE)
+    nodes: int | None = Field(default=1, ge=1)
+    network: str = "none"
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _existing_nodes(cls, given: Any) -> Any:
+        """Nobody chose the nodes of an existing cluster."""
+        existing = isinstance(given, dict) and given.get("kind") == "existing"
+        return {"nodes": None, **given} if existing else given
 
 
 StorageType = Literal["DISK", "SSD", "ARCHIVE"]

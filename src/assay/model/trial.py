@@ -10,7 +10,7 @@ from pydantic import model_validator
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.input import DatasetSpec
-from assay.model.platform import ClusterSpec
+from assay.model.platform import EXISTING, ClusterSpec
 
 Role = Literal["input", "intermediate", "output"]
 ROLES: tuple[Role, ...] = ("input", "intermediate", "output")
@@ -172,15 +172,18 @@ class SettingsSpec(Frozen):
 DEFAULT_PROBES, NO_PROBES = "default", "none"
 """The levels of `probes` that need no plug-in."""
 
+HDFS, MAPREDUCE = "hdfs", "mapreduce"
+
 
 class Trial(Frozen):
     """One run of one combination of factors. `id` is unique in its plan and names the trial's folder.
 
-    `media` are those that the placement names, each once. With `strict_placement` bytes that landed elsewhere make
-    the trial fail instead of raising a doubt. `levels` are those of the experiment's further factors by name: Hadoop
-    properties with several levels, and `replication`; they are among the trial's properties too. A `warm_up` trial is
-    recorded and counts in no figure. A `zero_delay` trial is the baseline of an experiment: all its roles are on a
-    drive without delays, which is no drive to buy.
+    `store` is the storage subsystem that holds the data, `engine` what executes the jobs, both by their registered
+    names. `media` are those that the placement names, each once. With `strict_placement` bytes that landed elsewhere
+    make the trial fail instead of raising a doubt. `levels` are those of the experiment's further factors by name:
+    Hadoop properties with several levels, and `replication`; they are among the trial's properties too. A `warm_up`
+    trial is recorded and counts in no figure. A `zero_delay` trial is the baseline of an experiment: all its roles are
+    on a drive without delays, which is no drive to buy.
     """
 
     id: str
@@ -190,6 +193,8 @@ class Trial(Frozen):
     placement: Placement
     strict_placement: bool = False
     settings: SettingsSpec
+    store: str = HDFS
+    engine: str = MAPREDUCE
     cluster: ClusterSpec
     cache: Literal["cold", "warm"]
     probes: str = DEFAULT_PROBES
@@ -208,12 +213,28 @@ class Trial(Frozen):
             "dataset": self.dataset.name,
             "placement": self.placement.name,
             "settings": self.settings.name,
+            "store": self.store,
+            "engine": self.engine,
+            "nodes": nodes_level(self.cluster.nodes),
+            "network": self.cluster.network,
             "memory": memory_level(self.cluster.limit_memory_bytes),
             "cpus": cpus_level(self.cluster.limit_cpus),
             "cache": self.cache,
             "probes": self.probes,
             **self.levels,
         }
+
+
+DEFAULT_LEVELS: Mapping[str, Collection[str]] = {
+    "variant": {"paper"}, "options": {""}, "dataset": {"none"}, "store": {HDFS}, "engine": {MAPREDUCE},
+    "nodes": {"1", EXISTING}, "network": {"none"}, "memory": {"all"}, "cpus": {"all"}, "probes": {DEFAULT_PROBES},
+}  # fmt: skip
+"""Levels of factors that a short line about a trial need not name."""
+
+
+def nodes_level(count: int | None) -> str:
+    """A number of nodes as tables show it."""
+    return EXISTING if count is None else str(count)
 
 
 def cpus_level(count: float | None) -> str:

@@ -54,6 +54,19 @@ def check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: V
             check_word(path, line_of(tree, [*place, "get"]), "catalogue name", dataset.get, vocabulary.catalogue)
 
 
+def check_levels(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> None:
+    """Raises BadInputError for a store, an engine, a network or a number of nodes that there is not."""
+    cluster = experiment.cluster
+    for place, what, given, offered in (
+        (["store"], "store", experiment.store, vocabulary.stores),
+        (["engine"], "engine", experiment.engine, vocabulary.engines),
+        (["cluster", "network"], "network", cluster.network, vocabulary.networks),
+        (["cluster", "nodes"], "number of nodes", list(map(str, cluster.nodes)), list(map(str, vocabulary.nodes))),
+    ):
+        for at, word in enumerate(given):
+            check_word(path, line_of(tree, [*place, at]), what, word, offered)
+
+
 def check_word(path: Path, line: int | None, what: str, word: str, words: Sequence[str]) -> None:
     """Raises BadInputError for a word that is none of these."""
     if word not in words:

@@ -11,9 +11,18 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from assay.model.base import Frozen
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.naming import HOW, MOST_NAME_CHARACTERS, size_of, unprintable
-from assay.model.platform import ClusterSpec
+from assay.model.platform import MOST_WHOLE
 from assay.model.registry import PROBE_SETS
-from assay.model.trial import DEFAULT_PROBES, DEFAULT_WORTH, MOST_DIRECTORIES, NO_PROBES, ROLES, ZERO_DELAY
+from assay.model.trial import (
+    DEFAULT_PROBES,
+    DEFAULT_WORTH,
+    HDFS,
+    MAPREDUCE,
+    MOST_DIRECTORIES,
+    NO_PROBES,
+    ROLES,
+    ZERO_DELAY,
+)
 from assay.plan.settings import Profile, Prose, Text
 
 
@@ -46,8 +55,6 @@ def cluster_short(value: Any) -> Any:
     """`embedded` alone names a kind; `conf_dir` alone means an existing cluster."""
     if isinstance(value, str):
         return {"kind": value}
-    if isinstance(value, dict) and (wrong := {"limit_memory_bytes", "limit_cpus"} & set(value)):
-        raise ValueError(f"cluster has no {min(wrong)}; bounds are the experiment's own `memory` and `cpus`")
     if isinstance(value, dict) and "conf_dir" in value and "kind" not in value:
         return {"kind": "existing", **value}
     return value
@@ -294,6 +301,45 @@ class DatasetEntry(DatasetSpec):
         return self
 
 
+# Names that a registry or a list in the code offers, one or many.
+Names = Annotated[list[str], BeforeValidator(one_or_many, json_schema_input_type=str | list[str]), Field(min_length=1)]
+NodeCounts = Annotated[
+    list[Whole], BeforeValidator(one_or_many, json_schema_input_type=Whole | list[Whole]), Field(min_length=1)
+]
+
+
+class ClusterEntry(Frozen):
+    """A cluster: its kind's name alone, or a map."""
+
+    kind: Literal["embedded", "existing"] = Field(
+        default="embedded",
+        description="`embedded`: a new cluster for each trial. `existing`: your cluster. With `conf_dir` it is "
+        "`existing`.",
+    )
+    conf_dir: Path | None = Field(
+        default=None, description="The Hadoop configuration directory of an existing cluster; required there."
+    )
+    nodes: NodeCounts = Field(default=[1], description="Numbers of nodes; today one. Embedded only.")
+    network: Names = Field(
+        default=["none"],
+        description="The network that Assay emulates between the nodes: today `none`. Embedded only.",
+    )
+    starts: Literal["brisk", "stock"] = Field(
+        default="brisk",
+        description="`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see "
+        "[settings](settings.md#starts)). Embedded only.",
+    )
+    memory_mb: Whole = Field(
+        default=8192,
+        ge=1,
+        le=MOST_WHOLE,
+        description="Memory that the NodeManager offers to containers. Embedded only.",
+    )
+    vcores: Whole = Field(
+        default=8, ge=1, le=MOST_WHOLE, description="Cores that the NodeManager offers to containers. Embedded only."
+    )
+
+
 COPIES = "dfs.replication"
 CacheState = Literal["cold", "warm"]
 
@@ -305,17 +351,13 @@ OnePlacement = Annotated[
     BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float]),
 ]
 OneCluster = Annotated[
-    ClusterSpec, BeforeValidator(cluster_short, json_schema_input_type=Literal["embedded"] | ClusterSpec)
+    ClusterEntry, BeforeValidator(cluster_short, json_schema_input_type=Literal["embedded"] | ClusterEntry)
 ]
 Cpus = Annotated[Number, Field(gt=0)]
 Copies = Annotated[Whole, Field(ge=1, le=512)]
 Factors = Annotated[list[str], Field(min_length=2)]
-Several = Annotated[
-    list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text]), Field(min_length=1)
-]
-
 Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_input_type=Factors | list[Factors])]
-Combined = Annotated[Mapping[str, Several], Field(min_length=1)]
+Combined = Annotated[Mapping[str, Levels], Field(min_length=1)]
 
 
 def _probe_levels() -> list[str]:
@@ -410,7 +452,14 @@ class ExperimentFile(Frozen):
             "DataNode and always keeps one copy; asking for more raises a doubt.",
         )
     )
-    cluster: OneCluster = Field(default=ClusterSpec(), description="Which cluster to run on.")
+    store: Names = Field(
+        default=[HDFS],
+        description="The storage subsystem that holds the data: `hdfs`. Several levels make it a factor.",
+    )
+    engine: Names = Field(
+        default=[MAPREDUCE], description="What executes the jobs: `mapreduce`. Several levels make it a factor."
+    )
+    cluster: OneCluster = Field(default=ClusterEntry(), description="Which cluster to run on.")
     memory: Annotated[list[Bytes], BeforeValidator(one_or_many, json_schema_input_type=Bytes | list[Bytes])] = Field(
         default=[],
         min_length=1,
@@ -498,7 +547,7 @@ class ExperimentFile(Frozen):
                 )
             if named := next((one for one in self.probes if one in PROBE_SETS), None):
                 raise ValueError(f"probes: there are none on an existing cluster, and so no {named}; leave probes out")
-            own = sorted({"starts", "memory_mb", "vcores"} & self.cluster.model_fields_set)
+            own = sorted({"starts", "memory_mb", "vcores", "nodes", "network"} & self.cluster.model_fields_set)
             if own:
                 raise ValueError(
                     f"cluster: {own[0]} belongs to a cluster of Assay's own, and this one is there already; leave "

@@ -24,9 +24,11 @@ from assay.model.trial import (
     WorkloadSpec,
     cpus_level,
     memory_level,
+    nodes_level,
     pure,
 )
 from assay.plan.check import (
+    check_levels,
     check_properties,
     check_values,
     check_word,
@@ -247,6 +249,8 @@ def axes_of(experiment: ExperimentFile, named: Named, place: int) -> list[Axis]:
     copies = experiment.replication
     memory: Sequence[int | None] = experiment.memory or [None]
     cpus: Sequence[float | None] = experiment.cpus or [None]
+    existing = experiment.cluster.kind == "existing"
+    nodes: Sequence[int | None] = [None] if existing else experiment.cluster.nodes
     datasets = named.datasets if named.needs_dataset[place] else [NO_DATASET]
     return [
         Axis(WORKLOAD, [_workload_axes(experiment, named, place)]),
@@ -254,6 +258,10 @@ def axes_of(experiment: ExperimentFile, named: Named, place: int) -> list[Axis]:
         axis("settings", ((one, one.name) for one in named.settings)),
         *_properties(experiment, named, place),
         *([axis(REPLICATION, ((count, str(count)) for count in copies))] if copies else []),
+        axis("store", ((one, one) for one in experiment.store)),
+        axis("engine", ((one, one) for one in experiment.engine)),
+        axis("nodes", ((count, nodes_level(count)) for count in nodes)),
+        axis("network", ((one, one) for one in experiment.cluster.network)),
         axis("memory", ((size, memory_level(size)) for size in memory)),
         axis("cpus", ((count, cpus_level(count)) for count in cpus)),
         axis("cache", ((one, one) for one in experiment.cache)),
@@ -301,6 +309,7 @@ def plan_and_more(path: Path, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tu
     """
     experiment, tree = load(path)
     check_words(path, experiment, tree, vocabulary)
+    check_levels(path, experiment, tree, vocabulary)
     check_values(path, experiment, tree)
     refuse_reserved(path, experiment, tree)
     refuse_unjudged(path, experiment, tree)
@@ -417,8 +426,15 @@ class _TrialMaker:
             placement=placement,
             strict_placement=self._experiment.placement_check == "error",
             settings=settings.model_copy(update={"properties": {**settings.properties, **properties}}),
+            store=level["store"],
+            engine=level["engine"],
             cluster=self._cluster.model_copy(
-                update={"limit_memory_bytes": level["memory"], "limit_cpus": level["cpus"]}
+                update={
+                    "nodes": level["nodes"],
+                    "network": level["network"],
+                    "limit_memory_bytes": level["memory"],
+                    "limit_cpus": level["cpus"],
+                }
             ),
             cache=level["cache"],
             probes=level["probes"],
@@ -445,8 +461,12 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
         ("cache", list(experiment.cache)),
         ("probes", list(experiment.probes)),
         ("replication", [str(count) for count in experiment.replication]),
+        ("store", experiment.store),
+        ("engine", experiment.engine),
     ):
         refuse_doubles(path, line_of(tree, [what]), what, given)
+    refuse_doubles(path, line_of(tree, ["cluster", "nodes"]), "nodes", list(map(str, experiment.cluster.nodes)))
+    refuse_doubles(path, line_of(tree, ["cluster", "network"]), "network", experiment.cluster.network)
     for name, values in experiment.hadoop.items():
         refuse_equal(path, line_of(tree, ["hadoop", name]), name, values)
     for own in named.own_levels:
@@ -455,11 +475,12 @@ def _refuse_doubles(path: Path, experiment: ExperimentFile, tree: Any, named: Na
 
 
 def _cluster(experiment: ExperimentFile, folder: Path) -> ClusterSpec:
-    if experiment.cluster.conf_dir is None:
-        return experiment.cluster
-    conf_dir = absolute(folder, experiment.cluster.conf_dir)
+    spec = ClusterSpec(**experiment.cluster.model_dump(exclude={"nodes", "network"}))
+    if spec.conf_dir is None:
+        return spec
+    conf_dir = absolute(folder, spec.conf_dir)
     if not (conf_dir / "core-site.xml").is_file():
         raise BadInputError(
             f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"
         )
-    return experiment.cluster.model_copy(update={"conf_dir": conf_dir})
+    return spec.model_copy(update={"conf_dir": conf_dir})

@@ -11,8 +11,6 @@ from assay.plan.settings import shipped_profiles
 from assay.plan.source import Vocabulary
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Set by the plan from `memory` and `cpus`, not by people.
-_NOT_WRITTEN = {"ClusterSpec": ("limit_memory_bytes", "limit_cpus")}
 
 Schema = dict[str, Any]
 
@@ -21,9 +19,6 @@ def schema(vocabulary: Vocabulary) -> Schema:
     """The schema with the names that may be used in its places. Every key of an experiment has its description."""
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
-    for name, keys in _NOT_WRITTEN.items():
-        for key in keys:
-            del definitions[name]["properties"][key]
     for part in _within(whole):
         if isinstance(part.get("title"), str):
             del part["title"]
@@ -37,6 +32,15 @@ def schema(vocabulary: Vocabulary) -> Schema:
     whole["properties"]["media"]["additionalProperties"] = False
     named["anyOf"].insert(0, {"enum": ["directory", "memory", *sorted(vocabulary.profiles)]})
     whole["properties"]["settings"]["anyOf"].insert(0, {"enum": list(shipped_profiles())})
+    cluster = definitions["ClusterEntry"]["properties"]
+    for key, names in (
+        (whole["properties"]["store"], vocabulary.stores),
+        (whole["properties"]["engine"], vocabulary.engines),
+        (cluster["network"], vocabulary.networks),
+        (cluster["nodes"], vocabulary.nodes),
+    ):
+        _one, many = key["anyOf"]
+        key["anyOf"] = [{"enum": list(names)}, {**many, "items": {"enum": list(names)}}]
     return {"$schema": DIALECT, "title": "Experiment of Assay", **whole}
 
 
@@ -75,7 +79,7 @@ _NAMES = {
     "MediumEntry": "[medium](#media)",
     "PlacementEntry": "[placement](#placement)",
     "Profile": "[profile](#profiles)",
-    "ClusterSpec": "[cluster](#cluster)",
+    "ClusterEntry": "[cluster](#cluster)",
 }
 _TEXT = {"string", "boolean", "integer", "number"}
 WHOLE = "ExperimentFile"

@@ -12,7 +12,7 @@ from assay.host.yaml_file import line_of, plain, read_tree, shown
 from assay.model.errors import BadInputError
 from assay.model.input import DATASET, DatasetSpec
 from assay.model.naming import nearest
-from assay.model.trial import WorkloadSpec
+from assay.model.trial import HDFS, MAPREDUCE, WorkloadSpec
 from assay.plan.experiment import ExperimentFile
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Vocabulary(NamedTuple):
 
     `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
     `path_options` has the names of each workload's options that are paths, with their defaults.
+    `stores`, `engines`, `nodes` and `networks` are the levels of the factors of these names.
     `properties` are those that Hadoop knows, with the values of its own tables of defaults, empty where these have
     none; no property at all where Hadoop is not there to ask. `check_workload` and `check_dataset` raise BadInputError
     for what a workload's options, or a dataset's scale, can't be.
@@ -52,6 +53,10 @@ class Vocabulary(NamedTuple):
     presets: Sequence[str]
     catalogue: Sequence[str]
     profiles: Sequence[str]
+    stores: Sequence[str] = (HDFS,)
+    engines: Sequence[str] = (MAPREDUCE,)
+    nodes: Sequence[int] = (1,)
+    networks: Sequence[str] = ("none",)
     own_input: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}
     properties: Mapping[str, str] = {}

@@ -40,7 +40,9 @@ def _setup(record: Record, change: Changed | None) -> dict[str, str]:
     facts = medium_facts(record)
     properties = {name: value for name, value in trial.settings.properties.items() if name not in trial.levels}
     found = dict(_flat("dataset", trial.dataset.model_dump(exclude={"name"})))
-    found |= _flat("cluster", trial.cluster.model_dump(exclude={"limit_memory_bytes", "limit_cpus"}))
+    found |= _flat(
+        "cluster", trial.cluster.model_dump(exclude={"nodes", "network", "limit_memory_bytes", "limit_cpus"})
+    )
     found |= _flat("settings", properties)
     for medium in trial.media:
         digest = facts[medium.name][MEDIUM_FACTS.index("profile_digest")]

@@ -158,6 +158,10 @@ class Group(Frozen):
     options: str
     dataset: str
     settings: str
+    store: str
+    engine: str
+    nodes: str
+    network: str
     memory: str
     cpus: str
     cache: str
