@@ -46,11 +46,14 @@ class Outcome(StrEnum):
 
 
 class Verdict(Frozen):
-    """What one check found about one output."""
+    """The result of a check of an output."""
 
     check: str
+    """What was checked."""
     outcome: Outcome
+    """The result."""
     detail: str
+    """What was seen."""
 
 
 def verdict(check: str, *, passed: bool, detail: str) -> Verdict:

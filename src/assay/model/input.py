@@ -23,20 +23,23 @@ class Graph(NamedTuple):
 
 
 class GraphFacts(Frozen):
-    """Counts that size a graph workload.
-
-    `wedges_by_id` is the number of open triads listed when each edge points to the larger id (triangle
-    counting), `wedges_by_degree` when it points to the end of higher degree, or the larger id of equal degrees (absent
-    in records of earlier versions); `degree_squares` the sum of squared degrees (mutual friends).
-    """
+    """Counts of a simple graph: without directions, self loops and repeated edges."""
 
     nodes: int
+    """Vertices."""
     edges: int
+    """Edges."""
     wedges: int
+    """Pairs of edges that meet in a vertex: the sum of d(d-1)/2 over the degrees d."""
     wedges_by_id: int
+    """The same, counting only edges that lead to a larger id; `triangles` lists these."""
     wedges_by_degree: int | None = None
+    """The same, counting only edges that lead to a higher degree, or to a larger id of the same degree; null in
+    records of earlier versions."""
     degree_squares: int
+    """The sum of the squared degrees; `mutual-friends` sends about as many records."""
     triangles: int | None = None
+    """Triangles; null if counting takes long."""
 
     @property
     def most_wedges_by_degree(self) -> int:

@@ -12,22 +12,23 @@ from assay.model.progress import Progress
 
 
 class LimitUse(Frozen):
-    """A cluster's use of its bounds since its start; None where there is no bound, or the kernel does not tell.
-
-    `interface` is the control groups' version: in version 1 unwritten pages are not bounded by group, so writers are
-    held back later than in version 2. `memory_peak_bytes` is the most that was in use at once, page cache included;
-    `memory_limit_hits` how often memory had to be taken back because the bound was reached (usual, as the page cache
-    grows until then); `out_of_memory_kills` how many processes the kernel ended because nothing could be taken back;
-    `throttled_s` how long its threads together had to wait for their next share of processor time.
-    """
+    """A cluster's use of its bounds since its start; null if there is no bound or the kernel does not tell."""
 
     interface: str | None = None
+    """`version 1` or `version 2` of the control groups. Version 1 does not bound unwritten pages by group, so
+    writers are slowed down later."""
     memory_limit_bytes: int | None = None
+    """The bound of memory."""
     memory_peak_bytes: int | None = None
+    """The most memory in use at any time, page cache included."""
     memory_limit_hits: int | None = None
+    """How often memory was reclaimed at the bound. This is usual: the page cache grows until then."""
     out_of_memory_kills: int = 0
+    """Processes that the kernel ended because no memory could be reclaimed."""
     cpus: float | None = None
+    """The bound of processor time, in cores."""
     throttled_s: float | None = None
+    """Seconds that threads waited for their share of processor time, added up."""
 
 
 MOST_WHOLE = 2**31 - 1

@@ -22,15 +22,19 @@ PROCESSOR_TIME = "CPU_MILLISECONDS"  # of all tasks, among TASK_COUNTERS
 
 
 class Phases(Frozen):
-    """Average seconds per task in each phase, as the JobHistoryServer computes them (`avgMapTime`, ...).
+    """Average seconds per task in each phase, as the JobHistoryServer computes them over the successful attempts.
 
-    Over several jobs the averages are added up, as the thesis does for its iterative jobs.
+    Over several jobs the averages are added up.
     """
 
     map_s: float
+    """From launch to end of a map (`avgMapTime`)."""
     shuffle_s: float
+    """From launch of a reduce to the end of its shuffle (`avgShuffleTime`)."""
     merge_s: float
+    """From there to the end of its last merge (`avgMergeTime`; Hadoop calls it sort)."""
     reduce_s: float
+    """From there to its end (`avgReduceTime`)."""
 
     def __add__(self, other: "Phases") -> "Phases":
         return Phases(
@@ -45,26 +49,38 @@ NO_PHASES = Phases(map_s=0, shuffle_s=0, merge_s=0, reduce_s=0)
 
 
 class JobRecord(Frozen):
-    """One MapReduce job, with the times of its history in milliseconds since the epoch.
-
-    `active_s` are the seconds during which at least one attempt of its tasks ran, None where its tasks are not known:
-    the rest of its time is start-up and waiting.
-    """
+    """A job, from `/ws/v1/history/mapreduce/jobs/ID` and its counters. Times are milliseconds since the epoch."""
 
     name: str
+    """The job's name within its workload, such as `triads`."""
     id: str
+    """Hadoop's id."""
     state: str
+    """`SUCCEEDED`, for all jobs of a finished trial."""
     submitted_ms: int
+    """When the client submitted it (`submitTime`)."""
     started_ms: int
+    """When its application master began it (`startTime`)."""
     finished_ms: int
+    """When it ended (`finishTime`). *Elapsed* is this less `started_ms`."""
     maps: int
+    """Number of map tasks (`mapsTotal`)."""
     reduces: int
+    """Number of reduce tasks (`reducesTotal`)."""
     failed_maps: int = 0
+    """Number of failed map attempts (`failedMapAttempts`)."""
     failed_reduces: int = 0
+    """Number of failed reduce attempts (`failedReduceAttempts`)."""
     uberized: bool = False
+    """Whether its tasks ran in its application master; then its shuffle reads local files, and its times are not
+    comparable."""
     active_s: float | None = None
+    """Seconds during which at least one attempt of its tasks ran; the rest is start-up and waiting. Null if its
+    tasks are not known."""
     phases: Phases
+    """Averages per task."""
     counters: Counters
+    """Values by group and name, Hadoop's own and those of the jobs."""
 
     @property
     def elapsed_s(self) -> float:
@@ -78,46 +94,68 @@ class JobRecord(Frozen):
 
 
 class TaskAttempt(Frozen):
-    """One attempt of one task, as history and its counters tell it.
+    """An attempt of a task, from `.../tasks/ID/attempts` and its counters, failed attempts too.
 
-    Milliseconds since the epoch, 0 where a phase does not apply or its end is not known; bytes and the like by counter.
-    A killed attempt has no counters but those of its processor use. `container` is where its log lies; `reason` why it
-    failed or was killed, in Hadoop's words.
-
-    `cpu_ms` is its process tree's user and system time after the task's start-up (CPU_MILLISECONDS: Hadoop's Task takes
-    off what was used before it was initialised), `gc_ms` what collectors took of it in wall time (GC_TIME_MILLIS);
-    `physical_memory_bytes` its resident memory at the end. `map_output_bytes` are serialised records,
-    `map_output_materialized_bytes` the files of them, after combining and compression; `fetched_map_outputs`,
-    `failed_fetches` and `merged_map_outputs` are SHUFFLED_MAPS, FAILED_SHUFFLE and MERGED_MAP_OUTPUTS.
+    Times are milliseconds since the epoch, 0 if a phase does not apply. Counters are of the groups `FileSystemCounter`
+    and `TaskCounter`; a counter that an attempt lacks is 0, and a killed attempt has only those of its processor use.
+    They count what the task asked for; the page cache may have answered.
     """
 
     job: str
+    """The job's id."""
     attempt: str
+    """The attempt's id."""
     kind: Literal["map", "reduce"]
+    """The kind of task."""
     node: str
+    """The node's host name."""
     state: str
+    """Hadoop's state of the attempt, such as `SUCCEEDED`."""
     started_ms: int
+    """Launch of its container (`startTime`)."""
     shuffle_finished_ms: int
+    """End of the shuffle; 0 for maps."""
     merge_finished_ms: int
+    """End of the last merge; 0 for maps."""
     finished_ms: int
+    """End (`finishTime`)."""
     hdfs_read_bytes: int
+    """`HDFS_BYTES_READ`."""
     hdfs_written_bytes: int
+    """`HDFS_BYTES_WRITTEN`."""
     local_read_bytes: int
+    """`FILE_BYTES_READ`: intermediate data."""
     local_written_bytes: int
+    """`FILE_BYTES_WRITTEN`: intermediate data."""
     shuffled_bytes: int
+    """`REDUCE_SHUFFLE_BYTES`; 0 for maps."""
     spilled_records: int
+    """`SPILLED_RECORDS`."""
     input_records: int = 0
+    """`MAP_INPUT_RECORDS` or `REDUCE_INPUT_RECORDS`."""
     output_records: int = 0
+    """`MAP_OUTPUT_RECORDS` or `REDUCE_OUTPUT_RECORDS`."""
     map_output_bytes: int = 0
+    """`MAP_OUTPUT_BYTES`: the serialised records."""
     map_output_materialized_bytes: int = 0
+    """`MAP_OUTPUT_MATERIALIZED_BYTES`: their files, after combining and compression; 0 for reduces."""
     fetched_map_outputs: int = 0
+    """`SHUFFLED_MAPS`."""
     failed_fetches: int = 0
+    """`FAILED_SHUFFLE`."""
     merged_map_outputs: int = 0
+    """`MERGED_MAP_OUTPUTS`."""
     cpu_ms: int = 0
+    """`CPU_MILLISECONDS`: user and system time of its processes after the task's start-up (Hadoop subtracts what
+    was used before the task was initialised)."""
     gc_ms: int = 0
+    """`GC_TIME_MILLIS`: wall time of the garbage collectors."""
     physical_memory_bytes: int = 0
+    """`PHYSICAL_MEMORY_BYTES`: resident memory at the end."""
     container: str = ""
+    """The container's id (`assignedContainerId`)."""
     reason: str = ""
+    """Why it failed or was killed, in Hadoop's words (`diagnostics`)."""
 
     @property
     def task(self) -> str:
@@ -131,12 +169,16 @@ class TaskAttempt(Frozen):
 
 
 class Sample(Frozen):
-    """One reading of a probe: `value` of `series` at `time_ms` since the epoch; the series' name ends in its unit."""
+    """A sample of a probe."""
 
     probe: str
+    """The probe's name."""
     series: str
+    """The series' name, which ends in its unit."""
     time_ms: int
+    """End of the sampled time, in milliseconds since the epoch."""
     value: float
+    """The value."""
 
 
 Part = Literal["staging", "run", "write out", "collect"]
@@ -144,51 +186,58 @@ Basis = Literal["measured", "modelled", "estimated"]
 
 
 class Amount(Frozen):
-    """A probe's total over one part of a trial: `value` of `series`, whose name ends in its unit.
-
-    `subject` is what it is of: a medium, a group of processes, a pair of nodes, a component. `basis` says whether it
-    was counted by an instrument, computed by a model from what was counted, or estimated from something coarser.
-    """
+    """A probe's total over one interval of a trial."""
 
     probe: str
+    """The probe's name."""
     subject: str
+    """A medium, a group of processes, a pair of nodes, or a component."""
     series: str
+    """The series' name, which ends in its unit."""
     part: Part
+    """The interval."""
     value: float
+    """The total."""
     basis: Basis = "measured"
+    """Whether an instrument counted it, a model computed it from what was counted, or it was derived from something
+    coarser."""
 
 
 class Step(Frozen):
-    """One step of a trial's life (`stage`, `run`, `verify`) and how long it took."""
+    """A step of a trial."""
 
     name: str
+    """The step's name."""
     started_ms: int
+    """Its start, in milliseconds since the epoch."""
     seconds: float
+    """How long it took."""
 
 
 class Totals(Frozen):
-    """Sums over a trial's jobs, staging apart.
-
-    `elapsed_s` adds the jobs' elapsed times (start to end, as history has them), `submitted_s` their times from
-    submission to end, which include the wait for the application master.
-    """
+    """Sums over a trial's jobs. Staging has its own; the time between two jobs is in none."""
 
     elapsed_s: float
+    """The jobs' elapsed times added up: what reports call *elapsed*."""
     submitted_s: float
+    """The jobs' times from submission to end, which include the wait for the application master."""
     staging_submitted_s: float
+    """The same of the staging jobs."""
     phases: Phases
+    """The jobs' averages added up, phase by phase."""
     counters: Counters
+    """The jobs' counters added up."""
 
 
 class Output(Frozen):
-    """Where the workload's output was, how large it was, and what it says in short (`triangles: 494728`).
-
-    A quantity's unit is in its name, last.
-    """
+    """A workload's output."""
 
     path: str
+    """Its path in the store."""
     bytes: int
+    """Its size (one replica)."""
     summary: Mapping[str, int | float]
+    """The numbers that the workload itself reports, such as `triangles`; a unit comes last in the name."""
 
 
 class Status(StrEnum):
@@ -199,26 +248,46 @@ class Status(StrEnum):
 
 
 class Record(Frozen):
-    """All a trial left."""
+    """All that a trial left."""
 
     schema_version: Literal[2] = SCHEMA_VERSION
+    """The version of this form."""
     trial: Trial
+    """What was planned."""
     status: Status
+    """`finished`: all steps ran; whether the output is right is in the verdicts. `failed`: a step did not run;
+    `error` says why."""
     error: str | None = None
+    """One sentence, or null."""
     facts: Mapping[str, str]
+    """The machine, the media and the cluster."""
     settings: Mapping[str, str] = {}
+    """The effective Hadoop properties."""
     dataset: GraphFacts | None = None
+    """Counts of the graph; null without a graph, or if the trial failed before."""
     steps: tuple[Step, ...]
+    """The steps of the trial."""
     staging_jobs: tuple[JobRecord, ...] = ()
+    """The jobs that brought the input into its normal form."""
     jobs: tuple[JobRecord, ...] = ()
+    """The workload's jobs, in order."""
     totals: Totals | None = None
+    """Sums over `jobs`; null if there are none, or if the history of a job was lost (doubt `history-incomplete`)."""
     outputs: tuple[Output, ...] = ()
+    """The workload's outputs."""
     landed: tuple[Landed, ...] = ()
+    """Where each role's bytes landed; empty on an existing cluster."""
     limits: LimitUse | None = None
+    """The use of the bounds; null without bounds."""
     devices: Mapping[str, Mapping[str, object]] = {}
+    """What emulated drives did."""
     amounts: tuple[Amount, ...] = ()
+    """What probes counted, by interval; see [probes](probes.md). Empty on an existing cluster and with `probes:
+    none`."""
     verdicts: tuple[Verdict, ...] = ()
+    """The result of each check of the outputs."""
     doubts: tuple[Doubt, ...] = ()
+    """What limits the figures."""
 
     @property
     def outside_jobs_s(self) -> float | None:

@@ -7,45 +7,51 @@ from assay.model.doubt import Doubt
 
 
 class TaskPhases(Frozen):
-    """The finer phases of one task attempt, measured by the time stamps of its own log (resolution: 1 ms).
-
-    None where the log does not tell; of an attempt that did not come to its end only `start_s` and counts are told.
+    """The finer phases of a task attempt, from the time stamps of its own log (resolution: 1 ms).
 
     One after the other, from the container's launch (as history has it):
     map: `start_s`, `map_s`, `final_spill_s`, `merge_s`, `commit_s`;
     reduce: `start_s`, `shuffle_s`, `merge_s`, `reduce_s`, `commit_s`.
-
-    `start_s` is the process' start until it takes up its input. Hadoop reads, maps and collects record by record:
-    `map_s` is the three together, with whatever they wait for spills (and the writing, in a job without reducers).
-    `final_spill_s` is the wait for a spill under way and the last sort and spill. `reduce_s` too is several together:
-    reading the last merge pass, reducing and writing. A reducer's `merge_s` is the merging left when all is fetched.
-
-    Beside these: `spill_s` is how long a spill was under way during the map phase; `fetch_s` how long at least one
-    fetcher had a host to fetch from (the rest of `shuffle_s` is waiting for maps, or for memory);
-    `background_merge_s` how long a reducer merged while it shuffled or after.
-
-    `spills` counts sorted runs written: by a map from its buffer, by a reducer from the map outputs in its memory.
-    `merge_passes` counts, as Hadoop's Merger does, a map's passes over the partition that needed most, and a reducer's
-    over files on disk, the last one, which feeds the reduce function, included. `failed_fetches` counts map outputs
-    that a reducer could not fetch, each time it tried (the counter of an attempt that failed over it stays 0).
+    The others run beside these. A phase is null if the log does not show it; an attempt that did not come to its end
+    has only `start_s` and counts.
     """
 
     job: str
+    """The job's id."""
     attempt: str
+    """The attempt's id."""
     kind: Literal["map", "reduce"]
+    """The kind of task."""
     start_s: float | None = None
+    """From the start of the process until it reads its input."""
     map_s: float | None = None
+    """Reading, mapping and collecting, record by record, with waits for spills (and the writing, in a job without
+    reducers)."""
     final_spill_s: float | None = None
+    """Waiting for a running spill, and the last sort and spill."""
     shuffle_s: float | None = None
+    """Fetching map outputs."""
     merge_s: float | None = None
+    """A map's merge of its spills; the merging that a reduce has left when all is fetched."""
     reduce_s: float | None = None
+    """Reading the last merge pass, reducing and writing."""
     commit_s: float | None = None
+    """Committing the output."""
     spill_s: float | None = None
+    """How long a spill ran during the map phase."""
     fetch_s: float | None = None
+    """How long at least one fetcher had a host to fetch from; the rest of `shuffle_s` is waiting for maps or for
+    memory."""
     background_merge_s: float | None = None
+    """How long a reduce merged while it shuffled or after."""
     spills: int = 0
+    """Sorted runs written: by a map from its buffer, by a reduce from the map outputs in its memory."""
     merge_passes: int = 0
+    """As Hadoop's Merger counts: a map's passes over the partition that needed most, a reduce's over files on disk,
+    the last one included."""
     failed_fetches: int = 0
+    """Map outputs that a reduce could not fetch, each time that it tried (the counter of an attempt that failed for
+    it stays 0)."""
 
 
 class TaskHistory(Frozen):

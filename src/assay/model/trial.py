@@ -68,20 +68,22 @@ def pure(medium: str) -> Placement:
 
 
 class Landed(Frozen):
-    """Where a role's bytes really lay at one moment.
-
-    `when` is `staged` (before the jobs) or `run` (after them). `shares` are fractions of `bytes` by medium;
-    `bytes` are those of block files for input and output, those written into local directories for intermediates.
-    `of_bytes` are those that should have been found: the blocks' lengths as the NameNode knows them, what the tasks
-    counted as written; None where nobody counted. `trouble` is why the look was not a whole one.
-    """
+    """Where the bytes of a role lay at one moment."""
 
     role: Role
+    """The role."""
     when: Literal["staged", "run"]
+    """`staged`: before the jobs, of the input. `run`: after the jobs, of all roles."""
     bytes: int
+    """Input and output: the role's block files in the DataNode's directories. Intermediate data: spills and map
+    outputs, as they were closed during the run."""
     shares: Mapping[str, float]
+    """The fraction of `bytes` on each medium; empty for 0 bytes."""
     of_bytes: int | None = None
+    """What `bytes` should be: the blocks' lengths by the NameNode, or the jobs' counter `FILE_BYTES_WRITTEN` less
+    300,000 bytes per task for the job's configuration. Null if nothing counted it."""
     trouble: str | None = None
+    """Why the measurement is incomplete, or null."""
 
     @property
     def unseen(self) -> bool:
@@ -99,17 +101,18 @@ class Landed(Frozen):
 
 
 class NoisePrior(Frozen):
-    """The standard deviation of the logarithm of one trial's time (about its share: 0.05 is 5 %), before a run.
-
-    `freedom` is the weight of this prior in degrees of freedom. `source` says whether it is an assumption or comes
-    from earlier trials on this machine; then from `trials` trials of `workloads` workloads.
-    """
+    """What is assumed of the noise before a run's own trials show it."""
 
     deviation: float
+    """The standard deviation of the logarithm of one trial's time: 0.1 is about 10 %."""
     freedom: float
+    """Its weight in degrees of freedom."""
     source: Literal["assumption", "history"]
+    """`assumption` as shipped, or `history`: from earlier trials on this machine."""
     trials: int = 0
+    """The number of these trials."""
     workloads: int = 0
+    """The number of their workloads."""
 
 
 SHIPPED_PRIOR = NoisePrior(deviation=0.07, freedom=4, source="assumption")
@@ -176,32 +179,42 @@ HDFS, MAPREDUCE = "hdfs", "mapreduce"
 
 
 class Trial(Frozen):
-    """One run of one combination of factors. `id` is unique in its plan and names the trial's folder.
-
-    `store` is the storage subsystem that holds the data, `engine` what executes the jobs, both by their registered
-    names. `media` are those that the placement names, each once. With `strict_placement` bytes that landed elsewhere
-    make the trial fail instead of raising a doubt. `levels` are those of the experiment's further factors by name:
-    Hadoop properties with several levels, and `replication`; they are among the trial's properties too. A `warm_up`
-    trial is recorded and counts in no figure. A `zero_delay` trial is the baseline of an experiment: all its roles are
-    on a drive without delays, which is no drive to buy.
-    """
+    """One run of one combination of factors."""
 
     id: str
+    """Its number in the plan's order, its workload and its placement, such as `0003-triangles-ssd`; the name of its
+    folder."""
     workload: WorkloadSpec
+    """Name, variant, options, and Hadoop properties of its own."""
     dataset: DatasetSpec
+    """The input."""
     media: tuple[MediumSpec, ...]
+    """The media that the placement names, each once."""
     placement: Placement
+    """For each role a map from medium to fraction."""
     strict_placement: bool = False
+    """Whether bytes that landed elsewhere make the trial fail (`placement_check: error`)."""
     settings: SettingsSpec
+    """Name and properties."""
     store: str = HDFS
+    """The storage system that holds input and output."""
     engine: str = MAPREDUCE
+    """The program that executes the jobs."""
     cluster: ClusterSpec
+    """The platform and its bounds."""
     cache: Literal["cold", "warm"]
+    """The state of the page cache before the jobs."""
     probes: str = DEFAULT_PROBES
+    """Which probes measure the trial."""
     repetition: int
+    """From 1; 0 for a warm-up."""
     levels: Mapping[str, str] = {}
+    """Levels of Hadoop properties that have several, and of `replication`. They are among the trial's properties
+    too."""
     warm_up: bool = False
+    """Whether it only warmed up the machine, and counts in no figure."""
     zero_delay: bool = False
+    """Whether it is the zero-delay baseline: all roles on a drive without delays."""
 
     @cached_property
     def factors(self) -> Mapping[str, str]:
@@ -257,26 +270,32 @@ DEFAULT_WORTH = 0.10
 
 
 class Plan(Frozen):
-    """All trials of an experiment, in the order in which they run; `doubts` go with all of them.
-
-    `options` are those that the command was last given beside the experiment: `--only`, `--for` and their values.
-    `worth` is the reader's threshold: the share of time (0 to 0.9) that a placement must save to be worth it. `prior`
-    is what is assumed of this machine's noise. `placements` are the names of what is compared, in the experiment's
-    order: the first is what the others are compared with (empty in plans of before: the first in the alphabet).
-    `next` is what the experiment's author wants done after it.
-    """
+    """All trials of an experiment, in the order in which they run."""
 
     schema_version: Literal[2] = 2
+    """The version of this form."""
     experiment: str
+    """The experiment's name."""
     description: str
+    """The experiment's description."""
     seed: int
+    """The seed of the order."""
     trials: tuple[Trial, ...]
+    """All trials. `--for` adds each repetition before it begins; `--only` has the selected trials, and all others
+    after a later `--resume`."""
     doubts: tuple[Doubt, ...] = ()
+    """Doubts about the whole run."""
     options: tuple[str, ...] = ()
+    """`--only`, `--for` and their values, as last given."""
     worth: float = DEFAULT_WORTH
+    """The threshold: the share of time (0 to 0.9) that a placement must save to be worth it."""
     prior: NoisePrior = SHIPPED_PRIOR
+    """The prior of the noise."""
     placements: tuple[str, ...] = ()
+    """The names of the compared placements, in the experiment's order, without the zero-delay baseline. The first
+    is the base. Empty in plans of earlier versions: then the base is the first in alphabetical order."""
     next: str = ""
+    """The next step after this experiment, in a sentence of its author."""
 
 
 class Estimate(Frozen):
