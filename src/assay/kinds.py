@@ -16,21 +16,17 @@ from assay.host.lease import Lease
 from assay.host.machine import machine_facts
 from assay.input.graph_file import NoDataset
 from assay.input.opening import open_dataset
-from assay.media.directory import DirectoryMedium
-from assay.media.emulated.medium import EmulatedMedium
-from assay.media.existing import ExistingMedium
-from assay.media.memory import MemoryMedium
 from assay.model.engine import Engine
 from assay.model.errors import BadInputError
 from assay.model.input import Dataset
 from assay.model.installation import Installation
 from assay.model.instrument import Instrument, ProbeContext
-from assay.model.medium import Medium
+from assay.model.medium import Medium, kind_of
 from assay.model.platform import Cluster, Layout, RunningCluster
 from assay.model.probe import Probe, Scene
 from assay.model.registry import FACTS, PROBE_SETS, PROBES, WORKLOADS
 from assay.model.store import Placer, Store
-from assay.model.trial import DEFAULT_PROBES, NO_PROBES, Landed, MediumSpec, Trial
+from assay.model.trial import DEFAULT_PROBES, NO_PROBES, Landed, Trial
 from assay.model.workload import Workload
 from assay.plan.layout import POLICIES
 from assay.platform.distribution import find_distribution
@@ -73,17 +69,7 @@ class TrialParts:
 
     def media(self) -> tuple[Medium, ...]:
         """The media of the trial's placement."""
-        return tuple(self._medium(spec) for spec in self._trial.media)
-
-    def _medium(self, spec: MediumSpec) -> Medium:
-        """A directory without a path is the working directory."""
-        if spec.kind == "memory":
-            return MemoryMedium(spec, self._lease)
-        if spec.kind == "directory":
-            return DirectoryMedium(spec, self._lease, Path.cwd())
-        if spec.kind == "emulated":
-            return EmulatedMedium(spec, self._installation)
-        return ExistingMedium(spec, self._lease, self._installation.parts)
+        return tuple(kind_of(spec).open(spec, self._lease, self._installation) for spec in self._trial.media)
 
     @contextmanager
     def neutral(self) -> Iterator[Path]:

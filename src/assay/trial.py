@@ -52,8 +52,8 @@ from assay.stats.trial_doubts import (
     crowded,
     given_back,
     misplaced,
+    of_media,
     out_of_memory,
-    unlike_a_disk,
     unremembered,
     unseen,
 )
@@ -385,7 +385,7 @@ def _doubts(trial: Trial, cluster: Cluster, media: Sequence[Medium], findings: F
         *misplaced(trial, findings.landed),
         *unseen(trial, findings.landed),
         *(cached(trial, findings.jobs, findings.facts, findings.devices) if findings.histories_whole else ()),
-        *unlike_a_disk(trial, findings.facts),
+        *of_media(trial, findings.facts),
         *given_back(findings.facts),
         *out_of_memory(cluster.limit_use()),
         *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),

@@ -96,9 +96,7 @@ def test_two_media_on_one_real_device_count_each_byte_once_in_its_part(loop):
     )
     for one in layout.directories[1:]:
         one.mkdir()
-    disks = tuple(
-        WatchedDisk(medium=name, kind="directory", place=place, device=device, shared=True) for name in ("hdd", "tmp")
-    )
+    disks = tuple(WatchedDisk(medium=name, place=place, device=device, shared=True) for name in ("hdd", "tmp"))
     scene = Scene(layout=layout, disks=disks)
     with Ticking([DiskInstrument()]).attached(scene) as counted, BlockTraceProbe().attached(scene) as traced:
         written(place / "data" / "early", 8 * MIB)

@@ -164,7 +164,7 @@ def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
     ("changes", "message"),
     [
         ({"size_bytes": 2_000_000_000}, "more than the drive slow has"),
-        ({"size_bytes": 4096}, "too few: ext4 needs"),
+        ({"size_bytes": 2 << 20}, "too few: ext4 needs"),
         ({"size_bytes": 100 << 20, "file_system": "xfs"}, "too few: xfs needs"),
     ],
 )
@@ -301,7 +301,7 @@ def test_probes_are_told_of_the_device_the_emulator_and_its_log_of_requests(atta
     with medium.attached() as directory:
         disk = medium.watched_disk()
         assert medium.watched_disk() == disk
-        assert (disk.medium, disk.kind, disk.device) == ("hdd", "emulated", Path("/dev/loop7"))
+        assert (disk.medium, disk.own, disk.device) == ("hdd", True, Path("/dev/loop7"))
         assert (disk.place, disk.rotational, disk.shared) == (directory.parent, True, False)
         assert disk.log is not None
         assert (disk.log.name, disk.log.parent) == ("requests.log", directory.parents[1])

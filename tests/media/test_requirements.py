@@ -62,8 +62,8 @@ def test_a_profile_is_looked_for_first(bare, installation):
     medium = EmulatedMedium(MediumSpec(name="hdd", kind="emulated", profile="wd10ezx"), installation)
     with pytest.raises(BadInputError, match="did you mean 'wd10ezex'"):
         medium.space()
-    with pytest.raises(BadInputError, match="has no profile"):
-        EmulatedMedium(MediumSpec(name="hdd", kind="emulated"), installation).check()
+    with pytest.raises(BadInputError, match="needs a profile"):
+        EmulatedMedium(MediumSpec(name="hdd", kind="emulated"), installation)
 
 
 def test_root_without_the_right_to_mount(bare, installation, monkeypatch):

@@ -5,26 +5,33 @@ from pathlib import Path
 
 import pytest
 
+from assay.host.lease import Lease
 from assay.host.mounts import Mount
-from assay.model.medium import Watchable
+from assay.media.directory import block_device
+from assay.model.medium import kind_of
 from assay.model.platform import DaemonFacts, DataDirectory, Layout, LocalDirectory, Node, RunningCluster
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
 from assay.platform import scene
-from assay.platform.scene import block_device, build_scene, with_sharing
+from assay.platform.scene import build_scene, with_sharing
 from assay.testing.fakes import FakeMedium, Script
 
 
 class WatchedMedium(FakeMedium):
-    def watched_disk(self):
-        return WatchedDisk(medium=self.spec.name, kind="emulated", place=Path("/m"), device=Path("/dev/loop7"))
+    def watched_disk(self, directories):
+        return WatchedDisk(medium=self.spec.name, own=True, place=Path("/m"), device=Path("/dev/loop7"))
 
     def watched_processes(self):
         return (WatchedProcess(group="emulator", pid=77),)
 
 
-def medium(kind, name, of=FakeMedium):
-    return of(Script(), MediumSpec(name=name, kind=kind))
+def medium(name):
+    return WatchedMedium(Script(), MediumSpec(name=name, kind="emulated"))
+
+
+def opened(kind, name, tmp_path):
+    spec = MediumSpec(name=name, kind=kind)
+    return kind_of(spec).open(spec, Lease(tmp_path / "state", "test"), None)
 
 
 @pytest.fixture
@@ -50,7 +57,7 @@ def running(tmp_path):
 
 
 def test_daemons_the_emulator_and_assay_are_watched(running, layout):
-    built = build_scene(running, layout, (medium("emulated", "hdd", WatchedMedium),))
+    built = build_scene(running, layout, (medium("hdd"),))
     assert [(one.group, one.pid) for one in built.processes] == [
         ("nodemanager", 11), ("datanode", 12), ("emulator", 77), ("assay", os.getpid()),
     ]  # fmt: skip
@@ -61,16 +68,16 @@ def test_daemons_the_emulator_and_assay_are_watched(running, layout):
 
 
 def test_a_directory_has_its_mounts_device_and_memory_has_none(running, layout, tmp_path):
-    built = build_scene(running, layout, (medium("directory", "disk"), medium("memory", "ram")))
+    built = build_scene(running, layout, (opened("directory", "disk", tmp_path), opened("memory", "ram", tmp_path)))
     disk, ram = built.disks
-    assert (disk.medium, disk.kind, disk.place) == ("disk", "directory", tmp_path / "trial")
+    assert (disk.medium, disk.place) == ("disk", tmp_path / "trial")
     assert disk.shared, "the trial's own logs lie on it too"
     assert disk.device is None or disk.device.is_block_device()
-    assert (ram.kind, ram.device, ram.shared) == ("memory", None, False)
+    assert (ram.in_memory, ram.device, ram.shared) == (True, None, False)
 
 
-def test_a_medium_that_nothing_lies_on_is_no_disk(running, layout):
-    assert build_scene(running, layout, (medium("directory", "idle"),)).disks == ()
+def test_a_medium_that_nothing_lies_on_is_no_disk(running, layout, tmp_path):
+    assert build_scene(running, layout, (opened("directory", "idle", tmp_path),)).disks == ()
 
 
 def test_a_device_is_found_by_its_number_or_by_the_mounts_source(tmp_path):
@@ -95,10 +102,7 @@ class TestWhetherOthersUseADevice:
             numbers[layout.neutral] = neutral
             swaps.write_text(f"Filename Type Size Used Priority\n{swap} partition 1 0 -2\n")
             mounted = [Mount("8:1", point, "ext4", "/dev/sda1", "rw") for point in points]
-            disks = [
-                WatchedDisk(medium=name, kind="directory", place=tmp_path / name, device=Path("/dev/sda1"))
-                for name in media
-            ]
+            disks = [WatchedDisk(medium=name, place=tmp_path / name, device=Path("/dev/sda1")) for name in media]
             return [disk.shared for disk in with_sharing(disks, layout, mounted, swaps)]
 
         return told
@@ -114,15 +118,10 @@ class TestWhetherOthersUseADevice:
         assert shared("/mnt/disk", media=("disk", "other")) == [True, True]
 
     def test_an_emulated_drive_is_nobody_elses(self, layout, tmp_path):
-        drive = WatchedDisk(medium="hdd", kind="emulated", place=tmp_path, device=Path("/dev/loop7"))
+        drive = WatchedDisk(medium="hdd", own=True, place=tmp_path, device=Path("/dev/loop7"))
         assert with_sharing([drive], layout) == (drive,)
 
 
 def test_a_device_number_is_a_block_devices_own_or_that_of_what_lies_on_it(tmp_path):
     number = tmp_path.stat().st_dev
     assert scene._number_of(tmp_path / "absent" / "file") == f"{os.major(number)}:{os.minor(number)}"
-
-
-def test_only_media_that_can_be_watched_are_asked():
-    assert isinstance(medium("emulated", "hdd", WatchedMedium), Watchable)
-    assert not isinstance(medium("directory", "disk"), Watchable)

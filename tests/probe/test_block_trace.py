@@ -70,7 +70,7 @@ def placing(monkeypatch):
 
 
 def disk(tmp_path, **changes):
-    given = {"medium": "hdd", "kind": "emulated", "place": tmp_path, "device": Path("/dev/loop9"), **changes}
+    given = {"medium": "hdd", "own": True, "place": tmp_path, "device": Path("/dev/loop9"), **changes}
     return WatchedDisk(**given)
 
 
@@ -185,7 +185,7 @@ def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
     asked = []
     placing["direct"] = ((8717312 - (8 << 20), 8717312 - (8 << 20) + (2 << 20)),)
     (tmp_path / "data" / "direct").touch()
-    scene = Scene(layout=layout, disks=(disk(tmp_path, kind="directory", device=Path("/dev/loop0p1")),))
+    scene = Scene(layout=layout, disks=(disk(tmp_path, own=False, device=Path("/dev/loop0p1")),))
     with BlockTraceProbe(interval_s=0.01, tracing=capturing(asked)).attached(scene) as reading:
         reading.mark("staging")
     assert asked == [[7 << 20]]
@@ -199,7 +199,7 @@ def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
 
 def test_without_the_right_to_trace_there_is_an_estimate(tmp_path, layout, sys):
     only_local = layout.model_copy(update={"data": ()})
-    scene = Scene(layout=only_local, disks=(disk(tmp_path, kind="directory", device=Path("/dev/loop0p1")),))
+    scene = Scene(layout=only_local, disks=(disk(tmp_path, own=False, device=Path("/dev/loop0p1")),))
     with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
         (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
         time.sleep(0.05)
@@ -216,8 +216,8 @@ def test_without_the_right_to_trace_there_is_an_estimate(tmp_path, layout, sys):
 
 
 def test_memory_has_no_requests_and_a_medium_without_a_device_is_doubted(tmp_path, layout):
-    memory = disk(tmp_path, kind="memory", device=None)
-    overlay = disk(tmp_path, medium="overlay", kind="directory", device=None)
+    memory = disk(tmp_path, in_memory=True, device=None)
+    overlay = disk(tmp_path, medium="overlay", own=False, device=None)
     with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(
         Scene(layout=layout, disks=(memory, overlay))
     ) as reading:
@@ -244,7 +244,7 @@ def test_a_thread_that_dies_is_told(tmp_path, layout, placing, monkeypatch):
 
 def test_parts_that_were_over_before_a_threads_death_are_told(tmp_path, layout, placing, sys):
     """The tracepoints are drained for the last time just after staging."""
-    scene = Scene(layout=layout, disks=(disk(tmp_path, kind="directory", device=Path("/dev/loop0p1")),))
+    scene = Scene(layout=layout, disks=(disk(tmp_path, own=False, device=Path("/dev/loop0p1")),))
     with BlockTraceProbe(interval_s=60, tracing=capturing([])).attached(scene) as reading:
         reading._since_ns = 0
         reading._marks = [(None, 0)]
@@ -286,7 +286,7 @@ def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(tmp_path, la
 def test_what_came_before_the_beginning_is_not_counted(tmp_path, layout, placing, sys):
     log = Log(tmp_path / "log")
     only_local = layout.model_copy(update={"data": ()})
-    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", kind="directory", device=Path("/dev/loop0p1")))
+    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", own=False, device=Path("/dev/loop0p1")))
     with BlockTraceProbe(interval_s=60, tracing=refuse).attached(Scene(layout=only_local, disks=disks)) as reading:
         log.add(0, 1000, 1)
         (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
@@ -309,7 +309,7 @@ def open_files():
 def test_nothing_is_held_after_it_was_closed(tmp_path, layout, placing, sys):
     before = open_files()
     log = Log(tmp_path / "log")
-    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", kind="directory", device=Path("/dev/loop0p1")))
+    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", own=False, device=Path("/dev/loop0p1")))
     with BlockTraceProbe(interval_s=60, tracing=capturing([])).attached(Scene(layout=layout, disks=disks)) as reading:
         for spool in reading.tracepoints._spools.values():
             spool._file.rollover()
@@ -335,7 +335,7 @@ def test_a_probe_that_can_not_begin_holds_nothing(tmp_path, layout, placing):
     def fail(*_given):
         raise KeyError("odd")
 
-    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", device=Path("/dev/null"), kind="directory"))
+    disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", device=Path("/dev/null"), own=False))
     probe = BlockTraceProbe(tracing=fail)
     probe._threads = fail
     with pytest.raises(KeyError), probe.attached(Scene(layout=layout, disks=disks)):
@@ -350,7 +350,7 @@ def test_two_media_on_one_device_count_each_request_once(tmp_path, layout, placi
     (tmp_path / "local" / "spill").touch()
     apart = layout.model_copy(update={"local": (LocalDirectory(path=tmp_path / "local", medium="tmp"),)})
     device = Path("/dev/loop0p1")
-    disks = [disk(tmp_path, medium=name, kind="directory", device=device, shared=True) for name in ("hdd", "tmp")]
+    disks = [disk(tmp_path, medium=name, own=False, device=device, shared=True) for name in ("hdd", "tmp")]
     with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(Scene(layout=apart, disks=disks)) as both:
         both.mark("staging")
     with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(
@@ -378,7 +378,7 @@ def test_a_place_that_two_media_had_one_after_the_other_counts_for_one(tmp_path,
     (tmp_path / "data" / "result").touch()
     apart = layout.model_copy(update={"local": (LocalDirectory(path=tmp_path / "local", medium="tmp"),)})
     device = Path("/dev/loop0p1")
-    disks = [disk(tmp_path, medium=name, kind="directory", device=device, shared=True) for name in ("hdd", "tmp")]
+    disks = [disk(tmp_path, medium=name, own=False, device=device, shared=True) for name in ("hdd", "tmp")]
     scene = Scene(layout=apart, disks=disks)
     with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(scene) as reading:
         reading.mark("staging")
@@ -387,7 +387,7 @@ def test_a_place_that_two_media_had_one_after_the_other_counts_for_one(tmp_path,
 
 
 def test_two_media_on_one_device_share_its_counters_too(tmp_path, layout, sys):
-    disks = [disk(tmp_path, medium=name, kind="directory", device=Path("/dev/loop0p1")) for name in ("hdd", "tmp")]
+    disks = [disk(tmp_path, medium=name, own=False, device=Path("/dev/loop0p1")) for name in ("hdd", "tmp")]
     with BlockTraceProbe(interval_s=60, tracing=refuse).attached(Scene(layout=layout, disks=disks)) as reading:
         (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
         reading.mark("run")

@@ -15,7 +15,7 @@ AFTER = "300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9"
 
 
 def disk(medium="hdd", device="/dev/loop9", **changes):
-    return WatchedDisk(medium=medium, kind="emulated", place=Path("/"), device=device and Path(device), **changes)
+    return WatchedDisk(medium=medium, own=True, place=Path("/"), device=device and Path(device), **changes)
 
 
 def scene(*disks):
@@ -139,7 +139,7 @@ def test_two_media_on_one_device_are_counted_once(sys):
 
 def test_what_can_not_be_counted_is_said(sys):
     instrument = DiskInstrument(sys)
-    memory = WatchedDisk(medium="memory", kind="memory", place=Path("/"))
+    memory = WatchedDisk(medium="memory", in_memory=True, place=Path("/"))
     instrument.begin(scene(disk("none", None), disk("away", "/dev/loop7"), disk(shared=True), memory))
     assert [doubt.kind for doubt in instrument.doubts()] == ["disk-uncounted", "disk-uncounted", "disk-shared"]
     instrument.end()

@@ -27,7 +27,7 @@ def _hold() -> None:
     \b
     Example:  assay memory hold
     """
-    from assay.report.words import bytes_text
+    from assay.model.naming import bytes_text
     from assay.run import interruptible
     from assay_extras.held_memory.holding import goes_back, hold
 
@@ -62,7 +62,7 @@ def _facts(installation: "Installation") -> Mapping[str, str]:
 
 def _finding(installation: "Installation") -> "Finding":
     from assay.model.installation import Finding
-    from assay.report.words import bytes_text
+    from assay.model.naming import bytes_text
     from assay_extras.held_memory.holding import goes_back, held_bytes
 
     if held := held_bytes(installation.state):

@@ -21,16 +21,17 @@ from assay.cli.console import ConsoleDisplay
 from assay.host.files import possible
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
-from assay.media.directory import DirectoryMedium
+from assay.media.directory import DIRECTORY, DirectoryOptions
 from assay.media.emulated.attachment import raw_drive
 from assay.media.emulated.emulator import Drive, Emulator, RealSystem
-from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.base import Frozen
 from assay.model.calibration import Calibration, Expected, Form, Knee
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.medium import kind_of
 from assay.model.progress import Progress
 from assay.model.trial import MediumSpec
 from assay.report.calibration import calibration_page, print_calibration
@@ -67,19 +68,19 @@ def calibrate(
 ) -> Calibration:
     """Measure one medium, whose facts these are, now. Raises AssayError when it, or fio, fails."""
     progress.step(f"calibrate {spec.name}")
-    if spec.kind == "emulated":
+    if kind_of(spec).emulated:
         return _calibrate_emulated(EmulatedMedium(spec, installation), facts, wish, meter, installation, progress)
     return _calibrate_directory(spec, facts, wish, meter, installation, progress)
 
 
 def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
     """What a calibration holds for: the medium, the machine, and for an emulated drive the emulator."""
-    if spec.kind == "emulated":
+    if kind_of(spec).emulated:
         medium = EmulatedMedium(spec, installation)
         medium.check()
         return {**_lasting(medium.facts()), **_machine()}
     with Lease(installation.state, "calibrate") as lease:
-        directory = DirectoryMedium(spec, lease, Path.cwd())
+        directory = kind_of(spec).open(spec, lease, installation)
         directory.space()
         return {**_lasting(directory.facts()), **_machine()}
 
@@ -310,11 +311,11 @@ def spec_of(medium: str, installation: Installation) -> MediumSpec:
         raise BadInputError("a medium's name is empty; give a directory, or a profile's name or YAML file")
     path = possible(Path(medium))
     if medium not in profile_names(installation.profiles) and path.is_dir():
-        return MediumSpec(name=medium, kind="directory", path=path.resolve())
+        return DIRECTORY.spec(medium, DirectoryOptions(path=path.resolve()))
     if path.suffix not in {".yaml", ".yml"} and "/" in medium:
         raise BadInputError(f"{medium} is not a directory; make it, or give a profile's name or YAML file")
     profile = find_profile(medium, installation.profiles)
-    return MediumSpec(name=profile.name, kind="emulated", profile=medium)
+    return EMULATED.spec(profile.name, EmulatedOptions(profile=medium))
 
 
 def _stored(

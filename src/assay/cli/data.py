@@ -15,8 +15,8 @@ from assay.input.opening import AnyDataset, check, listed, open_dataset
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
-from assay.model.naming import printable
-from assay.report.words import Column, bytes_text, fitted
+from assay.model.naming import bytes_text, printable
+from assay.report.words import Column, fitted
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 

@@ -15,14 +15,14 @@ from assay.host.machine import available_memory_bytes, machine_facts
 from assay.media.emulated.held import drives
 from assay.media.emulated.profile import profile_names
 from assay.media.emulated.requirements import missing
-from assay.media.memory import MemoryMedium
+from assay.media.memory import MEMORY, MemoryMedium
 from assay.model.errors import AssayError
 from assay.model.installation import Finding, Installation
+from assay.model.naming import bytes_text
 from assay.model.registry import FINDINGS
 from assay.model.trial import MediumSpec
 from assay.platform.distribution import find_distribution
 from assay.platform.held import status
-from assay.report.words import bytes_text
 from assay.run import CLUSTER_MEMORY_BYTES
 
 
@@ -78,7 +78,7 @@ def _memory() -> Finding:
 
 def _tmpfs(installation: Installation) -> Finding:
     with Lease(installation.state, "doctor") as lease:
-        space = MemoryMedium(MediumSpec(name="memory", kind="memory"), lease).space()
+        space = MemoryMedium(MediumSpec(name="memory", kind=MEMORY.name), lease).space()
     return Finding(what="tmpfs", state="good", detail=f"{bytes_text(space.free_bytes)} fit into the memory medium")
 
 

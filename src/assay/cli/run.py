@@ -20,6 +20,8 @@ from assay.host.machine import machine_facts
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.medium import kind_of
+from assay.model.naming import bytes_text
 from assay.model.trial import DEFAULT_LEVELS, Estimate, Plan, Trial
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
@@ -28,7 +30,7 @@ from assay.probe.left_overs import remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
-from assay.report.words import bytes_text, duration_text
+from assay.report.words import duration_text
 from assay.run import Budget, MakeParts, Needs, Rounds, check_needs, execute, interruptible, repeat
 from assay.stats.duration_history import Expected, earlier
 from assay.stats.fit import prior_of
@@ -47,7 +49,7 @@ def needs_lines(plan: Plan, needs: Needs) -> list[str]:
 def _about(plan: Plan, needs: Needs) -> str:
     """Times that are reckoned are those of a quick drive, and emulated ones are slow."""
     hopeful = any(
-        medium.kind == "emulated" and not needs.estimates[trial.id].records
+        kind_of(medium).emulated and not needs.estimates[trial.id].records
         for trial in plan.trials
         for medium in trial.media
     )

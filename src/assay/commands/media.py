@@ -11,13 +11,12 @@ from rich.console import Console
 from assay.cli.console import ConsoleDisplay
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.held import Kept, attach, detach, drives, named, removable
-from assay.media.emulated.medium import EmulatedMedium
+from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import Profile, find_profile, profile_names
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.naming import HOW, size_of
-from assay.model.trial import MediumSpec
-from assay.report.words import Column, bytes_text, fitted
+from assay.model.naming import HOW, bytes_text, size_of
+from assay.report.words import Column, fitted
 from assay.run import interruptible
 
 FAILED = 1
@@ -124,8 +123,8 @@ def attach_medium(
     installation: Installation, console: Console,
 ) -> Kept:  # fmt: skip
     """Attach an emulated drive and leave it so."""
-    wanted = {"size_bytes": _bytes(size), "file_system": file_system, "path": place}
-    spec = MediumSpec.model_validate({"name": profile, "kind": "emulated", "profile": profile, **wanted})
+    wanted = {"profile": profile, "size_bytes": _bytes(size), "file_system": file_system, "path": place}
+    spec = EMULATED.spec(profile, EmulatedOptions.model_validate(wanted))
     with closing(ConsoleDisplay(console)) as display, interruptible():
         display.step(f"attach {profile}")
         return attach(EmulatedMedium(spec, installation), installation, at and at.absolute())

@@ -1,26 +1,44 @@
 """A directory on a mounted file system: the disk you have."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
-from assay.host.lease import Lease
-from assay.host.mounts import mount_of
-from assay.media.emulated.attachment import forget_files, write_out
+from pydantic import Field
+
+from assay.host.files import absolute
+from assay.host.mounts import Mount, mount_of
+from assay.media.page_cache import forget_files, write_out
+from assay.model.base import UserPath
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
-from assay.model.medium import Space
+from assay.model.installation import Installation
+from assay.model.medium import UNKNOWN_DRIVE, Claims, Medium, MediumKind, Options, Space, kind_of
+from assay.model.probe import WatchedDisk
+from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
+
+NO_DISKS = ("tmpfs", "ramfs", "overlay", "nfs", "cifs", "smb", "fuse", "9p", "virtiofs")
+SYS = Path("/sys")
+
+
+class DirectoryOptions(Options):
+    """A directory on a mounted file system."""
+
+    path: UserPath | None = Field(
+        default=None, description="its path; it must exist and be writable; by default the working directory."
+    )
 
 
 class DirectoryMedium:
     """Keeps its bytes in a fresh directory below a place the user names."""
 
-    def __init__(self, spec: MediumSpec, lease: Lease, default: Path) -> None:
+    def __init__(self, spec: MediumSpec, lease: Claims, default: Path) -> None:
         self.spec = spec
         self._lease = lease
-        self._place = (spec.path or default).resolve()
+        self._place = (kind_of(spec).options_of(spec).path or default).resolve()
         self._directory: Path | None = None
 
     def facts(self) -> Mapping[str, str]:
@@ -68,8 +86,34 @@ class DirectoryMedium:
             return (_not_quite_cold(self.spec.name),)
         return ()
 
+    def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
+        """The disk below the cluster's directories, which the cluster makes itself; None for none."""
+        place = next((above for path in directories for above in (path, *path.parents) if above.is_dir()), None)
+        if place is None:
+            return None
+        disk = WatchedDisk(medium=self.spec.name, place=place)
+        with suppress(OSError, ValueError):
+            mount = mount_of(place)
+            rotational = disk_facts(mount.device_number)["rotational"] == "yes"
+            return disk.model_copy(update={"device": block_device(mount), "rotational": rotational})
+        return disk
 
-def disk_facts(device_number: str, sys: Path = Path("/sys")) -> dict[str, str]:
+
+def block_device(mount: Mount, sys: Path = SYS) -> Path | None:
+    """The device in /dev that a mount lies on, a partition where it is one; None where there is none (overlay, NFS).
+
+    By its number in sysfs, since the source's name may be an alias (/dev/root). btrfs gives its mounts numbers of no
+    device: then the source counts, which is one of its devices.
+    """
+    named = sys / "dev" / "block" / mount.device_number / "uevent"
+    with suppress(OSError):
+        for line in named.read_text().splitlines():
+            if line.startswith("DEVNAME="):
+                return Path("/dev") / line.removeprefix("DEVNAME=")
+    return Path(mount.source) if mount.source.startswith("/dev/") and Path(mount.source).is_block_device() else None
+
+
+def disk_facts(device_number: str, sys: Path = SYS) -> dict[str, str]:
     """What sysfs tells of the drive that holds a file system (`major:minor`): model, rotational, scheduler, read-ahead.
 
     A partition has its disk's; a volume (device mapper, RAID) that of the first drive in it. What isn't told is
@@ -112,3 +156,63 @@ def _not_quite_cold(medium: str) -> Doubt:
         why="directory entries and pages in use stay cached, so first reads may be faster than from a cold medium",
         cure="run as root, or compare only trials that were run this way",
     )
+
+
+PlacedT = TypeVar("PlacedT", bound=DirectoryOptions)
+
+
+class PlacedKind(MediumKind[PlacedT]):
+    """A kind whose media lie in a directory, `path`."""
+
+    def located(self, spec: MediumSpec, folder: Path, words: Sequence[str]) -> MediumSpec:
+        """The path may be made before the run; nothing else may be there."""
+        options = self.options_of(spec)
+        if options.path is None:
+            return spec
+        place = absolute(folder, options.path)
+        if place.exists() and not place.is_dir():
+            raise BadInputError(f"medium {spec.name!r}: {place} is not a directory; make it or name another")
+        return self.spec(spec.name, options.model_copy(update={"path": place}))
+
+
+class DirectoryKind(PlacedKind[DirectoryOptions]):
+    """The disks you have."""
+
+    title = "Directory"
+    options = DirectoryOptions
+    energy = "by busy time"
+
+    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+        """In the working directory where there is no path."""
+        return DirectoryMedium(spec, lease, Path.cwd())
+
+    def described(self, spec: MediumSpec) -> str:
+        """That it is a disk that is there."""
+        return "a disk of the machine"
+
+    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
+        """What the kernel knows it to be."""
+        return drive_by_rotation(spec, facts)
+
+    def doubts(self, spec: MediumSpec, facts: Mapping[str, str]) -> tuple[Doubt, ...]:
+        """One where it lies on something that is no disk of this machine."""
+        file_system = facts.get(f"medium.{spec.name}.file_system", "")
+        if not file_system.startswith(NO_DISKS):
+            return ()
+        return (
+            Doubt(
+                kind="medium-is-no-disk",
+                what=f"{spec.name} lies on {file_system}",
+                why="its figures say nothing about a disk of this machine",
+                cure="give the medium a path on a disk's own file system",
+            ),
+        )
+
+
+def drive_by_rotation(spec: MediumSpec, facts: Mapping[str, str]) -> str:
+    """`hard disk`, `SSD`, or `disk` where the kernel does not know."""
+    return {"yes": "hard disk", "no": "SSD"}.get(facts.get(f"medium.{spec.name}.rotational", ""), UNKNOWN_DRIVE)
+
+
+DIRECTORY = DirectoryKind("directory")
+MEDIA.add(DIRECTORY.name, DIRECTORY, place=1)

@@ -1,12 +1,13 @@
 """Whatever an existing cluster keeps its data on: Assay neither chooses nor sees it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.host.lease import Lease
 from assay.model.doubt import Doubt
-from assay.model.medium import Space
+from assay.model.installation import Installation
+from assay.model.medium import Claims, Medium, MediumKind, Options, Space
+from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
 UNLIMITED_BYTES = 1 << 62
@@ -15,14 +16,14 @@ UNLIMITED_BYTES = 1 << 62
 class ExistingMedium:
     """Stands for an existing cluster's disks; gives a local scratch directory for the client's own files."""
 
-    def __init__(self, spec: MediumSpec, lease: Lease, scratch: Path) -> None:
+    def __init__(self, spec: MediumSpec, lease: Claims, scratch: Path) -> None:
         self.spec = spec
         self._lease = lease
         self._scratch = scratch
 
     def facts(self) -> Mapping[str, str]:
         """Only that it is not known."""
-        return {"kind": "existing", "device": "unknown: an existing cluster's own"}
+        return {"kind": self.spec.kind, "device": "unknown: an existing cluster's own"}
 
     def space(self) -> Space:
         """Not limited by Assay: the cluster refuses what doesn't fit."""
@@ -43,3 +44,28 @@ class ExistingMedium:
                 cure="drop the caches on every node between trials, or use an embedded cluster",
             ),
         )
+
+    def watched_disk(self, directories: Sequence[Path]) -> None:
+        """Nothing of it is on this machine."""
+        return
+
+
+class ExistingKind(MediumKind[Options]):
+    """What a cluster that is there already keeps its data on."""
+
+    title = "Existing"
+    options = Options
+    phrase = "the cluster's own storage"
+    chosen = False
+    cached = False
+
+    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+        """With a scratch directory among Assay's own parts."""
+        return ExistingMedium(spec, lease, installation.parts)
+
+    def described(self, spec: MediumSpec) -> str:
+        """Whose it is."""
+        return "the existing cluster's own"
+
+
+MEDIA.add("existing", ExistingKind("existing"), place=4)

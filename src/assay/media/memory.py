@@ -1,21 +1,39 @@
 """Memory as a medium: a tmpfs of a given size, or a directory on the one that every machine has."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.host.lease import Lease
+from pydantic import Field
+
 from assay.host.machine import available_memory_bytes
 from assay.host.mounts import mount_of
-from assay.media.directory import DirectoryMedium
+from assay.media.directory import DirectoryMedium, DirectoryOptions, PlacedKind
 from assay.media.emulated.emulator import RealSystem, System
 from assay.media.emulated.requirements import may_mount
+from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
-from assay.model.medium import Space
+from assay.model.installation import Installation
+from assay.model.medium import Claims, Medium, Space
+from assay.model.naming import bytes_text
+from assay.model.probe import WatchedDisk
+from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privileges; the directory in it is ours alone
+
+
+class MemoryOptions(DirectoryOptions):
+    """A tmpfs, with a size of its own or without."""
+
+    path: UserPath | None = Field(default=None, description="a tmpfs other than `/dev/shm`.")
+    size_bytes: Bytes | None = Field(
+        default=None,
+        alias="size",
+        description="the size of a tmpfs of its own, which needs root; without root the size has no effect, and a "
+        "doubt says so.",
+    )
 
 
 class MemoryMedium(DirectoryMedium):
@@ -26,18 +44,19 @@ class MemoryMedium(DirectoryMedium):
     elsewhere (jars, the JDK) is as cold for memory as for the media it is compared with.
     """
 
-    def __init__(self, spec: MediumSpec, lease: Lease, system: System | None = None) -> None:
+    def __init__(self, spec: MediumSpec, lease: Claims, system: System | None = None) -> None:
         super().__init__(spec, lease, SHARED_MEMORY)
+        self._size_bytes = MEMORY.options_of(spec).size_bytes
         self._system = system or RealSystem()
 
     @property
     def _own(self) -> bool:
         """A tmpfs of its own is wanted, and can be had."""
-        return self.spec.size_bytes is not None and may_mount()
+        return self._size_bytes is not None and may_mount()
 
     def facts(self) -> Mapping[str, str]:
         """Like a directory's; with the size that bounds it."""
-        size = f"{self.spec.size_bytes}" if self._own else "that of the tmpfs it lies on"
+        size = f"{self._size_bytes}" if self._own else "that of the tmpfs it lies on"
         return {**super().facts(), "size_bytes": size}
 
     def space(self) -> Space:
@@ -47,7 +66,7 @@ class MemoryMedium(DirectoryMedium):
                 f"medium {self.spec.name!r}: {self._place} is not a tmpfs; mount one there or name another"
             )
         available = available_memory_bytes()
-        size = self.spec.size_bytes
+        size = self._size_bytes
         if size is not None and size > available:
             raise BadInputError(
                 f"medium {self.spec.name!r}: {size >> 20} MiB are asked for, and {available >> 20} MiB of memory are "
@@ -66,7 +85,7 @@ class MemoryMedium(DirectoryMedium):
             if not self._own:
                 yield directory
                 return
-            options = f"size={self.spec.size_bytes},mode=0700"
+            options = f"size={self._size_bytes},mode=0700"
             self._system.run("mount", "-t", "tmpfs", "-o", options, "assay", str(directory))
             try:
                 yield directory
@@ -75,13 +94,41 @@ class MemoryMedium(DirectoryMedium):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """A size that was asked for and that nothing holds it to."""
-        if self.spec.size_bytes is None or self._own:
+        if self._size_bytes is None or self._own:
             return ()
         return (
             Doubt(
                 kind="memory-not-bounded",
-                what=f"{self.spec.name} lies in {self._place}, without a bound of {self.spec.size_bytes} bytes",
+                what=f"{self.spec.name} lies in {self._place}, without a bound of {self._size_bytes} bytes",
                 why="a tmpfs of a given size can only be mounted by root; more fits here than was asked for",
                 cure="run as root, or leave the size out",
             ),
         )
+
+    def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
+        """No device: there is none."""
+        disk = super().watched_disk(directories)
+        return disk and WatchedDisk(medium=disk.medium, place=disk.place, in_memory=True)
+
+
+class MemoryKind(PlacedKind[MemoryOptions]):
+    """Memory instead of a drive."""
+
+    title = "Memory"
+    options = MemoryOptions
+    phrase = "memory"
+    in_memory = True
+    cached = False
+
+    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+        """In /dev/shm where there is no path."""
+        return MemoryMedium(spec, lease)
+
+    def described(self, spec: MediumSpec) -> str:
+        """With its size."""
+        size = self.options_of(spec).size_bytes
+        return f"memory of {bytes_text(size)}" if size else "memory"
+
+
+MEMORY = MemoryKind("memory")
+MEDIA.add(MEMORY.name, MEMORY, place=2)

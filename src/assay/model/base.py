@@ -1,8 +1,12 @@
 """What all the nouns share: they are frozen, closed, and travel as JSON."""
 
-from typing import Self
+from pathlib import Path
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic_core import PydanticCustomError
+
+from assay.model.naming import HOW, size_of
 
 
 class Frozen(BaseModel):
@@ -16,3 +20,33 @@ class Frozen(BaseModel):
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
         return copied
+
+
+LEAST_BYTES = 1 << 20
+"""Less can hold nothing, and is most likely a size whose unit was forgotten."""
+
+
+def _bytes(value: Any) -> Any:
+    """`8GiB`, `800MB` or a number of bytes."""
+    if value is None:
+        return value
+    size = size_of(value)
+    if size is None:
+        raise PydanticCustomError("size", f"Must be {HOW}")
+    if size < LEAST_BYTES:
+        raise PydanticCustomError("small", "Must be at least 1MiB; write the unit too, such as 4GiB or 500GB")
+    return size
+
+
+# A size in bytes, as a user writes it.
+Bytes = Annotated[int, BeforeValidator(_bytes, json_schema_input_type=int | str)]
+
+
+def _not_empty(value: Any) -> Any:
+    if value == "":
+        raise PydanticCustomError("empty", "Must be a path; leave it out for the default, or write . for the folder")
+    return value
+
+
+# A path as a user writes it: an empty one would be the folder of the experiment.
+UserPath = Annotated[Path, BeforeValidator(_not_empty)]

@@ -1,13 +1,18 @@
-"""Media: places to keep bytes, while a trial has them."""
+"""Media: places to keep bytes, while a trial has them, and the kinds of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+from pydantic import ConfigDict, ValidationError
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
 from assay.model.probe import WatchedDisk, WatchedProcess
+from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
 
@@ -45,6 +50,13 @@ class Medium(Protocol):
         """Write out and drop what the kernel caches of it, as far as allowed; a Doubt tells what could not be done."""
         ...
 
+    def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
+        """Itself as probes see it while it is attached; `directories` are those that the cluster keeps on it.
+
+        None where there is nothing to see. An emulated drive writes its log of requests from then on.
+        """
+        ...
+
 
 @runtime_checkable
 class Doubtful(Protocol):
@@ -57,14 +69,10 @@ class Doubtful(Protocol):
 
 @runtime_checkable
 class Watchable(Protocol):
-    """What a medium can do besides when probes may look at what lies below it; asked while it is attached."""
-
-    def watched_disk(self) -> WatchedDisk:
-        """Itself as probes see it. An emulated drive writes its log of requests from then on."""
-        ...
+    """What a medium can do besides when it works by processes of its own."""
 
     def watched_processes(self) -> tuple[WatchedProcess, ...]:
-        """The processes that it works by: those of an emulated drive."""
+        """Those processes while it is attached."""
         ...
 
 
@@ -87,3 +95,112 @@ class Device(Doubtful, Protocol):
     def device_report(self) -> Mapping[str, object]:
         """What it saw since it was attached or the counts were reset; at the end of the scope, what was last known."""
         ...
+
+
+class Options(Frozen):
+    """What an experiment says of a medium of one kind. In the experiment a key is a field's alias, else its name."""
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The keys that an experiment may use."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+
+class Claims(Protocol):
+    """The trial's lease, as far as media need it: what is made by it is removed with it."""
+
+    id: str
+
+    def make_directory(self, path: Path) -> Path:
+        """Make a directory that the lease removes."""
+        ...
+
+
+OptionsT = TypeVar("OptionsT", bound=Options)
+
+
+class MediumKind(Generic[OptionsT]):
+    """A kind of medium: what experiments say of it, how one is had, what figures and reports make of it.
+
+    A kind is a subclass in one file, which adds an instance to `MEDIA`. The class itself stands for a kind that a
+    record names and that is not installed.
+    """
+
+    title: ClassVar[str] = ""
+    """Its name at the beginning of a sentence."""
+    options: type[OptionsT]
+    known_by: ClassVar[str] = ""
+    """The option that tells its kind where `kind` is left out, and that a single word stands for."""
+    chosen: ClassVar[bool] = True
+    """Whether experiments may choose it; else it comes with a platform."""
+    in_memory: ClassVar[bool] = False
+    """Whether there is no device that could be busy."""
+    cached: ClassVar[bool] = True
+    """Whether this machine's page cache may stand between the jobs and the medium."""
+    emulated: ClassVar[bool] = False
+    """Whether it is a drive that is made for each trial, with times of Assay's making."""
+    energy: ClassVar[Literal["by busy time", "reported", "none"]] = "none"
+    """Its energy: modelled by its busy time, told by its own reports, or none beside the machine's."""
+    phrase: ClassVar[str] = ""
+    """What a sentence calls it, where `drive` gives its own name; with the article that it takes."""
+    passing_facts: ClassVar[frozenset[str]] = frozenset()
+    """Facts that change from trial to trial and tell no medium from another."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def options_of(self, spec: MediumSpec) -> OptionsT:
+        """The kind's own fields of a spec; those of other kinds, as old records have them, are left out.
+
+        Raises BadInputError for one that can't be.
+        """
+        fields = spec.model_extra or {}
+        own = {name: fields[name] for name in self.options.model_fields if name in fields}
+        try:
+            return self.options.model_validate(own, by_alias=False, by_name=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise BadInputError(f"medium {spec.name!r}: {where and f'{where}: '}{first['msg']}") from None
+
+    def located(self, spec: MediumSpec, folder: Path, words: Sequence[str]) -> MediumSpec:
+        """With paths made absolute from the experiment's folder. Raises BadInputError for a wrong one.
+
+        `words` are the names that may stand for its `known_by` option.
+        """
+        return spec
+
+    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+        """The medium, not attached yet."""
+        raise BadInputError(f"medium {spec.name!r}: there is no kind of medium {self.name!r} here")
+
+    def described(self, spec: MediumSpec) -> str:
+        """What it is, in a few words."""
+        return self.title.lower() or self.name
+
+    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
+        """What a decision calls it: `hard disk`, `SSD`, `UNKNOWN_DRIVE`, or the kind's name."""
+        return self.name
+
+    def doubts(self, spec: MediumSpec, facts: Mapping[str, str]) -> tuple[Doubt, ...]:
+        """What the trial's facts say against it."""
+        return ()
+
+    def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec | None:
+        """A medium of that name, reached by the same path, that takes no time; None where it can't be had."""
+        return None
+
+    def spec(self, name: str, options: OptionsT) -> MediumSpec:
+        """A medium of this kind, as data."""
+        return MediumSpec(name=name, kind=self.name, **options.model_dump(mode="json"))
+
+
+UNKNOWN_DRIVE = "disk"
+"""A drive of which the kernel does not know whether it rotates."""
+
+
+def kind_of(spec: MediumSpec) -> MediumKind[Any]:
+    """The kind of a medium; one that knows nothing more where it is not installed."""
+    return MEDIA.get(spec.kind) or MediumKind(spec.kind)

@@ -59,3 +59,12 @@ def _parsed(text: str) -> int | None:
     unit = (1024 if found[3] else 1000) ** prefix
     size = int(number) * unit if number.isdecimal() else int(float(number) * unit)
     return size if size <= MOST_BYTES else None
+
+
+def bytes_text(count: float) -> str:
+    """Binary multiples with one decimal."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"

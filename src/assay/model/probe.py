@@ -8,7 +8,7 @@ apart for each.
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
@@ -27,12 +27,14 @@ class WatchedDisk(Frozen):
     """A medium under test as probes see it.
 
     `device` is the block device whose counters the kernel keeps for it, None where there is none (tmpfs, overlay);
-    `shared` says that others use that device too. `log` is where an emulated drive writes its log of requests.
+    `own` says that nobody else can use it, `shared` that others do. `log` is where an emulated drive writes its log of
+    requests.
     """
 
     medium: str
-    kind: Literal["directory", "memory", "emulated"]
     place: Path
+    in_memory: bool = False
+    own: bool = False
     device: Path | None = None
     shared: bool = False
     rotational: bool = False

@@ -7,7 +7,7 @@ its kinds here; its heavy imports belong into the functions that it adds, so tha
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from assay.model.installation import Finding, Installation
     from assay.model.instrument import Instrument, ProbeContext
+    from assay.model.medium import MediumKind
     from assay.model.record import Record
     from assay.model.section import SectionView
     from assay.model.trial import Plan
@@ -77,6 +78,7 @@ class Command(NamedTuple):
 
 
 WORKLOADS: "Registry[WorkloadKind]" = Registry("workload", "assay.workload")
+MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media")
 COMMANDS: Registry[Command] = Registry("command")
 SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section")
 """Each gives its section of a run's report, None where it has nothing to say of that run."""

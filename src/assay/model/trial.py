@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import ConfigDict, model_validator
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
@@ -147,22 +146,15 @@ class WorkloadSpec(Frozen):
 
 
 class MediumSpec(Frozen):
-    """Which medium a trial keeps bytes on.
+    """Which medium a trial keeps bytes on: its name, its kind, and what an experiment says of such a medium.
 
-    `directory` is any place on a mounted file system (`path`; the disk under the working directory when absent).
-    `memory` is a tmpfs, of `size_bytes` where given. `emulated` is a drive that behaves as `profile` says (a shipped
-    profile's name, or the path of a profile file), with `file_system` on its first `size_bytes` (all of the drive when
-    absent); its backing file lies in `path` (among Assay's own parts when absent), and all that it does takes
-    `slowdown` times as long. `existing` stands for whatever an existing cluster keeps its data on.
+    The latter are further fields: the kind's own (`MediumKind.options`), kept here as plain JSON.
     """
 
+    model_config = ConfigDict(extra="allow")
+
     name: str
-    kind: Literal["directory", "memory", "emulated", "existing"]
-    path: Path | None = None
-    size_bytes: int | None = None
-    profile: str | None = None
-    file_system: Literal["ext4", "xfs"] = "ext4"
-    slowdown: int = 1
+    kind: str
 
 
 class SettingsSpec(Frozen):

@@ -3,16 +3,25 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from assay.model.base import Frozen
+from assay.model.base import Bytes, Frozen, UserPath
 from assay.model.input import MOST_SEED, DatasetSpec
-from assay.model.naming import HOW, MOST_NAME_CHARACTERS, size_of, unprintable
+from assay.model.medium import kind_of
+from assay.model.naming import MOST_NAME_CHARACTERS, nearest, unprintable
 from assay.model.platform import MOST_WHOLE
-from assay.model.registry import PROBE_SETS
+from assay.model.registry import MEDIA, PROBE_SETS
 from assay.model.trial import (
     DEFAULT_PROBES,
     DEFAULT_WORTH,
@@ -22,6 +31,7 @@ from assay.model.trial import (
     NO_PROBES,
     ROLES,
     ZERO_DELAY,
+    MediumSpec,
 )
 from assay.plan.settings import Profile, Prose, Text
 
@@ -31,13 +41,34 @@ def name_alone(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-def medium_short(value: Any) -> Any:
-    """`memory` and `directory` alone name a kind, any other word a profile; a profile means an emulated drive."""
+def medium_entry(value: Any) -> Any:
+    """A medium as an experiment writes it: a kind's name, a single word for a kind, or a map with a kind's options."""
+    kinds = {name: kind for name, kind in MEDIA.items() if kind.chosen}
     if isinstance(value, str):
-        value = {"kind": value} if value in {"directory", "memory"} else {"profile": value}
-    if isinstance(value, dict) and "profile" in value and "kind" not in value:
-        value = {"kind": "emulated", **value}
-    return value
+        known_by = next(kind.known_by for kind in kinds.values() if kind.known_by)
+        value = {"kind": value} if value in kinds else {known_by: value}
+    if not isinstance(value, dict):
+        raise PydanticKnownError("dict_type")
+    told = next((name for name, kind in kinds.items() if kind.known_by in value), next(iter(kinds)))
+    name = value.get("kind", told)
+    if name not in kinds:
+        expected = ", ".join(map(repr, list(kinds)[:-1])) + f" or {list(kinds)[-1]!r}"
+        _refuse("kind", name, "literal_error", {"expected": expected})
+    kind, options = kinds[name], {key: one for key, one in value.items() if key != "kind"}
+    for key in options.keys() - {*kind.options.names()}:
+        owners = [name for name, other in kinds.items() if key in other.options.names()]
+        why = f"unknown key {key!r}; {nearest(str(key), ['kind', *kind.options.names()])}"
+        if owners:
+            why = f"{key} belongs to a medium of kind {' or '.join(owners)}, and this one is {name}; leave {key} out"
+        _refuse(key, options[key], "value_error", {"error": ValueError(why)})
+    return kind.spec("", kind.options.model_validate(options, by_alias=True, by_name=False))
+
+
+def _refuse(key: str, value: object, error: str, context: dict[str, Any]) -> NoReturn:
+    """A mistake at one key of a map."""
+    raise ValidationError.from_exception_data(
+        "medium", [{"type": error, "loc": (key,), "input": value, "ctx": context}]
+    )
 
 
 def placement_short(value: Any) -> Any:
@@ -75,24 +106,6 @@ def one_list_or_many(value: Any) -> Any:
     return [value] if isinstance(value, list) and value and all(isinstance(one, str) for one in value) else value
 
 
-def _bytes(value: Any) -> Any:
-    """`8GiB`, `800MB` or a number of bytes."""
-    if value is None:
-        return value
-    size = size_of(value)
-    if size is None:
-        raise PydanticCustomError("size", f"Must be {HOW}")
-    if size < LEAST_BYTES:
-        raise PydanticCustomError("small", "Must be at least 1MiB; write the unit too, such as 4GiB or 500GB")
-    return size
-
-
-LEAST_BYTES = 1 << 20
-"""Less can hold nothing, and is most likely a size whose unit was forgotten."""
-
-# A size in bytes.
-Bytes = Annotated[int, BeforeValidator(_bytes, json_schema_input_type=int | str)]
-
 MOST_WORTH = 90
 
 
@@ -127,15 +140,6 @@ def _in_one_line(value: str) -> str:
 Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(_in_one_line)]
 
 
-def _not_empty(value: Any) -> Any:
-    if value == "":
-        raise PydanticCustomError("empty", "Must be a path; leave it out for the default, or write . for the folder")
-    return value
-
-
-# A path as a user writes it: an empty one would be the folder of the experiment.
-UserPath = Annotated[Path, BeforeValidator(_not_empty)]
-
 # Numbers as YAML has them: no texts, no yes or no; neither infinite nor undefined.
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -165,54 +169,26 @@ class WorkloadEntry(Frozen):
     )
 
 
+def _options_of_all_kinds(schema: dict[str, Any]) -> None:
+    """The options of each kind of medium; one that several have is described for each."""
+    kinds = {name: kind for name, kind in MEDIA.items() if kind.chosen}
+    schema["properties"]["kind"] |= {"default": next(iter(kinds)), "enum": list(kinds)}
+    for kind in kinds.values():
+        for key, option in kind.options.model_json_schema(by_alias=True)["properties"].items():
+            before = schema["properties"].get(key)
+            text = f"{kind.title}: {option['description']}"
+            described = {**option, "description": text if before is None else f"{before['description']} {text}"}
+            schema["properties"][key] = {
+                name: one for name, one in described.items() if name != "title" and (name, one) != ("default", "")
+            }
+
+
 class MediumEntry(Frozen):
     """A medium: a kind's or a profile's name alone, or a map."""
 
-    kind: Literal["directory", "memory", "emulated"] = Field(
-        default="directory", description="The kind of medium. With `profile` it is `emulated`."
-    )
-    path: UserPath | None = Field(
-        default=None,
-        description="Directory: its path; it must exist and be writable; by default the working directory. Memory: "
-        "a tmpfs other than `/dev/shm`. Emulated drive: the directory of its backing file, on a disk "
-        "faster than the drive; by default `.assay/work`.",
-    )
-    size: Bytes | None = Field(
-        default=None,
-        description="Memory: the size of a tmpfs of its own, which needs root; without root the size has no effect,"
-        " and a doubt says so. Emulated drive: use only the first bytes of the drive; by default all. "
-        "Not for directories.",
-    )
-    profile: str | None = Field(
-        default=None,
-        description="Emulated drive: the name of its profile, or the path of a profile file, which ends in `.yaml` "
-        "or `.yml`.",
-    )
-    file_system: Literal["ext4", "xfs"] = Field(default="ext4", description="Emulated drive: its file system.")
-    slowdown: Whole = Field(
-        default=1,
-        ge=1,
-        le=100,
-        description="Emulated drive: multiplies all of its times, for a machine whose processors are slower, or "
-        "fewer, by this factor than those of the real machine with the drive.",
-    )
+    model_config = ConfigDict(json_schema_extra=_options_of_all_kinds)
 
-    @model_validator(mode="after")
-    def _belongs_to_its_kind(self) -> "MediumEntry":
-        if self.kind == "emulated" and self.profile is None:
-            raise ValueError("an emulated medium needs a profile; `assay media list` shows those there are")
-        if self.kind != "emulated" and self.profile is not None:
-            raise ValueError(f"a profile belongs to an emulated medium, and this one is of kind {self.kind}")
-        if self.kind != "emulated" and self.slowdown != 1:
-            raise ValueError(f"slowdown belongs to an emulated medium, and this one is of kind {self.kind}")
-        if self.kind != "emulated" and "file_system" in self.model_fields_set:
-            raise ValueError(
-                f"file_system belongs to an emulated medium, and this one is of kind {self.kind}: it keeps the one "
-                "that it has; leave file_system out"
-            )
-        if self.kind == "directory" and self.size is not None:
-            raise ValueError("a directory has no size of its own; leave size out")
-        return self
+    kind: str = Field(default="", description="The kind of medium. With `profile` it is `emulated`.")
 
 
 def _medium_alone(role: str) -> str:
@@ -345,7 +321,7 @@ CacheState = Literal["cold", "warm"]
 
 OneWorkload = Annotated[WorkloadEntry, BeforeValidator(name_alone, json_schema_input_type=str | WorkloadEntry)]
 OneDataset = Annotated[DatasetEntry, BeforeValidator(file_alone, json_schema_input_type=str | DatasetEntry)]
-OneMedium = Annotated[MediumEntry, BeforeValidator(medium_short, json_schema_input_type=str | MediumEntry)]
+OneMedium = Annotated[MediumSpec, BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
 OnePlacement = Annotated[
     PlacementEntry,
     BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float]),
@@ -531,6 +507,11 @@ class ExperimentFile(Frozen):
     )
     seed: Whole = Field(default=1, ge=0, le=MOST_SEED, description="The seed of the order of the trials.")
 
+    @field_validator("media")
+    @classmethod
+    def _named_media(cls, media: Mapping[str, MediumSpec]) -> Mapping[str, MediumSpec]:
+        return {name: medium.model_copy(update={"name": name}) for name, medium in media.items()}
+
     @model_validator(mode="after")
     def _media_belong_to_the_cluster(self) -> "ExperimentFile":
         if self.cluster.kind == "existing":
@@ -573,7 +554,7 @@ class ExperimentFile(Frozen):
                 "zero_delay_baseline is not possible on an existing cluster: its data stay on its own disks, and Assay "
                 "can't take their delays away; leave it out, and the report gives an upper bound where it can"
             )
-        real = next((name for name, medium in self.media.items() if medium.kind != "emulated"), None)
+        real = next((name for name, medium in self.media.items() if not kind_of(medium).emulated), None)
         if real is not None:
             raise ValueError(
                 f"zero_delay_baseline needs emulated drives, and the medium {real!r} is a {self.media[real].kind}: a "

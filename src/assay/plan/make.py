@@ -10,6 +10,7 @@ from assay.host.files import absolute, irregular
 from assay.host.yaml_file import line_of
 from assay.model.errors import BadInputError
 from assay.model.input import NO_DATASET, DatasetSpec
+from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS
 from assay.model.platform import ClusterSpec
 from assay.model.trial import (
@@ -62,55 +63,20 @@ from assay.plan.order import blocks
 from assay.plan.settings import Profile, resolve, shipped_profiles
 from assay.plan.source import Vocabulary, load, told_at
 
-PROFILE_FILES = frozenset({".yaml", ".yml"})
-
 
 def media_of(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     """The experiment's media by name. Raises BadInputError for a profile that there is not."""
     if experiment.cluster.kind == "existing":
         return {"existing": MediumSpec(name="existing", kind="existing")}
     media = {}
-    for name, entry in experiment.media.items():
-        with told_at(path, tree, ["media", name, "profile"]):
-            profile = _profile(path.parent, entry.profile)
-        if profile is not None and Path(profile).suffix not in PROFILE_FILES:
-            if "/" in profile:
-                line = line_of(tree, ["media", name])
-                raise BadInputError(
-                    f"{path}, line {line}: medium {name} is {profile!r}, no profile's name; for a directory say "
-                    f"{{path: {profile}}}, and a profile's file ends in .yaml"
-                )
-            words = ["directory", "memory", *vocabulary.profiles]
-            check_word(path, line_of(tree, ["media", name]), "kind of medium or profile", profile, words)
-        with told_at(path, tree, ["media", name, "path"]):
-            place = None if entry.path is None else _directory(name, absolute(path.parent, entry.path))
-        media[name] = MediumSpec(
-            name=name, kind=entry.kind, size_bytes=entry.size, profile=profile, file_system=entry.file_system,
-            slowdown=entry.slowdown, path=place,
-        )  # fmt: skip
+    for name, medium in experiment.media.items():
+        with told_at(path, tree, ["media", name]):
+            media[name] = kind_of(medium).located(medium, path.parent, vocabulary.profiles)
     if experiment.zero_delay_baseline:
-        media[ZERO_DELAY] = _baseline(list(media.values()))
+        first = next(iter(media.values()))
+        if (baseline := kind_of(first).without_delays(first, ZERO_DELAY)) is not None:
+            media[ZERO_DELAY] = baseline
     return media
-
-
-def _profile(folder: Path, name_or_file: str | None) -> str | None:
-    """A profile's name as it is, the path of a profile file from the experiment's folder."""
-    if name_or_file is None or Path(name_or_file).suffix not in PROFILE_FILES:
-        return name_or_file
-    return str(absolute(folder, Path(name_or_file)))
-
-
-def _directory(medium: str, place: Path) -> Path:
-    """The place of a medium, which may be made before the run. Raises BadInputError where something else is there."""
-    if place.is_dir() or not place.exists():
-        return place
-    raise BadInputError(f"medium {medium!r}: {place} is not a directory; make it or name another")
-
-
-def _baseline(drives: Sequence[MediumSpec]) -> MediumSpec:
-    """The drive without delays, reached by the same path as the first of the others: backing place, file system."""
-    first = drives[0]
-    return MediumSpec(name=ZERO_DELAY, kind="emulated", profile="null", path=first.path, file_system=first.file_system)
 
 
 def placements_of(experiment: ExperimentFile) -> list[Placement]:

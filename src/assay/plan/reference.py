@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from assay.model.registry import MEDIA
 from assay.plan.experiment import ExperimentFile
 from assay.plan.settings import shipped_profiles
 from assay.plan.source import Vocabulary
@@ -26,11 +27,15 @@ def schema(vocabulary: Vocabulary) -> Schema:
     datasets = definitions["DatasetEntry"]["properties"]
     datasets["get"]["anyOf"][0] = {"enum": sorted(vocabulary.catalogue)}
     datasets["make"]["anyOf"][0] = {"enum": sorted(vocabulary.presets)}
-    media = definitions["MediumEntry"]["properties"]["profile"]
-    media["anyOf"].insert(0, {"enum": sorted(vocabulary.profiles)})
+    kinds = {name: kind for name, kind in MEDIA.items() if kind.chosen}
+    for known_by in filter(None, (kind.known_by for kind in kinds.values())):
+        option = definitions["MediumEntry"]["properties"][known_by]
+        option["anyOf"] = [{"enum": sorted(vocabulary.profiles)}, {"type": option.pop("type")}]
     (named,) = whole["properties"]["media"]["patternProperties"].values()
     whole["properties"]["media"]["additionalProperties"] = False
-    named["anyOf"].insert(0, {"enum": ["directory", "memory", *sorted(vocabulary.profiles)]})
+    named["anyOf"].insert(
+        0, {"enum": [*(name for name, kind in kinds.items() if not kind.known_by), *sorted(vocabulary.profiles)]}
+    )
     whole["properties"]["settings"]["anyOf"].insert(0, {"enum": list(shipped_profiles())})
     cluster = definitions["ClusterEntry"]["properties"]
     for key, names in (

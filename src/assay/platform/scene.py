@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from assay.host.mounts import Mount, mount_of, mounts
-from assay.media.directory import disk_facts
+from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
 from assay.model.medium import Medium, Watchable
 from assay.model.platform import Layout, RunningCluster
@@ -60,7 +59,6 @@ def listening_ports(running: RunningCluster) -> Mapping[str, tuple[int, ...]]:
     return {purpose: tuple(ports) for purpose, ports in found.items()}
 
 
-SYS = Path("/sys")
 SWAPS = Path("/proc/swaps")
 
 
@@ -68,7 +66,14 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     """A running embedded cluster on this machine, its media, and Assay itself."""
     daemons = [WatchedProcess(group=daemon.role, pid=daemon.pid) for node in running.nodes for daemon in node.daemons]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
-    disks = with_sharing([disk for medium in media if (disk := _disk(medium, layout)) is not None], layout)
+    directories: dict[str, list[Path]] = {}
+    for medium, path in [
+        *((one.medium, one.path) for one in layout.data),
+        *((one.medium, one.path) for one in layout.local),
+    ]:
+        directories.setdefault(medium, []).append(path)
+    seen = [medium.watched_disk(directories.get(medium.spec.name, ())) for medium in media]
+    disks = with_sharing([disk for disk in seen if disk is not None], layout)
     ports = {}
     with suppress(AssayError, OSError):
         ports = dict(listening_ports(running))
@@ -80,29 +85,6 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
         ports=ports,
         nodes=tuple(node.name for node in running.nodes),
     )
-
-
-def _disk(medium: Medium, layout: Layout) -> WatchedDisk | None:
-    """A medium as probes see it; None for one that none of the cluster's directories lies on."""
-    if isinstance(medium, Watchable):
-        return medium.watched_disk()
-    name = medium.spec.name
-    directories = [one.path for one in layout.data if one.medium == name]
-    directories += [one.path for one in layout.local if one.medium == name]
-    # The cluster makes its directories itself: the medium's own is above them.
-    place = next((above for path in directories for above in (path, *path.parents) if above.is_dir()), None)
-    if place is None:
-        return None
-    if medium.spec.kind == "memory":
-        return WatchedDisk(medium=name, kind="memory", place=place)
-    try:
-        mount = mount_of(place)
-    except (OSError, ValueError):
-        return WatchedDisk(medium=name, kind="directory", place=place)
-    return WatchedDisk(
-        medium=name, kind="directory", place=place, device=block_device(mount),
-        rotational=disk_facts(mount.device_number)["rotational"] == "yes",
-    )  # fmt: skip
 
 
 def with_sharing(
@@ -120,7 +102,8 @@ def with_sharing(
         number = _number_of(disk.place)
         points = {mount.point for mount in mounted if mount.device_number == number}
         beside = [other for other in disks if other is not disk and disk.device and other.device == disk.device]
-        shared = disk.kind == "directory" and (bool(beside) or number in busy or "/" in points or len(points) > 1)
+        others = bool(beside) or number in busy or "/" in points or len(points) > 1
+        shared = others and not disk.own and not disk.in_memory
         told.append(disk.model_copy(update={"shared": shared}))
     return tuple(told)
 
@@ -139,17 +122,3 @@ def _swapped_to(swaps: Path) -> set[str]:
     with suppress(OSError):
         return {_number_of(Path(line.split()[0])) for line in swaps.read_text().splitlines()[1:] if line.strip()}
     return set()
-
-
-def block_device(mount: Mount, sys: Path = SYS) -> Path | None:
-    """The device in /dev that a mount lies on, a partition where it is one; None where there is none (overlay, NFS).
-
-    By its number in sysfs, since the source's name may be an alias (/dev/root). btrfs gives its mounts numbers of no
-    device: then the source counts, which is one of its devices.
-    """
-    named = sys / "dev" / "block" / mount.device_number / "uevent"
-    with suppress(OSError):
-        for line in named.read_text().splitlines():
-            if line.startswith("DEVNAME="):
-                return Path("/dev") / line.removeprefix("DEVNAME=")
-    return Path(mount.source) if mount.source.startswith("/dev/") and Path(mount.source).is_block_device() else None

@@ -145,7 +145,7 @@ class DiskInstrument:
         first: dict[Path, str] = {}
         for disk in scene.disks:
             if disk.device is None:
-                if disk.kind != "memory":
+                if not disk.in_memory:
                     self._doubts.append(_uncounted(disk.medium, "there is no block device of its own below it"))
                 continue
             if (other := first.setdefault(disk.device.resolve(), disk.medium)) != disk.medium:

@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.medium import UNKNOWN_DRIVE
+from assay.model.registry import MEDIA
 from assay.report.words import duration_text, seconds_text
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
 from assay.stats.run_doubts import BUSY, READ, WRITTEN, Condition
 from assay.stats.sample import PLACEMENT
 
 MOST_SURE = 0.995
-_KINDS = {"disk": "this machine's disk", "memory": "memory", "existing": "the cluster's own storage"}
 
 
 class AnswerLine(NamedTuple):
@@ -104,11 +105,17 @@ def _names(decision: Decision) -> Mapping[str, str]:
         return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
     kinds = [one.kind for one in decision.placements]
     return {
-        one.placement: one.placement
-        if not one.kind or kinds.count(one.kind) > 1
-        else _KINDS.get(one.kind, f"the {one.kind}")
+        one.placement: one.placement if not one.kind or kinds.count(one.kind) > 1 else _phrase(one.kind)
         for one in decision.placements
     }
+
+
+def _phrase(drive: str) -> str:
+    """What a sentence calls a drive, or a medium of a kind without one."""
+    if drive == UNKNOWN_DRIVE:
+        return "this machine's disk"
+    kind = MEDIA.get(drive)
+    return (kind and kind.phrase) or f"the {drive}"
 
 
 def _where(decision: Decision, one: PlacementResult, names: Mapping[str, str]) -> str:

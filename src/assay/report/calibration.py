@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from assay.model.calibration import Calibration, Point
+from assay.model.naming import bytes_text
 from assay.report.terminal import print_doubt
-from assay.report.words import bytes_text
 from assay.stats.fidelity import Comparison, compare
 
 DEPTH_COLOURS = ["#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"]

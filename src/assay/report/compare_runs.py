@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.doubt import Doubt
+from assay.model.medium import kind_of
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.report.analysis import Gathered, rows_shown
@@ -46,8 +47,11 @@ def _setup(record: Record, change: Changed | None) -> dict[str, str]:
     found |= _flat("settings", properties)
     for medium in trial.media:
         digest = facts[medium.name][MEDIUM_FACTS.index("profile_digest")]
-        profile = medium.profile and Path(medium.profile).name
-        own = {**medium.model_dump(exclude={"name"}), "profile": profile, "profile_digest": digest}
+        kind = kind_of(medium)
+        options = kind.options_of(medium).model_dump(mode="json")
+        if kind.known_by:  # a file's folder says nothing
+            options[kind.known_by] = Path(options[kind.known_by]).name
+        own = {"kind": medium.kind, **options, "profile_digest": digest}
         found |= _flat(f"medium {medium.name}", own)
     if change is not None:
         found[f"the {change.fact} of {change.medium}"] = change.after

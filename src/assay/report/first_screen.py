@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
+from assay.model.medium import kind_of
 from assay.model.record import Record
-from assay.model.trial import MediumSpec, Plan
+from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
 from assay.report.answer import Answer, interval_text, percent
 from assay.report.charts.split import split_charts
-from assay.report.words import bytes_text, seconds_text
+from assay.report.words import seconds_text
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order, is_warm_up
 
 MOST_NAMED = 5
 BASELINE = "zero storage delay: what no drive can beat, not a drive to buy"
-KINDS = {"directory": "a disk of the machine", "memory": "memory", "existing": "the existing cluster's own"}
 
 
 class Overview(NamedTuple):
@@ -68,7 +68,7 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
     records = [one for one in records if not one.trial.zero_delay]
     if not records:
         return tuple(baseline)
-    media = {medium.name: _medium(medium) for record in records for medium in record.trial.media}
+    media = {medium.name: kind_of(medium).described(medium) for record in records for medium in record.trial.media}
     levels: dict[str, list[str]] = {}
     for record in records:
         for name, level in record.trial.factors.items():
@@ -99,15 +99,6 @@ def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str
     named = [f"{level} ({about[level]})" if about and level in about else level for level in shown]
     more = f" and {len(levels) - len(shown)} more" if len(shown) < len(levels) else ""
     return ", ".join(named) + more
-
-
-def _medium(medium: MediumSpec) -> str:
-    if medium.kind == "emulated":
-        name = str(medium.profile).rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
-        slower = f", {medium.slowdown} times slower" if medium.slowdown != 1 else ""
-        return f"emulated {name}{slower}"
-    size = f" of {bytes_text(medium.size_bytes)}" if medium.size_bytes else ""
-    return KINDS[medium.kind] + size
 
 
 MOST_FIRST, MOST_ROWS, MOST_CARDS, MOST_DOUBTS = 3, 20, 12, 4

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
+from assay.model.medium import kind_of
 from assay.report.analysis import Gathered
 from assay.report.words import duration_text
 from assay.stats.decision import Decision, Verdict
@@ -62,14 +63,18 @@ def _go_on(run: Gathered, decisions: Sequence[Decision]) -> NextStep:
         return NextStep("To see what the job waits for instead of storage, open the page")
     if any(len(one.placements) > 1 for one in decisions):
         return NextStep("To decide it, take another threshold (`worth`), or measure on a quieter machine")
-    kinds = {medium.kind for trial in run.plan.trials for medium in trial.media}
-    if "existing" in kinds:
+    media = [medium for trial in run.plan.trials for medium in trial.media]
+    if not all(kind_of(medium).chosen for medium in media):
         return NextStep(
             "To have something to compare with, give a Hadoop property or `settings` several levels, or measure again "
             "after a change and put both runs side by side with `assay compare`"
         )
     has_baseline = any(one.baseline is not None for one in decisions)
-    baseline = "" if has_baseline or kinds - {"emulated"} else " or `zero_delay_baseline: true`"
+    baseline = (
+        ""
+        if has_baseline or not all(kind_of(medium).emulated for medium in media)
+        else " or `zero_delay_baseline: true`"
+    )
     return NextStep(f"To have something to compare with, add another medium{baseline}")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import unescape
 from typing import Any, NamedTuple
 
+from assay.model.naming import bytes_text
 from assay.model.record import Record, Status
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
@@ -36,7 +37,6 @@ from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_
 from assay.report.values import PARTS, PHASES, combination_values, csv_lines, trial_values
 from assay.report.words import (
     base_text,
-    bytes_text,
     counted_text,
     duration_text,
     number_text,

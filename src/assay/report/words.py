@@ -31,15 +31,6 @@ def counted_text(row: Row) -> str:
     return f"{row.finished}{of}" + (f", {row.wrong} wrong" if row.wrong else "")
 
 
-def bytes_text(count: float) -> str:
-    """Binary multiples with one decimal."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} TiB"
-
-
 def duration_text(seconds: float) -> str:
     """Seconds below a minute, then minutes and seconds, or hours and minutes."""
     minutes, rest = divmod(round(seconds), 60)

@@ -5,8 +5,9 @@ from enum import StrEnum
 from statistics import fmean
 
 from assay.model.base import Frozen
+from assay.model.medium import kind_of
 from assay.model.record import Record
-from assay.model.trial import ZERO_DELAY, MediumSpec, Plan
+from assay.model.trial import ZERO_DELAY, Plan
 from assay.stats.comparison import Comparison, holm
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
@@ -237,7 +238,7 @@ class _Draft:
         """For how long the base's drives were busy at most; None where that bounds nothing, or is known to be wrong."""
         base = self._records[self.base]
         busy = [seconds for record in base if (seconds := busy_seconds(record)) is not None]
-        if self._baseline or not busy or self.factor != PLACEMENT or placements[0].kind == "memory":
+        if self._baseline or not busy or self.factor != PLACEMENT or _in_memory(base[0]):
             return None
         bound = min(max(busy), max(one.elapsed_s for one in self.fit.own[self.base]))
         sure = [one.saving.low for one in placements[1:] if one.saving and one.saving.low is not None]
@@ -347,15 +348,12 @@ def _nodes(record: Record) -> int | None:
 
 
 def _kind(record: Record) -> str:
-    kinds = {_kind_of(medium, record.facts) for medium in record.trial.media}
+    kinds = {kind_of(medium).drive(medium, record.facts) for medium in record.trial.media}
     return kinds.pop() if len(kinds) == 1 else ""
 
 
-def _kind_of(medium: MediumSpec, facts: Mapping[str, str]) -> str:
-    if medium.kind in {"memory", "existing"}:
-        return medium.kind
-    rotational = facts.get(f"medium.{medium.name}.rotational")
-    return {"yes": "hard disk", "no": "SSD"}.get(rotational or "", "disk")
+def _in_memory(record: Record) -> bool:
+    return all(kind_of(medium).in_memory for medium in record.trial.media)
 
 
 def _drives(record: Record) -> str:

@@ -31,6 +31,7 @@ from assay.model.energy import (
     Spread,
     give_or_take,
 )
+from assay.model.medium import kind_of
 from assay.model.record import Basis, Part, Record, Sample, Step, TaskAttempt
 from assay.stats.timeline import SAMPLE_MS, Pieces, added, spans
 
@@ -126,7 +127,7 @@ def real_drives(record: Record, model: PowerModel) -> dict[str, DiskPower]:
     seen: set[str] = set()
     for spec in record.trial.media:
         device = record.facts.get(f"medium.{spec.name}.device", spec.name)
-        if spec.kind == "directory" and device not in seen:
+        if kind_of(spec).energy == "by busy time" and device not in seen:
             seen.add(device)
             rotates = record.facts.get(f"medium.{spec.name}.rotational") == "yes"
             found[spec.name] = model.hdd if rotates else model.ssd
@@ -242,7 +243,8 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
     found: list[Energy] = []
     missing: list[str] = []
     silent: list[str] = []
-    emulated = [] if record.trial.zero_delay else [one.name for one in record.trial.media if one.kind == "emulated"]
+    reporting = [one.name for one in record.trial.media if kind_of(one).energy == "reported"]
+    emulated = [] if record.trial.zero_delay else reporting
     parts = part_spans(record.steps)
     for part, span in parts.items():
         nodes = list(trial.measured("redfish", part))

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import NamedTuple
 
+from assay.model.medium import kind_of
 from assay.model.record import Record
 
 MACHINE_FACTS = (
@@ -72,13 +73,16 @@ Media = dict[tuple[str, str], Facts]
 
 def medium_facts(record: Record) -> dict[str, Facts]:
     """The values of `MEDIUM_FACTS` of each of the trial's media, by its name."""
-    return {medium.name: tuple(map(record.facts.get, _keys(medium.name, medium.kind))) for medium in record.trial.media}
+    return {
+        medium.name: tuple(map(record.facts.get, _keys(medium.name, kind_of(medium).passing_facts)))
+        for medium in record.trial.media
+    }
 
 
 @lru_cache(maxsize=256)
-def _keys(medium: str, kind: str) -> tuple[str, ...]:
+def _keys(medium: str, passing: frozenset[str]) -> tuple[str, ...]:
     """The names of `MEDIUM_FACTS` in a record; one that no record has for what says nothing."""
-    return tuple("" if name == "device" and kind == "emulated" else f"medium.{medium}.{name}" for name in MEDIUM_FACTS)
+    return tuple("" if name in passing else f"medium.{medium}.{name}" for name in MEDIUM_FACTS)
 
 
 def machine_kinds(records: Sequence[Record], runs: Sequence[str] = ()) -> list[str]:

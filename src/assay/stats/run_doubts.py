@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.medium import kind_of
 from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Record
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of, media_changes
@@ -111,7 +112,7 @@ def busy_seconds(record: Record) -> float | None:
             seconds += float(own.get("busy_seconds", 0.0))
         elif (medium.name, "busy_s") in measured:
             seconds += measured[medium.name, "busy_s"]
-        elif medium.kind != "memory":
+        elif not kind_of(medium).in_memory:
             return None
     return seconds
 
@@ -145,7 +146,7 @@ def busy_share(record: Record) -> float | None:
 
 
 def _emulated(record: Record) -> bool:
-    return all(medium.kind == "emulated" and medium.name in record.devices for medium in record.trial.media)
+    return all(kind_of(medium).emulated and medium.name in record.devices for medium in record.trial.media)
 
 
 def _device_bytes(record: Record, part: str, way: str) -> int:
@@ -205,7 +206,7 @@ def _odd(records: Sequence[Record]) -> list[Doubt]:
 
 
 def _media(records: Sequence[Record]) -> list[Doubt]:
-    kinds = {medium.kind == "emulated" for record in records for medium in record.trial.media}
+    kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
     if len(kinds) < 2:
         return []
     return [

@@ -7,6 +7,7 @@ from assay.host.machine import FREE_MEMORY, GOES_BACK
 from assay.model.doubt import Doubt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
+from assay.model.medium import kind_of
 from assay.model.platform import LimitUse
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, JobRecord, totals
 from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
@@ -19,8 +20,6 @@ CROWDED_SHARE = 0.05
 
 # What a task writes besides intermediates and counts all the same: job.xml, as measured with Hadoop 3.4.
 CONFIGURATION_BYTES = 300_000
-
-NO_DISKS = ("tmpfs", "ramfs", "overlay", "nfs", "cifs", "smb", "fuse", "9p", "virtiofs")
 
 
 def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
@@ -95,11 +94,11 @@ def cached(
 
     Emulated drives have counted what was really read from them; of other media only the room in memory is known.
     """
-    if all(medium.kind in {"memory", "existing"} for medium in trial.media):
+    if not any(kind_of(medium).cached for medium in trial.media):
         return []
     counters = totals(tuple(jobs), ()).counters
     files, tasks = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
-    if all(medium.kind == "emulated" for medium in trial.media) and devices:
+    if devices and all(kind_of(medium).emulated for medium in trial.media):
         wanted = sum(files.get(f"{kind}_BYTES_READ", 0) for kind in ("FILE", "HDFS"))
         wanted += tasks.get("REDUCE_SHUFFLE_BYTES", 0)
         read = sum(reports["run"]["reads"]["bytes"] for reports in devices.values())
@@ -175,16 +174,6 @@ def given_back(facts: Mapping[str, str]) -> list[Doubt]:
     return [doubt]
 
 
-def unlike_a_disk(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
-    """A doubt for each directory that lies on something that is no disk of this machine."""
-    return [
-        Doubt(
-            kind="medium-is-no-disk",
-            what=f"{medium.name} lies on {file_system}",
-            why="its figures say nothing about a disk of this machine",
-            cure="give the medium a path on a disk's own file system",
-        )
-        for medium in trial.media
-        if medium.kind == "directory"
-        and (file_system := facts.get(f"medium.{medium.name}.file_system", "")).startswith(NO_DISKS)
-    ]
+def of_media(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
+    """The doubts of each medium's kind, by the trial's facts."""
+    return [doubt for medium in trial.media for doubt in kind_of(medium).doubts(medium, facts)]

@@ -16,7 +16,7 @@ from assay.model.errors import AssayError
 from assay.model.input import Dataset, DatasetSpec, Graph, GraphFacts, StagedFile
 from assay.model.medium import Medium, Space
 from assay.model.platform import Layout, RunningCluster
-from assay.model.probe import Scene
+from assay.model.probe import Scene, WatchedDisk
 from assay.model.progress import Progress, Silent
 from assay.model.record import Amount, Part, Sample
 from assay.model.store import Store
@@ -113,6 +113,10 @@ class FakeMedium:
         """Only told."""
         self._script.note("make cold")
         return ()
+
+    def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
+        """Nothing to see."""
+        return None
 
 
 class FakeDrive(FakeMedium):

@@ -1,1 +1,3 @@
 """Emulated."""
+
+from assay.media.emulated import medium as medium

@@ -20,10 +20,8 @@ from assay.host.lease import Lease
 from assay.host.mounts import Loop, loops
 from assay.media.emulated.emulator import Drive, System, serve
 from assay.media.emulated.profile import Profile
-from assay.media.page_cache import resident_bytes
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
-from assay.model.probe import WatchedDisk
 
 LOOP_CTL_GET_FREE = 0x4C82
 """Name a free loop device, making one if need be (linux/loop.h)."""
@@ -230,9 +228,6 @@ LEAST_BYTES = {"ext4": 64 << 20, "xfs": 300 << 20}
 SHUT_DOWN, WITHOUT_LOG = 0x8004587D, 2
 """EXT4_IOC_SHUTDOWN and XFS_IOC_GOINGDOWN, the same number; and not to write out the log first."""
 
-FLUSH_BUFFERS = 0x1261
-"""BLKFLSBUF (linux/fs.h): write out and drop a block device's own cached pages."""
-
 
 def options(kind: Kind, kernel: str) -> str:
     """Mount options that a kernel of this release (`6.1.0-13-amd64`) understands."""
@@ -271,48 +266,6 @@ def shut_down(point: Path, device: Path) -> None:
             os.close(descriptor)
 
 
-def write_out(place: Path) -> None:
-    """syncfs(2): write out this file system only, not all of the machine's. Raises OSError when its device fails."""
-    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.syncfs(descriptor):
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(place))
-    finally:
-        os.close(descriptor)
-
-
-def forget_files(place: Path) -> None:
-    """posix_fadvise(2): ask the kernel to forget the clean pages of every file below a place."""
-    for folder, _, names in os.walk(place):
-        for name in names:
-            try:
-                descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            except OSError:
-                continue
-            try:
-                with suppress(OSError):  # a pipe or a socket has no pages
-                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(descriptor)
-
-
-def make_cold(point: Path, device: Path) -> int:
-    """Write out one file system and drop what the kernel caches of it; bytes of its files that stay cached.
-
-    Touches no other file system. Data, directories and allocation tables are read from the device again; what stays are
-    inodes and names that the kernel holds in their own form (a few KiB for a trial's files).
-    """
-    write_out(point)
-    forget_files(point)
-    descriptor = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.ioctl(descriptor, FLUSH_BUFFERS)
-    finally:
-        os.close(descriptor)
-    return resident_bytes(point)
-
-
 class Wanted(Frozen):
     """What is to be attached: a drive, how much of it, its file system, and the directory its backing file goes to."""
 
@@ -330,12 +283,6 @@ class Attached(NamedTuple):
     device: Path
     mount_point: Path
     path_cost: Mapping[str, Any]
-
-    def watched(self, medium: str, *, rotational: bool, log: Path | None) -> WatchedDisk:
-        """As probes see it."""
-        return WatchedDisk(
-            medium=medium, kind="emulated", place=self.mount_point, device=self.device, rotational=rotational, log=log
-        )
 
 
 def wanted_size(profile: Profile, size_bytes: int | None, file_system: Kind, capacity: int) -> int:

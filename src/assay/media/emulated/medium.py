@@ -5,33 +5,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import Field, model_validator
+
+from assay.host.files import absolute
 from assay.host.lease import Lease
 from assay.host.mounts import mount_of
-from assay.media.directory import disk_facts
+from assay.media.directory import DirectoryOptions, PlacedKind, disk_facts, drive_by_rotation
 from assay.media.emulated.attachment import (
     Attached,
     Wanted,
     attach_drive,
     check_loop_devices,
-    make_cold,
     path_text,
     queue_of,
     scheduler_to_use,
     schedulers,
     wanted_size,
-    write_out,
 )
 from assay.media.emulated.emulator import Emulator, RealSystem, SilentError, System
 from assay.media.emulated.profile import Profile, find_profile
 from assay.media.emulated.requirements import missing
+from assay.media.page_cache import make_cold, write_out
+from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.medium import Space
+from assay.model.medium import Claims, Medium, Space
+from assay.model.naming import nearest
 from assay.model.probe import WatchedDisk, WatchedProcess
+from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
+
+PROFILE_FILES = frozenset({".yaml", ".yml"})
 
 LATE_SHARE, LATE_S = 0.02, 0.2
 """Replies that are overdue for a larger share of a part's time, and for longer, are doubted."""
@@ -153,6 +160,36 @@ IN_MEMORY = ("tmpfs", "ramfs")
 """A backing file on one of these takes memory for what is written."""
 
 
+class EmulatedOptions(DirectoryOptions):
+    """A drive that behaves as its profile says."""
+
+    path: UserPath | None = Field(
+        default=None,
+        description="the directory of its backing file, on a disk faster than the drive; by default `.assay/work`.",
+    )
+    size_bytes: Bytes | None = Field(
+        default=None, alias="size", description="use only the first bytes of the drive; by default all."
+    )
+    profile: str = Field(
+        default="",
+        description="the name of its profile, or the path of a profile file, which ends in `.yaml` or `.yml`.",
+    )
+    file_system: Literal["ext4", "xfs"] = Field(default="ext4", description="its file system.")
+    slowdown: Annotated[int, Field(strict=True)] = Field(
+        default=1,
+        ge=1,
+        le=100,
+        description="multiplies all of its times, for a machine whose processors are slower, or fewer, by this factor "
+        "than those of the real machine with the drive.",
+    )
+
+    @model_validator(mode="after")
+    def _names_its_profile(self) -> "EmulatedOptions":
+        if not self.profile:
+            raise ValueError("an emulated medium needs a profile; `assay media list` shows those there are")
+        return self
+
+
 class EmulatedMedium:
     """Keeps its bytes on an emulated drive (see `Device` for what it can do besides).
 
@@ -165,6 +202,7 @@ class EmulatedMedium:
         system: System | None = None,
     ) -> None:  # fmt: skip
         self.spec = spec
+        self._options = EMULATED.options_of(spec)
         self._installation = installation
         self._emulator = emulator or Emulator(installation)
         self._system = system or RealSystem()
@@ -175,15 +213,13 @@ class EmulatedMedium:
     @cached_property
     def profile(self) -> Profile:
         """The drive's. Raises BadInputError when there is none of that name, or its form is wrong."""
-        if self.spec.profile is None:
-            raise BadInputError(f"medium {self.spec.name!r} is emulated and has no profile; name one")
-        found = find_profile(self.spec.profile, self._installation.profiles)
-        return found.model_copy(update={"slowdown": self.spec.slowdown})
+        found = find_profile(self._options.profile, self._installation.profiles)
+        return found.model_copy(update={"slowdown": self._options.slowdown})
 
     @property
     def place(self) -> Path:
         """The directory that the backing file goes to."""
-        return (self.spec.path or self._installation.parts / "work").resolve()
+        return (self._options.path or self._installation.parts / "work").resolve()
 
     def facts(self) -> Mapping[str, str]:
         """Digests of profile and emulator, the settings of block device and file system, and the disk underneath."""
@@ -196,7 +232,7 @@ class EmulatedMedium:
             "drive": _drive(self.profile),
             **({"model": self.profile.model} if self.profile.model and self.profile.slowdown == 1 else {}),
             "size_bytes": str(self._size()),
-            "file_system": self.spec.file_system,
+            "file_system": self._options.file_system,
             "rotational": "yes" if queue.rotational else "no",
             "scheduler": self._scheduler(queue.scheduler),
             "read_ahead_kb": str(queue.read_ahead_kb),
@@ -231,12 +267,12 @@ class EmulatedMedium:
     def check(self) -> None:
         """Raises BadInputError when `attached` could not work, as far as can be told without attaching."""
         profile = self.profile
-        lacking = missing(self._installation, self.spec.file_system)
+        lacking = missing(self._installation, self._options.file_system)
         if lacking:
             raise BadInputError(f"medium {self.spec.name!r}: {'; '.join(lacking)}")
         self._emulator.check(profile)
         self._size()
-        if self.spec.path is not None and not (self.place.is_dir() and os.access(self.place, os.W_OK | os.X_OK)):
+        if self._options.path is not None and not (self.place.is_dir() and os.access(self.place, os.W_OK | os.X_OK)):
             raise BadInputError(f"medium {self.spec.name!r}: {self.place} is not a directory that can be written to")
 
     @contextmanager
@@ -260,7 +296,7 @@ class EmulatedMedium:
     def attach(self, lease: Lease, scope: ExitStack, mount_point: Path | None = None) -> Attached:
         """Mount the drive, at a mount point of the caller's or its own, for the time of a scope."""
         wanted = Wanted(
-            profile=self.profile, size_bytes=self._size(), file_system=self.spec.file_system, place=self.place,
+            profile=self.profile, size_bytes=self._size(), file_system=self._options.file_system, place=self.place,
             mount_point=mount_point,
         )  # fmt: skip
         self._attached = attach_drive(wanted, lease, self._emulator, self._system, scope)
@@ -327,12 +363,14 @@ class EmulatedMedium:
             self._reports.append(self._attached.drive.ask("report"))
         return self._reports[-1] if self._reports else {}
 
-    def watched_disk(self) -> WatchedDisk:
-        """See `model.medium.Watchable`."""
+    def watched_disk(self, directories: Sequence[Path] = ()) -> WatchedDisk:
+        """Its block device, which is nobody else's, and its log of requests."""
         if self._attached is None:
             raise AssayError(f"{self.spec.name} is not attached")
-        rotational = queue_of(self.profile).rotational
-        return self._attached.watched(self.spec.name, rotational=rotational, log=self._attached.drive.request_log())
+        return WatchedDisk(
+            medium=self.spec.name, place=self._attached.mount_point, device=self._attached.device, own=True,
+            rotational=queue_of(self.profile).rotational, log=self._attached.drive.request_log(),
+        )  # fmt: skip
 
     def watched_processes(self) -> tuple[WatchedProcess, ...]:
         """The emulator's."""
@@ -358,7 +396,7 @@ class EmulatedMedium:
 
     def _size(self) -> int:
         capacity = self.profile.values.get("capacity_bytes") or self._default("capacity_bytes")
-        return wanted_size(self.profile, self.spec.size_bytes, self.spec.file_system, int(capacity))
+        return wanted_size(self.profile, self._options.size_bytes, self._options.file_system, int(capacity))
 
     def _default(self, figure: str) -> float:
         """The value of a figure that the profile leaves out."""
@@ -376,3 +414,54 @@ def _drive(profile: Profile) -> str:
 def _existing(place: Path) -> Path:
     """The place, or the nearest directory above it that is there."""
     return next(folder for folder in (place, *place.parents) if folder.is_dir())
+
+
+class EmulatedKind(PlacedKind[EmulatedOptions]):
+    """Drives that you don't have."""
+
+    title = "Emulated drive"
+    options = EmulatedOptions
+    known_by = "profile"
+    emulated = True
+    energy = "reported"
+    passing_facts = frozenset({"device"})
+
+    def located(self, spec: MediumSpec, folder: Path, words: Sequence[str]) -> MediumSpec:
+        """A profile's file by its whole path; `words` are the shipped profiles' names."""
+        spec = super().located(spec, folder, words)
+        options = self.options_of(spec)
+        profile = options.profile
+        if Path(profile).suffix in PROFILE_FILES:
+            return self.spec(spec.name, options.model_copy(update={"profile": str(absolute(folder, Path(profile)))}))
+        if "/" in profile:
+            raise BadInputError(
+                f"medium {spec.name} is {profile!r}, no profile's name; for a directory say {{path: {profile}}}, "
+                "and a profile's file ends in .yaml"
+            )
+        if profile not in words:
+            known = [*(name for name, kind in MEDIA.items() if kind.chosen and kind is not self), *words]
+            raise BadInputError(f"unknown kind of medium or profile {profile!r}; {nearest(profile, known)}")
+        return spec
+
+    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+        """With a lease of its own."""
+        return EmulatedMedium(spec, installation)
+
+    def described(self, spec: MediumSpec) -> str:
+        """The profile's name, and how much slower it is made."""
+        options = self.options_of(spec)
+        name = options.profile.rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
+        return f"emulated {name}{f', {options.slowdown} times slower' if options.slowdown != 1 else ''}"
+
+    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
+        """As the kernel sees it."""
+        return drive_by_rotation(spec, facts)
+
+    def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec:
+        """The same backing place and file system."""
+        options = self.options_of(spec)
+        return self.spec(name, EmulatedOptions(profile="null", path=options.path, file_system=options.file_system))
+
+
+EMULATED = EmulatedKind("emulated")
+MEDIA.add(EMULATED.name, EMULATED, place=3)

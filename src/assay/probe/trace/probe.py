@@ -37,7 +37,7 @@ class BlockTraceProbe:
     @contextmanager
     def attached(self, scene: Scene) -> Iterator[BlockTraceReading]:
         """Trace until the scope's end."""
-        media = [Watched(disk, scene.layout) for disk in scene.disks if disk.kind != "memory"]
+        media = [Watched(disk, scene.layout) for disk in scene.disks if not disk.in_memory]
         _share(media)
         reading = BlockTraceReading(self.name, media, Clock())
         stop = threading.Event()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.naming import bytes_text
 from assay.model.record import Record
 from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, PhaseUse, Signature
 from assay.report.charts.drawing import (
@@ -19,7 +20,6 @@ from assay.report.charts.drawing import (
     text,
 )
 from assay.report.charts.phases import COLOURS as PHASE_COLOURS
-from assay.report.words import bytes_text
 
 COLOURS: Mapping[Direction, str] = {"read": BLUE, "write": VERMILION}
 SMALL_SHARE = 0.005

@@ -5,6 +5,7 @@ from html import escape
 from typing import NamedTuple
 
 from assay.model.energy import Span
+from assay.model.medium import kind_of
 from assay.model.record import Basis
 from assay.model.signature import AccessPhase
 from assay.report.analysis import Closeup
@@ -130,7 +131,7 @@ class _Timeline:
         below, top = len(self._parts), self._at
         self._cpu()
         for medium in self._closeup.record.trial.media:
-            self._medium(medium.name, in_memory=medium.kind == "memory")
+            self._medium(medium.name, in_memory=kind_of(medium).in_memory)
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
