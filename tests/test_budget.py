@@ -9,7 +9,7 @@ from assay.model.progress import Silent
 from assay.model.trial import Estimate
 from assay.record.folder import RunFolder
 from assay.run import Budget, Rounds, execute, repeat
-from assay.testing.fakes import FakeParts, Script
+from assay.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 
 
@@ -38,7 +38,7 @@ class Clock:
 def parts_of(clock):
     @contextmanager
     def parts(trial):
-        yield FakeParts(Script(), trial)
+        yield fake_setup(Script(), trial)
         clock.now += clock.each_s
 
     return parts

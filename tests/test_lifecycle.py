@@ -12,7 +12,7 @@ from assay.model.record import Status
 from assay.model.trial import MediumSpec, Placement
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
-from assay.testing.fakes import FakeParts, FakeReading, Script
+from assay.testing.fakes import FakeReading, Script, fake_setup
 from assay.trial import Findings, run_trial
 from tests.builders import a_job, a_plan, a_trial
 
@@ -67,14 +67,14 @@ def beats(record):
 def scripted(script):
     @contextmanager
     def parts(trial):
-        yield FakeParts(script, trial)
+        yield fake_setup(script, trial)
 
     return parts
 
 
 def test_the_steps_of_a_life_come_in_order():
     script = Script()
-    record, attempts, samples, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record, attempts, samples, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert script.log == WHOLE_LIFE
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
@@ -90,14 +90,14 @@ def test_the_steps_of_a_life_come_in_order():
 
 def test_a_warm_trial_is_not_made_cold():
     script = Script()
-    run_trial(a_trial().model_copy(update={"cache": "warm"}), FakeParts(script, a_trial()), Silent())
+    run_trial(a_trial().model_copy(update={"cache": "warm"}), fake_setup(script, a_trial()), Silent())
     assert "make cold" not in script.log
 
 
 @pytest.mark.parametrize("step", [step for step in WHOLE_LIFE if step not in [*PROBING, *CLOSING, "history"]])
 def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
     script = Script(fail_at=step)
-    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     if step == "verify":
         assert [verdict.outcome for verdict in record.verdicts] == [Outcome.FAIL]
     else:
@@ -117,7 +117,7 @@ def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
 @pytest.mark.parametrize("step", PROBING)
 def test_a_probe_that_fails_at_any_step_is_a_doubt_and_the_trial_goes_on(step, error):
     script = Script(fail_at=step, fail_with=error)
-    record, _, _, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record, _, _, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
     (doubt,) = [doubt for doubt in record.doubts if doubt.kind == "probe-fake-unread"]
@@ -139,7 +139,7 @@ def test_a_probe_that_fails_does_not_take_the_place_of_the_trials_own_error():
             if what == "read probe":
                 raise ZeroDivisionError
 
-    record = run_trial(a_trial(), FakeParts(Failing(fail_at="run answer"), a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(Failing(fail_at="run answer"), a_trial()), Silent()).record
     assert (record.status, record.error) == (Status.FAILED, "scripted failure")
     assert "probe-fake-unread" in [doubt.kind for doubt in record.doubts]
 
@@ -147,7 +147,7 @@ def test_a_probe_that_fails_does_not_take_the_place_of_the_trials_own_error():
 def test_an_interrupt_closes_probes_and_reads_nothing_more():
     script = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
-        run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+        run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert "read probe" not in script.log
     assert "close probe" in script.log
 
@@ -164,7 +164,7 @@ class SeesRequests(FakeReading):
 
 def test_a_signature_that_can_not_be_made_is_a_doubt(monkeypatch):
     monkeypatch.setattr("assay.testing.fakes.FakeReading", SeesRequests)
-    result = run_trial(a_trial(), FakeParts(Script(), a_trial()), Silent())
+    result = run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent())
     assert result.record.outcome is Outcome.PASS
     assert result.signature is None
     (doubt,) = [doubt for doubt in result.record.doubts if doubt.kind == "probe-fake-unread"]
@@ -173,7 +173,7 @@ def test_a_signature_that_can_not_be_made_is_a_doubt(monkeypatch):
 
 
 def test_what_reading_the_probes_costs_is_told():
-    record = run_trial(a_trial(), FakeParts(Script(), a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent()).record
     cost = {one.series: one for one in record.amounts if (one.probe, one.subject) == ("own-cost", "evaluation")}
     assert {(one.series, one.part, one.basis) for one in cost.values()} >= {("busy_s", "collect", "measured")}
     assert 0 <= cost["busy_s"].value < 1
@@ -181,7 +181,7 @@ def test_what_reading_the_probes_costs_is_told():
 
 def test_a_job_whose_history_is_lost_is_a_doubt_and_the_trial_has_no_totals():
     script = Script(lost_jobs=("answer",))
-    record, attempts, _, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record, attempts, _, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
     assert script.log == WHOLE_LIFE
@@ -191,28 +191,28 @@ def test_a_job_whose_history_is_lost_is_a_doubt_and_the_trial_has_no_totals():
 
 
 def test_a_sum_without_some_jobs_is_not_told():
-    findings = Findings(jobs=[a_job()])
+    findings = Findings(a_trial(), jobs=[a_job()])
     assert findings.totals is not None
     findings.histories_whole = False
     assert findings.totals is None
-    assert Findings().totals is None
+    assert Findings(a_trial()).totals is None
 
 
 def test_what_a_history_lacks_is_doubted():
     gap = Doubt(kind="history-incomplete", what="it lacks two tasks", why="it was cut", cure="none")
-    record = run_trial(a_trial(), FakeParts(Script(gaps=(gap,)), a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(Script(gaps=(gap,)), a_trial()), Silent()).record
     assert gap in record.doubts
     assert record.totals is not None
 
 
 def test_a_crashed_check_is_unknown_and_never_passes():
     script = Script(fail_at="verify", fail_with=ZeroDivisionError("oops"))
-    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.UNKNOWN
 
 
 def test_a_wrong_answer_fails():
-    record = run_trial(a_trial(), FakeParts(Script(answer=2), a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(Script(answer=2), a_trial()), Silent()).record
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.FAIL
 
@@ -255,7 +255,7 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
 
     @contextmanager
     def small(trial):
-        yield FakeParts(script, trial, free_bytes=1 << 20)
+        yield fake_setup(script, trial, free_bytes=1 << 20)
 
     with pytest.raises(BadInputError, match=r"medium 'disk' has 0\.0 GiB free, and about 0\.3 GiB are needed"):
         check_needs(a_plan(), small, Silent())
@@ -265,24 +265,18 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
 def test_a_trial_that_can_not_be_is_refused_before_any_dataset_is_prepared():
     script = Script()
 
-    class Impossible(FakeParts):
-        """Its second trial's workload has an option that it does not know."""
-
-        def workload(self):
-            if self.trial.repetition == 2:
-                raise BadInputError("workload triangles has no option 'x'")
-            return super().workload()
+    def unknown_option():
+        raise BadInputError("workload triangles has no option 'x'")
 
     @contextmanager
-    def parts(trial):
-        impossible = Impossible(script, trial)
-        impossible.trial = trial
-        yield impossible
+    def set_up(trial):
+        setup = fake_setup(script, trial)
+        yield setup._replace(workload=unknown_option) if trial.repetition == 2 else setup
 
     second = a_trial(2, repetition=2)
     second = second.model_copy(update={"workload": second.workload.model_copy(update={"options": {"x": "1"}})})
     with pytest.raises(BadInputError, match="no option 'x'"):
-        check_needs(a_plan(a_trial(), second), parts, Silent())
+        check_needs(a_plan(a_trial(), second), set_up, Silent())
     assert "prepare dataset" not in script.log
 
 
@@ -295,7 +289,7 @@ def on_two_media(**shares):
 def test_media_on_one_disk_must_fit_there_together():
     @contextmanager
     def parts(trial):
-        yield FakeParts(Script(), trial, free_bytes=200 << 20)
+        yield fake_setup(Script(), trial, free_bytes=200 << 20)
 
     # About 300 MiB in all: each half fits, both together don't.
     with pytest.raises(BadInputError, match=r"the media disk, ssd lie on one disk with 0\.2 GiB free"):
@@ -309,28 +303,28 @@ def test_fractions_that_directories_can_not_meet_are_refused():
 
 def test_bytes_that_landed_elsewhere_are_doubted_or_fail_a_strict_trial():
     script = Script(landing={"disk": 0.9, "other": 0.1})
-    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.PASS
     assert [doubt.kind for doubt in record.doubts].count("placement-missed") == 3
     assert {(landed.role, landed.when) for landed in record.landed} == {
         ("input", "staged"), ("input", "run"), ("intermediate", "run"), ("output", "run"),
     }  # fmt: skip
     strict = a_trial().model_copy(update={"strict_placement": True})
-    record = run_trial(strict, FakeParts(script, strict), Silent()).record
+    record = run_trial(strict, fake_setup(script, strict), Silent()).record
     assert record.outcome is Outcome.FAIL
     assert "of input 90% on disk, 10% on other landed where 100% on disk was wanted (staged)" in (record.error or "")
 
 
 def test_what_was_used_of_a_limit_is_recorded_and_processes_that_it_ended_are_doubted():
     script = Script(limit_use=LimitUse(memory_limit_bytes=1 << 32, memory_peak_bytes=1 << 31, out_of_memory_kills=2))
-    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert record.limits == script.limit_use
     assert "out-of-memory" in [doubt.kind for doubt in record.doubts]
 
 
 def test_what_an_emulated_drive_saw_is_kept_by_step_with_its_doubts():
     script = Script(device=True)
-    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.PASS
     assert list(record.devices["disk"]) == ["staging", "run", "write out", "collect"]
     assert [step.name for step in record.steps][5:7] == ["run", "write out"]
@@ -340,25 +334,25 @@ def test_what_an_emulated_drive_saw_is_kept_by_step_with_its_doubts():
 
 def test_a_drive_that_dies_is_the_reason_that_the_record_gives():
     script = Script(device=True, fail_at="run answer")
-    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert record.status is Status.FAILED
     assert record.error == "the drive died"
 
 
 def test_too_little_seen_is_doubted_or_fails_a_strict_trial():
     script = Script(found_bytes=5)
-    record = run_trial(a_trial(), FakeParts(script, a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert [doubt.kind for doubt in record.doubts].count("landing-not-seen") == 3
     strict = a_trial().model_copy(update={"strict_placement": True})
-    record = run_trial(strict, FakeParts(script, strict), Silent()).record
+    record = run_trial(strict, fake_setup(script, strict), Silent()).record
     assert "of input 5 of 104857600 bytes were found (staged)" in (record.error or "")
 
 
 def test_what_probes_saw_is_kept_by_part_also_when_the_trial_fails_half_way():
-    record = run_trial(a_trial(), FakeParts(Script(device=True), a_trial()), Silent()).record
+    record = run_trial(a_trial(), fake_setup(Script(device=True), a_trial()), Silent()).record
     assert beats(record) == ["staging", "run", "write out", "collect"]
     script = Script(fail_at="run answer")
-    record, _, samples, _, _ = run_trial(a_trial(), FakeParts(script, a_trial()), Silent())
+    record, _, samples, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert record.status is Status.FAILED
     assert beats(record) == ["staging"]
     assert len(samples) == 1

@@ -18,9 +18,10 @@ from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import Space
-from assay.model.parts import Parts
+from assay.model.platform import TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
+from assay.model.registry import PLATFORMS
 from assay.model.trial import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE, Estimate, Plan, Trial
 from assay.model.workload import Preparing
 from assay.plan.layout import unmet_share
@@ -44,7 +45,7 @@ CLUSTER_S = 12.0
 EDGE_LINE_BYTES = 20
 _ROOM = "free some space, name a place on another disk, or take a smaller dataset"
 
-MakeParts = Callable[[Trial], AbstractContextManager[Parts]]
+SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
 Key = tuple[str, ...]
 
 
@@ -59,7 +60,7 @@ class Needs(Frozen):
     seconds: float
 
 
-def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected: Expected | None = None) -> Needs:
+def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expected | None = None) -> Needs:
     """Check the trials, prepare their datasets, estimate what they need.
 
     Raises BadInputError for a trial that is impossible or does not fit.
@@ -71,11 +72,11 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected:
     for trial in plan.trials:
         distinct.setdefault(_key(trial), trial)
     for trial in distinct.values():
-        with make_parts(trial) as parts:
-            parts.workload()
+        with set_up(trial) as setup:
+            setup.workload()
             _refuse_unmet(trial)
             # The jobs have these besides; those of the daemons are the settings' alone.
-            parts.cluster().check({**trial.settings.properties, **trial.workload.hadoop})
+            setup.platform.check({**trial.settings.properties, **trial.workload.hadoop})
     estimates: dict[str, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
@@ -84,13 +85,13 @@ def check_needs(plan: Plan, make_parts: MakeParts, progress: Progress, expected:
     for trial in plan.trials:
         key = _key(trial)
         if key not in seen:
-            with make_parts(trial) as parts:
-                spaces = {medium.spec.name: medium.space() for medium in parts.media()}
+            with set_up(trial) as setup:
+                spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
                 free |= {name: space.free_bytes for name, space in spaces.items()}
-                seen[key] = _estimate(trial, parts, progress)
+                seen[key] = _estimate(trial, setup, progress)
                 if full := _full_together(trial, seen[key], spaces):
                     raise BadInputError(f"{full}; {_ROOM}")
-                workload = parts.workload()
+                workload = setup.workload()
                 if isinstance(workload, Preparing):
                     workload.prepare()
         estimates[trial.id] = _told_by(expected.of(trial), seen[key])
@@ -125,18 +126,18 @@ def _told_by(earlier: Expectation | None, estimate: Estimate) -> Estimate:
     return estimate.model_copy(update={"seconds": earlier.seconds, "records": earlier.records})
 
 
-def _estimate(trial: Trial, parts: Parts, progress: Progress) -> Estimate:
+def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     """The workload's own estimate and what the cluster needs beside it."""
-    dataset = parts.dataset()
+    dataset = setup.dataset()
     staged = dataset.prepare(progress)
     facts = dataset.facts()
     # A file still to be normalised may be compressed, and lies in the store beside its normal form for a while.
     staged_bytes = staged.bytes if staged.canonical else staged.bytes + 2 * EDGE_LINE_BYTES * facts.edges
-    estimate = parts.workload().estimate(facts, staged_bytes)
-    if trial.cluster.kind == "existing":
+    estimate = setup.workload().estimate(facts, staged_bytes)
+    if not PLATFORMS.find(trial.cluster.kind).ours:
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
-    in_memory = disk if any(medium.space().in_memory for medium in parts.media()) else 0
+    in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     bound = trial.cluster.limit_memory_bytes or 1 << 62
     at_work = min(CLUSTER_MEMORY_BYTES + _tasks(trial, estimate) * TASK_MEMORY_BYTES, bound)
@@ -166,10 +167,10 @@ def _refuse_unmet(trial: Trial) -> None:
             )
 
 
-def lack_of_room(trial: Trial, parts: Parts) -> str | None:
+def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
     """Why a trial can't begin now: something has filled its media since the plan was checked; None where it can."""
-    estimate = _estimate(trial, parts, Silent())
-    spaces = {medium.spec.name: medium.space() for medium in parts.media()}
+    estimate = _estimate(trial, setup, Silent())
+    spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
     free = {name: space.free_bytes for name, space in spaces.items()}
     return _full(_disk(trial, estimate), free) or _full_together(trial, estimate, spaces)
 
@@ -369,9 +370,7 @@ class Display(Progress, Protocol):
         ...
 
 
-def execute(
-    plan: Plan, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None = None
-) -> bool:
+def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None = None) -> bool:
     """Run what is not finished yet, as long as the budget allows; whether all of it has run then.
 
     An interrupt stops the current trial's daemons and leaves finished trials whole.
@@ -384,11 +383,11 @@ def execute(
         if budget is not None and not budget.allows([trial]):
             return False
         display.trial_begins(trial, number, len(plan.trials))
-        _run_one(trial, folder, make_parts, display, budget)
+        _run_one(trial, folder, set_up, display, budget)
     return True
 
 
-def repeat(rounds: Rounds, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget) -> int:
+def repeat(rounds: Rounds, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget) -> int:
     """Repeat a finished plan, a round at a time, until no further one fits into the time; how many trials that were.
 
     The run's plan grows by each round before it begins, and a round that has begun is run to its end.
@@ -402,20 +401,20 @@ def repeat(rounds: Rounds, folder: RunFolder, make_parts: MakeParts, display: Di
         folder.replace_plan(plan)
         for number, trial in enumerate(more, first):
             display.trial_begins(trial, number, len(plan.trials))
-            records.append(_run_one(trial, folder, make_parts, display, budget))
+            records.append(_run_one(trial, folder, set_up, display, budget))
         repeated += len(more)
     return repeated
 
 
-def _run_one(trial: Trial, folder: RunFolder, make_parts: MakeParts, display: Display, budget: Budget | None) -> Record:
+def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None) -> Record:
     """Its record is on disk then. Raises AssayError where there is no room for the trial or its record."""
     left_s = budget.left_s if budget is not None else 0.0
-    with interruptible(), make_parts(trial) as parts:
-        _need_room(trial, parts)
-        result = run_trial(trial, parts, display)
+    with interruptible(), set_up(trial) as setup:
+        _need_room(trial, setup)
+        result = run_trial(trial, setup, display)
         if result.record.status is Status.FAILED:
             # What failed for want of room is no finding: it runs again on resuming.
-            _need_room(trial, parts)
+            _need_room(trial, setup)
         try:
             folder.write(result)
         except OSError as error:
@@ -427,10 +426,10 @@ def _run_one(trial: Trial, folder: RunFolder, make_parts: MakeParts, display: Di
     return result.record
 
 
-def _need_room(trial: Trial, parts: Parts) -> None:
+def _need_room(trial: Trial, setup: TrialSetup) -> None:
     lack = None
     with suppress(AssayError):  # a medium or dataset that is gone: the trial says so in its record
-        lack = lack_of_room(trial, parts)
+        lack = lack_of_room(trial, setup)
     if lack is not None:
         raise AssayError(f"trial {trial.id} has no room: {lack}; make room and go on with --resume")
 

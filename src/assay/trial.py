@@ -3,7 +3,7 @@
 A probe is a guest of the trial: whatever it raises becomes a Doubt of its own, and touches neither the other probes nor
 the trial. An interrupt passes through, and nothing is read then, since the trial leaves no record.
 
-Nothing here knows which kinds of things there are: they come from Parts, and tests bring fakes.
+Nothing here knows which kinds of things there are: they come with the trial's setup, and tests bring fakes.
 """
 
 import time
@@ -17,12 +17,11 @@ from typing import Literal
 
 from assay.host.self_cost import Weight, weighed
 from assay.model.doubt import Doubt, Outcome, Verdict
-from assay.model.engine import Engine, JobReference, LaunchReport
+from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.input import GraphFacts
 from assay.model.medium import Device, Doubtful, Medium
-from assay.model.parts import Parts
-from assay.model.platform import Cluster, Layout, LimitUse, RunningCluster
+from assay.model.platform import Layout, LimitUse, Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Closing, Probe, Reading, Scene
 from assay.model.progress import Progress
 from assay.model.record import (
@@ -43,7 +42,7 @@ from assay.model.result import Joined, TrialResult
 from assay.model.signature import Signature, Traced
 from assay.model.store import Placer, Store
 from assay.model.task import TaskPhases
-from assay.model.trial import Landed, Role, Trial
+from assay.model.trial import ROLES, Landed, Trial
 from assay.plan.layout import lay_out
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
@@ -63,9 +62,11 @@ from assay.stats.trial_doubts import (
 class Findings:
     """What a trial has found so far: the record is made from it, also when the trial fails half-way.
 
-    `histories_whole` says that none of the workload's own jobs is missing in `jobs`.
+    Fields of the record have its names. `histories_whole` says that none of the workload's own jobs is missing in
+    `jobs`.
     """
 
+    trial: Trial
     facts: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     dataset: GraphFacts | None = None
@@ -92,6 +93,14 @@ class Findings:
             return None
         return totals(tuple(self.jobs), tuple(self.staging_jobs))
 
+    def result(self, error: str | None) -> TrialResult:
+        """The record, and what lies beside it; without an error the trial has finished."""
+        self.doubts += crowded(self.trial.placement.name, self.amounts)
+        found = {name: getattr(self, name) for name in Record.model_fields if hasattr(self, name)}
+        status = Status.FINISHED if error is None else Status.FAILED
+        record = Record(status=status, error=error, **found)
+        return TrialResult(record, self.attempts, Joined(self.samples), self.phases, self.signature)
+
     @contextmanager
     def step(self, name: str, progress: Progress) -> Iterator[None]:
         """Time a step, and tell that it began; it counts also when it fails."""
@@ -103,6 +112,46 @@ class Findings:
         finally:
             seconds = time.monotonic() - clock
             self.steps.append(Step(name=name, started_ms=int(started * 1000), seconds=seconds))
+
+    def look(self, placer: Placer | None, when: Literal["staged", "run"], **paths: str) -> None:
+        """Where the bytes of some roles lie now, each below a path of the store; nothing where nobody can see."""
+        for role in ROLES:
+            if placer is not None and role in paths:
+                self.landed.append(placer.landed(role, when, paths[role]))
+
+    def remember(self, engine: Engine, staging: Sequence[JobReference], own: Sequence[JobReference]) -> None:
+        """All that the engine knows of the jobs and their tasks; what it has forgotten is a doubt."""
+        self.staging_jobs += self._histories(engine, staging)
+        self.jobs += self._histories(engine, own)
+        self.histories_whole = len(self.jobs) == len(own)
+        seen = engine.phases(self.attempts)
+        self.phases += seen.phases
+        self.doubts += seen.doubts
+        if self.histories_whole:
+            self.landed = counted(self.landed, self.jobs)
+
+    def _histories(self, engine: Engine, jobs: Sequence[JobReference]) -> Iterator[JobRecord]:
+        for job in jobs:
+            try:
+                history = engine.history(job)
+            except AssayError as error:
+                self.doubts.append(unremembered(job, error))
+            else:
+                self.attempts += history.attempts
+                self.doubts += history.doubts
+                yield history.job
+
+    def judge(self, media: Sequence[Medium], use: LimitUse | None) -> None:
+        """All that what was found says about the figures."""
+        self.doubts += [
+            *misplaced(self.trial, self.landed),
+            *unseen(self.trial, self.landed),
+            *(cached(self.trial, self.jobs, self.facts, self.devices) if self.histories_whole else ()),
+            *of_media(self.trial, self.facts),
+            *given_back(self.facts),
+            *out_of_memory(use),
+            *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
+        ]
 
 
 _WRITE_OUT_EVERY_S = 0.5
@@ -282,114 +331,83 @@ def _unread(name: str, what: str, error: Exception) -> Doubt:
     )
 
 
-def run_trial(trial: Trial, parts: Parts, progress: Progress) -> TrialResult:
+def run_trial(trial: Trial, setup: TrialSetup, progress: Progress) -> TrialResult:
     """Run one trial from facts to verdicts; a failure is a record too, with its reason. Interrupts pass through."""
-    findings = Findings(facts=dict(parts.facts()))
+    findings = Findings(trial, facts=dict(setup.platform.facts()))
     error = None
     try:
-        _live(trial, parts, findings, progress)
+        _live(setup, findings, progress)
     except AssayError as failure:
         error = str(failure)
     except Exception as failure:  # the plan goes on with the next trial, and this one says what happened to it
         error = f"{type(failure).__name__}: {failure}"
-    record = Record(
-        trial=trial,
-        status=Status.FINISHED if error is None else Status.FAILED,
-        error=error,
-        facts=findings.facts,
-        settings=findings.settings,
-        dataset=findings.dataset,
-        steps=tuple(findings.steps),
-        staging_jobs=tuple(findings.staging_jobs),
-        jobs=tuple(findings.jobs),
-        totals=findings.totals,
-        outputs=tuple(findings.outputs),
-        landed=tuple(findings.landed),
-        devices=findings.devices,
-        amounts=tuple(findings.amounts),
-        limits=findings.limits,
-        verdicts=tuple(findings.verdicts),
-        doubts=(*findings.doubts, *crowded(trial.placement.name, findings.amounts)),
-    )
-    return TrialResult(record, findings.attempts, Joined(findings.samples), findings.phases, findings.signature)
+    return findings.result(error)
 
 
-def _live(trial: Trial, parts: Parts, findings: Findings, progress: Progress) -> None:
+def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
     """The nested scopes, from the outside in."""
-    media, cluster, dataset, workload = parts.media(), parts.cluster(), parts.dataset(), parts.workload()
-    with findings.step("prepare dataset", progress):
+    trial, platform, step = findings.trial, setup.platform, partial(findings.step, progress=progress)
+    media, dataset, workload = platform.media(), setup.dataset(), setup.workload()
+    with step("prepare dataset"):
         dataset.prepare(progress)
         findings.dataset = None if trial.dataset.is_none else dataset.facts()
     with ExitStack() as scopes:
-        # The cluster's stop is a step too, and its end comes before the directories it uses are removed.
-        neutral = scopes.enter_context(parts.neutral())
-        with findings.step("attach media", progress):
+        # The platform's stop is a step too, and its end comes before the directories it uses are removed.
+        neutral = scopes.enter_context(platform.neutral())
+        with step("attach media"):
             places = {medium.spec.name: scopes.enter_context(_attached(medium, findings)) for medium in media}
         layout = lay_out(trial.placement, places, neutral)
-        running = scopes.enter_context(_started(trial, cluster, layout, findings, progress))
-        store, engine = parts.store(running), parts.engine(running, neutral, _any_failure(cluster, media))
-        placer = parts.placer(running, layout)
-        scopes.enter_context(_tidied(store, workload.base, findings, progress))
-        mark = scopes.enter_context(measured(parts.probes(), parts.scene(running, layout, media), findings))
+        running = scopes.enter_context(_started(platform, layout, findings, progress))
+        scopes.enter_context(_tidied(running.store, workload.base, findings, progress))
+        mark = scopes.enter_context(measured(setup.probes, running.scene(), findings))
+        part = partial(_part, media=media, mark=mark, findings=findings)
         count_anew(media)
-        with findings.step("stage", progress), writing_out(media):
-            if placer is not None:
-                placer.prepare(workload.base, workload.input)
-            staged = workload.stage(dataset, store, engine, progress)
-            _found(placer, (("input", workload.input),), "staged", findings)
-            if trial.strict_placement:
-                misplaced(trial, findings.landed)
-        with findings.step("cold cache", progress):
-            for medium in media:
-                findings.doubts += medium.make_cold() if trial.cache == "cold" else ()
-        write_out(media)
-        mark("staging")
-        take_reports(media, "staging", findings)
-        report = _run(parts, layout, lambda: workload.run(engine, progress), findings, progress)
-        mark("run")
-        take_reports(media, "run", findings)
+        with part("staging"):
+            with step("stage"), writing_out(media):
+                if running.placer is not None:
+                    running.placer.prepare(workload.base, workload.input)
+                staged = workload.stage(dataset, running.store, running.engine, progress)
+                findings.look(running.placer, "staged", input=workload.input)
+                if trial.strict_placement:
+                    misplaced(trial, findings.landed)
+            with step("cold cache"):
+                for medium in media if trial.cache == "cold" else ():
+                    findings.doubts += medium.make_cold()
+            write_out(media)
+        with part("run"), _intermediates(setup, layout, findings), step("run"):
+            report = workload.run(running.engine, progress)
         if findings.devices:
-            with findings.step("write out", progress):
+            with part("write out"), step("write out"):
                 write_out(media)
-            mark("write out")
-            take_reports(media, "write out", findings)
-        with findings.step("job history", progress):
-            findings.settings |= report.settings
-            _see_jobs(engine, staged.jobs, report.jobs, findings)
-            _found(placer, (("input", workload.input), ("output", workload.output)), "run", findings)
-            if findings.histories_whole:
-                findings.landed = counted(findings.landed, findings.jobs)
-            findings.doubts += _doubts(trial, cluster, media, findings)
-        with findings.step("verify", progress):
-            size = store.size_bytes(workload.output)
-            findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
-            findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), store, report))
-        mark("collect")
-        take_reports(media, "collect", findings)
+        with part("collect"):
+            with step("job history"):
+                findings.settings |= report.settings
+                findings.remember(running.engine, staged.jobs, report.jobs)
+                findings.look(running.placer, "run", input=workload.input, output=workload.output)
+                findings.judge(media, running.limit_use())
+            with step("verify"):
+                size = running.store.size_bytes(workload.output)
+                findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
+                findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), running.store, report))
 
 
-def _run(
-    parts: Parts, layout: Layout, run: Callable[[], LaunchReport], findings: Findings, progress: Progress
-) -> LaunchReport:
-    """Run the workload's jobs, and see where they put their intermediates."""
-    with parts.intermediates(layout) as intermediates, findings.step("run", progress):
-        report = run()
-    if intermediates is not None:
-        findings.landed.append(intermediates())
-    return report
+@contextmanager
+def _part(name: Part, media: Sequence[Medium], mark: Callable[[Part], None], findings: Findings) -> Iterator[None]:
+    """A part of the trial, whose totals are kept apart: those of the probes and of the media's devices."""
+    yield
+    mark(name)
+    take_reports(media, name, findings)
 
 
-def _doubts(trial: Trial, cluster: Cluster, media: Sequence[Medium], findings: Findings) -> list[Doubt]:
-    """All that what was found says about the figures."""
-    return [
-        *misplaced(trial, findings.landed),
-        *unseen(trial, findings.landed),
-        *(cached(trial, findings.jobs, findings.facts, findings.devices) if findings.histories_whole else ()),
-        *of_media(trial, findings.facts),
-        *given_back(findings.facts),
-        *out_of_memory(cluster.limit_use()),
-        *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
-    ]
+@contextmanager
+def _intermediates(setup: TrialSetup, layout: Layout, findings: Findings) -> Iterator[None]:
+    """See where the jobs put their intermediates, where that can be seen."""
+    if setup.intermediates is None:
+        yield
+        return
+    with setup.intermediates(layout) as landed:
+        yield
+    findings.landed.append(landed())
 
 
 @contextmanager
@@ -398,16 +416,6 @@ def _attached(medium: Medium, findings: Findings) -> Iterator[Path]:
     with medium.attached() as place:
         findings.facts |= {f"medium.{medium.spec.name}.{name}": value for name, value in medium.facts().items()}
         yield place
-
-
-def _any_failure(cluster: Cluster, media: Sequence[Medium]) -> Callable[[], str | None]:
-    """What has died: a device of Assay's own, which explains why a daemon then died too, or a daemon."""
-    devices = [medium for medium in media if isinstance(medium, Device)]
-
-    def failure() -> str | None:
-        return next((reason for device in devices if (reason := device.failure())), None) or cluster.failure()
-
-    return failure
 
 
 @contextmanager
@@ -424,62 +432,25 @@ def _tidied(store: Store, base: str, findings: Findings, progress: Progress) -> 
 
 
 @contextmanager
-def _started(
-    trial: Trial, cluster: Cluster, layout: Layout, findings: Findings, progress: Progress
-) -> Iterator[RunningCluster]:
-    """A running cluster whose data and intermediates lie where the layout says; start and stop are timed."""
+def _started(platform: Platform, layout: Layout, findings: Findings, progress: Progress) -> Iterator[RunningPlatform]:
+    """A running platform whose data and intermediates lie where the layout says; start and stop are timed."""
     with ExitStack() as scope:
         with findings.step("start cluster", progress):
-            running = scope.enter_context(cluster.running(layout, trial.settings.properties, progress))
-        findings.facts |= {"hadoop": running.hadoop_version, "nodes": str(len(running.nodes))}
+            running = scope.enter_context(platform.running(layout, findings.trial.settings.properties, progress))
+        findings.facts |= running.facts
         findings.settings |= running.settings
         try:
             yield running
         except Exception as failure:
-            # A client only sees that nobody answers; the cluster knows which daemon died and its last words.
-            reason = cluster.failure()
+            # A client only sees that nobody answers; the platform knows which daemon died and its last words.
+            reason = running.failure()
             if reason is not None and reason not in str(failure):
                 raise AssayError(reason) from failure
             raise
         finally:
             with findings.step("stop cluster", progress):
                 scope.close()
-            findings.limits = cluster.limit_use()
-
-
-def _histories(engine: Engine, jobs: tuple[JobReference, ...], findings: Findings) -> list[JobRecord]:
-    """What the engine remembers of some jobs; one that it has forgotten is a doubt, and the trial goes on."""
-    found = []
-    for job in jobs:
-        try:
-            history = engine.history(job)
-        except AssayError as error:
-            findings.doubts.append(unremembered(job, error))
-        else:
-            found.append(history.job)
-            findings.attempts += history.attempts
-            findings.doubts += history.doubts
-    return found
-
-
-def _see_jobs(
-    engine: Engine, staging: tuple[JobReference, ...], own: tuple[JobReference, ...], findings: Findings
-) -> None:
-    """All that the engine remembers of the jobs and their tasks."""
-    findings.staging_jobs += _histories(engine, staging, findings)
-    findings.jobs += _histories(engine, own, findings)
-    findings.histories_whole = len(findings.jobs) == len(own)
-    seen = engine.phases(findings.attempts)
-    findings.phases += seen.phases
-    findings.doubts += seen.doubts
-
-
-def _found(
-    placer: Placer | None, paths: tuple[tuple[Role, str], ...], when: Literal["staged", "run"], findings: Findings
-) -> None:
-    """Write down where the bytes of some roles lie now."""
-    if placer is not None:
-        findings.landed += [placer.landed(role, when, path) for role, path in paths]
+            findings.limits = running.limit_use()
 
 
 def _judged(check: Callable[[], tuple[Verdict, ...]]) -> tuple[Verdict, ...]:

@@ -3,7 +3,7 @@
 from assay.input.catalogue import all_published
 from assay.input.opening import open_dataset
 from assay.model.installation import Installation
-from assay.model.registry import WORKLOADS
+from assay.model.registry import ENGINES, STORES, WORKLOADS
 from assay.plan.source import Vocabulary
 from assay.platform.distribution import known_properties
 
@@ -19,6 +19,8 @@ def vocabulary(installation: Installation) -> Vocabulary:
         path_options={
             name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
         },
+        stores=list(STORES),
+        engines=list(ENGINES),
         properties=known_properties(installation),
         check_workload=lambda spec: WORKLOADS[spec.name](spec, "/"),
         check_dataset=lambda spec: open_dataset(spec, installation.cache),

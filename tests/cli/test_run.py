@@ -23,7 +23,7 @@ from assay.record.folder import RunFolder
 from assay.run import Budget
 from assay.stats.run_doubts import doubts_of
 from assay.stats.summary import summarise
-from assay.testing.fakes import FakeParts, Script
+from assay.testing.fakes import Script, fake_setup
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = """\
@@ -52,15 +52,15 @@ class Command:
         self.facts = MACHINE
         self.began = []
         monkeypatch.chdir(folder)
-        monkeypatch.setattr("assay.kinds.trial_parts", self.parts)
+        monkeypatch.setattr("assay.kinds.open_trial", self.set_up)
         monkeypatch.setattr("assay.cli.run.remove_left_overs", list)
         monkeypatch.setattr("assay.cli.run.report_run", lambda folder, console: None)
 
     @contextmanager
-    def parts(self, trial, installation):
-        parts = FakeParts(self.script, trial, self.free_bytes)
-        parts.facts = lambda: self.begin(trial)
-        yield parts
+    def set_up(self, trial, installation):
+        setup = fake_setup(self.script, trial, self.free_bytes)
+        setup.platform.facts = lambda: self.begin(trial)
+        yield setup
 
     def begin(self, trial):
         self.began.append(trial.id)

@@ -7,10 +7,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from assay.engine.history import HistoryServer
+from assay.engine.task_logs import LogFolder
 from assay.model.engine import JobReference
+from assay.node.local import LocalNode
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "history"
 LOGS = FIXTURES / "logs"
+
+
+def in_folder(folder):
+    """Containers' logs in a folder of this machine."""
+    return [LogFolder(LocalNode(), folder)]
 
 
 def captured(name):

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from assay.engine.task_logs import read_phases
-from tests.engine.captures import LOGS, attempt_of, history_of
+from tests.engine.captures import LOGS, attempt_of, history_of, in_folder
 
 JOB = "application_1795242312674_0002"
 
@@ -13,7 +13,7 @@ JOB = "application_1795242312674_0002"
 @pytest.fixture
 def logs(tmp_path):
     shutil.copytree(LOGS / JOB, tmp_path / JOB)
-    return tmp_path
+    return in_folder(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +32,10 @@ def test_all_logs_there_leaves_no_doubt(history, logs):
 
 
 def test_an_existing_cluster_keeps_its_logs_to_itself(history):
-    found = read_phases(None, history.attempts)
+    found = read_phases([], history.attempts)
     assert found.phases == ()
     assert [doubt.kind for doubt in found.doubts] == ["task-logs-elsewhere"]
-    assert read_phases(None, []).doubts == ()
+    assert read_phases([], []).doubts == ()
 
 
 def test_lost_logs_are_one_doubt_but_a_killed_attempt_that_never_logged_is_none(history, logs):
@@ -48,12 +48,12 @@ def test_lost_logs_are_one_doubt_but_a_killed_attempt_that_never_logged_is_none(
 
 
 def test_a_log_directory_that_is_gone_is_a_doubt(history, tmp_path):
-    found = read_phases(tmp_path / "nowhere", with_logs(history))
+    found = read_phases(in_folder(tmp_path / "nowhere"), with_logs(history))
     assert [doubt.kind for doubt in found.doubts] == ["task-log-missing"]
 
 
 def test_a_log_cut_short_costs_that_attempt_only(history, logs):
-    file = logs / JOB / attempt_of(history, "m_000001_0").container / "syslog"
+    file = logs[0].path / JOB / attempt_of(history, "m_000001_0").container / "syslog"
     file.write_bytes(file.read_bytes()[:6000])
     found = read_phases(logs, with_logs(history))
     (doubt,) = found.doubts
@@ -63,7 +63,7 @@ def test_a_log_cut_short_costs_that_attempt_only(history, logs):
 
 
 def test_a_log_full_of_rubbish_costs_that_attempt_only(history, logs):
-    file = logs / JOB / attempt_of(history, "m_000001_0").container / "syslog"
+    file = logs[0].path / JOB / attempt_of(history, "m_000001_0").container / "syslog"
     file.write_bytes(b"\xff\x00\n2026-13-45 99:00:00,000 INFO [main] x.MapTask: Processing split\n" * 50)
     found = read_phases(logs, with_logs(history))
     assert [doubt.kind for doubt in found.doubts] == ["task-log-unclear"]
@@ -79,5 +79,6 @@ def test_a_container_that_history_does_not_name_has_no_log(history, logs):
 def test_a_master_that_was_restarted_names_its_containers_by_epoch(history, logs):
     attempt = attempt_of(history, "m_000001_0")
     container = attempt.container.replace("container_", "container_e17_")
-    (logs / JOB / attempt.container).rename(logs / JOB / container)
+    folder = logs[0].path / JOB
+    (folder / attempt.container).rename(folder / container)
     assert len(read_phases(logs, [attempt.model_copy(update={"container": container})]).phases) == 1

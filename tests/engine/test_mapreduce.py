@@ -9,7 +9,7 @@ import pytest
 
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
-from assay.model.engine import JobReference, Launch
+from assay.model.engine import EngineContext, JobReference, Launch
 from assay.model.errors import AssayError
 from assay.model.platform import RunningCluster
 from assay.model.progress import Silent
@@ -39,9 +39,11 @@ def engine_with(tmp_path):
             hadoop.write_text(f'#!/bin/bash\necho "$@" >{tmp_path}/arguments\nreport="${{@: -1}}"\n{body}\n')
             hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
             cluster = RunningCluster(
-                hadoop=hadoop, conf_dir=tmp_path, namenode_url="", history_url="http://127.0.0.1:9", hadoop_version="3"
+                hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": "http://127.0.0.1:9"}, version="3"
             )
-            return MapReduce(cluster, Path("/jobs.jar"), tmp_path, lease.environment(os.environ), failure)
+            return MapReduce(
+                EngineContext(cluster, Path("/jobs.jar"), tmp_path, lease.environment(os.environ), failure)
+            )
 
         yield make
 

@@ -4,13 +4,13 @@ import pytest
 
 from assay.engine.task_logs import LogLine, covered_s, phases_of, read_phases, stamped
 from assay.model.errors import AssayError
-from tests.engine.captures import LOGS, attempt_of, history_of
+from tests.engine.captures import LOGS, attempt_of, history_of, in_folder
 
 
 def phases(name, end):
     history = history_of(name)
     attempt = attempt_of(history, end)
-    (found,) = read_phases(LOGS, [attempt]).phases
+    (found,) = read_phases(in_folder(LOGS), [attempt]).phases
     return attempt, found
 
 
@@ -103,7 +103,7 @@ def test_an_attempt_that_failed_or_was_killed_has_a_start_at_most(name, end, sta
 
 def test_tasks_inside_their_jobs_master_are_told_apart():
     history = history_of("uber")
-    found = {one.attempt[-10:]: one for one in read_phases(LOGS, history.attempts).phases}
+    found = {one.attempt[-10:]: one for one in read_phases(in_folder(LOGS), history.attempts).phases}
     assert found["m_000000_0"].map_s == 0.42
     assert found["m_000001_0"].map_s == 0.388
     assert (found["r_000000_0"].reduce_s, found["r_000000_0"].fetch_s) == (0.306, None)

@@ -9,7 +9,7 @@ import pytest
 
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
-from assay.model.engine import JobReference, Program
+from assay.model.engine import EngineContext, JobReference, Program
 from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import RunningCluster
 from assay.model.progress import Silent
@@ -70,16 +70,16 @@ def engine_with(tmp_path, history_url):
     (tmp_path / "output").write_text(OUTPUT)
     with Lease(tmp_path / "state", "test") as lease:
 
-        def make(body, **more):
+        def make(body, failure=lambda: None, **more):
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(f'#!/bin/bash\necho "$HADOOP_CLASSPATH $@" >>{tmp_path}/calls\n{body}\n')
             hadoop.chmod(0o755)
             cluster = RunningCluster(
-                hadoop=hadoop, conf_dir=tmp_path, namenode_url="", history_url=history_url, hadoop_version="3",
-                extras=extras,
+                hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": history_url}, version="3",
+                extras=extras, **more,
             )  # fmt: skip
             environment = lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"})
-            return MapReduce(cluster, tmp_path / "jobs.jar", tmp_path, environment, **{"failure": lambda: None, **more})
+            return MapReduce(EngineContext(cluster, tmp_path / "jobs.jar", tmp_path, environment, failure))
 
         yield make
 
@@ -178,7 +178,9 @@ def test_success_without_a_job_is_not_believed(engine_with, body, why):
 
 
 def test_on_a_shared_cluster_the_abandoned_job_is_killed(engine_with, tmp_path):
-    engine = engine_with(f"[[ $1 == job ]] || {{ cat {tmp_path}/output; sleep 60; }}", shared=True, failure=lambda: "x")
+    engine = engine_with(
+        f"[[ $1 == job ]] || {{ cat {tmp_path}/output; sleep 60; }}", outlives=True, failure=lambda: "x"
+    )
     with pytest.raises(AssayError, match="x"):
         engine.run_program(PROGRAM, Silent())
     assert (tmp_path / "calls").read_text().splitlines()[-1] == "/mine.jar job -kill job_1759658000000_0002"

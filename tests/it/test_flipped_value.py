@@ -1,19 +1,19 @@
 """Proves that one wrong value in a real run's output is found: the trial fails, and so does the command."""
 
-from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 from assay.cli.report import exit_code
-from assay.host.lease import Lease
-from assay.kinds import TrialParts
+from assay.kinds import open_trial
 from assay.model.doubt import Outcome
 from assay.model.progress import Silent
 from assay.model.record import Status
+from assay.model.registry import STORES
 from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
 from assay.run import execute
-from assay.store.hdfs import WebHdfs
+from assay.store.hdfs import Hdfs, HdfsPlacer, WebHdfs
 from assay.vocabulary import vocabulary
 from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted
@@ -31,11 +31,12 @@ class FlippedStore(WebHdfs):
         yield from others
 
 
-class FlippingParts(TrialParts):
-    """The real parts but for the store."""
+class Flipping(Hdfs):
+    """HDFS, but for what is read from it."""
 
-    def store(self, running):
-        return FlippedStore(running.namenode_url)
+    def open_own(self, cluster, layout):
+        store = FlippedStore(cluster.addresses["namenode"])
+        return store, HdfsPlacer(store, layout.data)
 
 
 class Unwatched(Silent):
@@ -48,7 +49,7 @@ class Unwatched(Silent):
         pass
 
 
-def test_one_flipped_component_fails_the_trial_and_the_command(place):
+def test_one_flipped_component_fails_the_trial_and_the_command(place, monkeypatch):
     (place.home / "graph.txt").write_bytes(TEXT)
     experiment = place.experiment(f"""
 experiment: flipped
@@ -64,12 +65,8 @@ cache: warm
     folder = RunFolder(place.home / "run")
     folder.create(plan)
 
-    @contextmanager
-    def flipping(trial):
-        with Lease(place.installation.state, "trial") as lease:
-            yield FlippingParts(trial, place.installation, lease, place.environment)
-
-    execute(plan, folder, flipping, Unwatched())
+    monkeypatch.setitem(STORES._read(), "hdfs", Flipping())
+    execute(plan, folder, partial(open_trial, installation=place.installation), Unwatched())
     (record,) = place.records("run")
     assert record.status is Status.FINISHED, record.error
     assert record.outputs[0].summary["components"] == counted(TEXT).components

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from assay.model.trial import Placement, pure
-from assay.plan.layout import MOST_DIRECTORIES, POLICIES, in_turn, lay_out
+from assay.plan.layout import MOST_DIRECTORIES, in_turn, lay_out
 
 PLACES = {"hdd": Path("/hdd"), "ssd": Path("/ssd")}
 
@@ -29,16 +29,18 @@ def test_any_fraction_is_met_within_half_a_directory(share):
 
 def test_a_pure_placement_has_one_directory_of_each_kind_and_one_for_the_jobs_own_files():
     layout = lay_out(pure("hdd"), PLACES, Path("/neutral"))
-    assert [(one.path, one.medium, one.storage) for one in layout.data] == [
-        (Path("/hdd/data-0"), "hdd", "DISK"), (Path("/neutral/system"), "neutral", "ARCHIVE"),
+    assert [(one.path, one.medium, one.roles) for one in layout.data] == [
+        (Path("/hdd/data-0"), "hdd", ("input", "output")), (Path("/neutral/system"), "neutral", ()),
     ]  # fmt: skip
     assert [one.path for one in layout.local] == [Path("/hdd/local-0")]
 
 
-def test_roles_placed_differently_have_storage_types_of_their_own():
+def test_roles_placed_differently_have_directories_of_their_own():
     placement = Placement(name="x", input={"hdd": 1}, intermediate={"ssd": 1}, output={"ssd": 0.5, "hdd": 0.5})
     layout = lay_out(placement, PLACES, Path("/neutral"))
-    by_type = {storage: {one.medium for one in layout.data if one.storage == storage} for storage in POLICIES}
-    assert by_type == {"DISK": {"hdd"}, "SSD": {"hdd", "ssd"}, "ARCHIVE": {"neutral"}}
+    media = {
+        roles: {one.medium for one in layout.data if one.roles == roles} for roles in (("input",), ("output",), ())
+    }
+    assert media == {("input",): {"hdd"}, ("output",): {"hdd", "ssd"}, (): {"neutral"}}
     assert {one.medium for one in layout.local} == {"ssd"}
     assert len(set(layout.directories)) == len(layout.directories)

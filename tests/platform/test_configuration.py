@@ -7,13 +7,14 @@ import pytest
 
 from assay.host.processes import MARK
 from assay.model.platform import ClusterSpec, DataDirectory, Layout, LocalDirectory
+from assay.model.registry import STORES
 from assay.platform.configuration import Ports, embedded_properties, read_site, to_xml, write_configuration
 
 LAYOUT = Layout(
     neutral=Path("/n"),
     data=(
         DataDirectory(path=Path("/d1"), medium="hdd"),
-        DataDirectory(path=Path("/d2"), medium="ssd", storage="SSD"),
+        DataDirectory(path=Path("/d2"), medium="ssd", roles=("output",)),
     ),
     local=(LocalDirectory(path=Path("/l1"), medium="hdd"), LocalDirectory(path=Path("/l2"), medium="ssd")),
 )
@@ -22,7 +23,9 @@ PORTS = Ports(**{name: 20000 + number for number, name in enumerate(Ports.model_
 
 @pytest.fixture
 def properties():
-    return embedded_properties(ClusterSpec(memory_mb=3000, vcores=3), LAYOUT, PORTS, "/jars/*", Path("/n/conf"))
+    return embedded_properties(
+        ClusterSpec(memory_mb=3000, vcores=3), LAYOUT, "127.0.0.1", PORTS, "/jars/*", Path("/n/conf")
+    )
 
 
 def test_every_address_is_on_the_loopback_interface(properties):
@@ -40,7 +43,7 @@ def test_no_default_port_is_left(properties):
 
 
 def test_roles_go_to_their_directories(properties):
-    assert properties["dfs.datanode.data.dir"] == "[DISK]/d1,[SSD]/d2"
+    assert STORES["hdfs"].properties(LAYOUT) == {"dfs.datanode.data.dir": "[DISK]/d1,[SSD]/d2"}
     assert properties["yarn.nodemanager.local-dirs"] == "/l1,/l2"
     assert properties["mapreduce.cluster.local.dir"] == "/l1,/l2"
     assert properties["dfs.namenode.name.dir"].startswith("/n/")

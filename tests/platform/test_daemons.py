@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import AssayError
-from assay.platform.configuration import free_ports
+from assay.node.local import LocalNode
 from assay.platform.daemon import (
+    Daemon,
     PortTakenError,
     clean_environment,
     daemon_command,
     last_error,
     last_words,
-    start_daemon,
     write_hadoop_command,
 )
 from assay.platform.distribution import Distribution, Java, starts_of
@@ -76,14 +76,15 @@ def test_a_living_daemon_has_not_failed(tmp_path):
 
 
 def started(tmp_path, program, *, wait=True):
-    daemon = start_daemon("datanode", [sys.executable, "-c", program], {}, tmp_path / "datanode.log")
+    node, log = LocalNode(), tmp_path / "datanode.log"
+    daemon = Daemon("datanode", node, node.start([sys.executable, "-c", program], {}, log), log)
     if wait:
         daemon.reap()
     return daemon
 
 
 def test_free_ports_are_distinct_and_can_be_bound():
-    ports = free_ports(10)
+    ports = LocalNode().free_ports(10)
     assert len(set(ports)) == 10
     for port in ports:
         with socket.socket() as listener:

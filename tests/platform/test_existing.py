@@ -9,7 +9,8 @@ import pytest
 from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import ClusterSpec, Layout
 from assay.model.progress import Silent
-from assay.platform.configuration import derive_site, free_ports, read_site, to_xml
+from assay.node.local import LocalNode
+from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
 from assay.platform.existing import Addresses, ExistingCluster
 
@@ -149,7 +150,7 @@ def the_cluster(site, tmp_path, port):
     )  # fmt: skip
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     return ExistingCluster(
-        Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir), {}
+        Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir)
     )
 
 
@@ -163,7 +164,7 @@ def said(cluster, tmp_path):
 
 
 def test_a_cluster_that_does_not_answer_is_named(site, tmp_path):
-    (port,) = free_ports(1)
+    (port,) = LocalNode().free_ports(1)
     cluster = the_cluster(site, tmp_path, port)
     text = said(cluster, tmp_path)
     assert text.startswith(
@@ -214,13 +215,12 @@ def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(s
             cluster = ExistingCluster(
                 Distribution(version="3.4.2", java=java, classpath=()),
                 ClusterSpec(kind="existing", conf_dir=conf_dir),
-                {},
             )
             server.nodes = 0
             assert "no ResourceManager with an active NodeManager answers there" in said(cluster, tmp_path)
             server.nodes = 1
             with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
-                assert running.hadoop_version == "3.3.6"
+                assert running.version == "3.3.6"
                 assert "log4j.rootLogger" in (running.conf_dir / "log4j.properties").read_text()
             assert not (conf_dir / "log4j.properties").exists()
         finally:
@@ -233,5 +233,5 @@ def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     with pytest.raises(BadInputError, match="names a host"):
         ExistingCluster(
-            Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir), {}
+            Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir)
         )

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from assay.model.platform import DaemonFacts, Node, RunningCluster
+from assay.model.platform import ClusterNode, DaemonFacts, RunningCluster
+from assay.node.local import LocalNode
 from assay.platform.scene import listening_ports
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster" / "listening"
@@ -19,8 +20,8 @@ def running(tmp_path, *roles):
     (tmp_path / "core-site.xml").write_text(SITE)
     daemons = tuple(DaemonFacts(role=role, pid=1, log=LOGS / f"{role}.log") for role in roles)
     return RunningCluster(
-        hadoop=tmp_path, conf_dir=tmp_path, namenode_url="", history_url="", hadoop_version="3.4.2",
-        nodes=(Node(name="localhost", daemons=daemons),),
+        hadoop=tmp_path, conf_dir=tmp_path, addresses={}, version="3.4.2",
+        nodes=(ClusterNode(LocalNode(), daemons),),
     )  # fmt: skip
 
 

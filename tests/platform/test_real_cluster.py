@@ -72,7 +72,7 @@ def examples(distribution):
 
 def webhdfs_put(running, path, content):
     """Hadoop's two-step upload: the NameNode names a DataNode."""
-    url = f"{running.namenode_url}/webhdfs/v1{path}?op=CREATE&user.name=root&noredirect=true"
+    url = f"{running.addresses['namenode']}/webhdfs/v1{path}?op=CREATE&user.name=root&noredirect=true"
     with urllib.request.urlopen(urllib.request.Request(url, method="PUT")) as answer:
         location = json.load(answer)["Location"]
     with urllib.request.urlopen(urllib.request.Request(location, data=content, method="PUT")) as answer:
@@ -143,7 +143,7 @@ def run_wordcount(running, distribution, state):
 
 def check_history(running, job_id):
     def found():
-        with urllib.request.urlopen(f"{running.history_url}/ws/v1/history/mapreduce/jobs") as answer:
+        with urllib.request.urlopen(f"{running.addresses['historyserver']}/ws/v1/history/mapreduce/jobs") as answer:
             return [job["id"] for job in (json.load(answer)["jobs"] or {}).get("job", [])]
 
     wait_for(lambda: job_id in found())
@@ -152,9 +152,9 @@ def check_history(running, job_id):
 def check_the_existing_cluster(distribution, running, tmp_path):
     """The same cluster is found through its configuration, and its client works."""
     spec = ClusterSpec(kind="existing", conf_dir=running.conf_dir)
-    existing = ExistingCluster(distribution, spec, os.environ)
+    existing = ExistingCluster(distribution, spec)
     with existing.running(layout_in(tmp_path / "client"), {"mapreduce.job.reduces": "2"}, Silent()) as found:
-        assert found.namenode_url == running.namenode_url
+        assert found.addresses["namenode"] == running.addresses["namenode"]
         assert found.hadoop_version == distribution.version
         subprocess.run([found.hadoop, "fs", "-test", "-e", "/out/_SUCCESS"], check=True)
 

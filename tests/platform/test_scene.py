@@ -9,9 +9,10 @@ from assay.host.lease import Lease
 from assay.host.mounts import Mount
 from assay.media.directory import block_device
 from assay.model.medium import kind_of
-from assay.model.platform import DaemonFacts, DataDirectory, Layout, LocalDirectory, Node, RunningCluster
+from assay.model.platform import ClusterNode, DaemonFacts, DataDirectory, Layout, LocalDirectory, RunningCluster
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
+from assay.node.local import LocalNode
 from assay.platform import scene
 from assay.platform.scene import build_scene, with_sharing
 from assay.testing.fakes import FakeMedium, Script
@@ -51,8 +52,8 @@ def running(tmp_path):
         DaemonFacts(role="datanode", pid=12, log=tmp_path / "absent"),
     )
     return RunningCluster(
-        hadoop=tmp_path, conf_dir=tmp_path, namenode_url="", history_url="", hadoop_version="3.4.2",
-        nodes=(Node(name="127.0.0.1", daemons=daemons),),
+        hadoop=tmp_path, conf_dir=tmp_path, addresses={}, version="3.4.2",
+        nodes=(ClusterNode(LocalNode(), daemons),),
     )  # fmt: skip
 
 

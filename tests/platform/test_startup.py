@@ -6,6 +6,7 @@ import pytest
 
 from assay.model.errors import AssayError
 from assay.model.progress import Silent
+from assay.node.local import LocalNode
 from assay.platform import embedded as startup
 from assay.platform.configuration import Ports
 from assay.platform.distribution import Distribution, Java, Starts
@@ -51,6 +52,7 @@ def attempt(tmp_path, monkeypatch):
         java.chmod(0o755)
         (tmp_path / "logs").mkdir()
         plan = Plan(
+            node=LocalNode(),
             distribution=Distribution(
                 version="3.4.2", java=Java(home=tmp_path / "jdk", feature=17, version="17", fingerprint="x"),
                 classpath=("/lib/*",),

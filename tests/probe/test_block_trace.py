@@ -449,12 +449,12 @@ def test_places_of_disks_and_partitions(sys):
 
 
 def test_roles_that_a_medium_serves(tmp_path):
-    def data(name, medium, storage="DISK"):
-        return DataDirectory(path=tmp_path / name, medium=medium, storage=storage)
+    def data(name, medium, *roles):
+        return DataDirectory(path=tmp_path / name, medium=medium, roles=roles)
 
     local = (LocalDirectory(path=tmp_path / "l", medium="ssd"),)
     apart = Layout(
-        neutral=tmp_path, data=(data("i", "hdd"), data("o", "nvme", "SSD"), data("s", "ssd", "ARCHIVE")), local=local
+        neutral=tmp_path, data=(data("i", "hdd", "input"), data("o", "nvme", "output"), data("s", "ssd")), local=local
     )
     assert [single_role(apart, name) for name in ("hdd", "nvme", "ssd", "none")] == [
         "input",
@@ -462,7 +462,7 @@ def test_roles_that_a_medium_serves(tmp_path):
         "intermediate",
         None,
     ]
-    together = Layout(neutral=tmp_path, data=(data("d", "hdd"),), local=local)
+    together = Layout(neutral=tmp_path, data=(data("d", "hdd", "input", "output"),), local=local)
     assert [single_role(together, name) for name in ("hdd", "ssd")] == [None, "intermediate"]
     assert [root.role for root in roots_of(apart, "ssd")] == ["intermediate"]
 

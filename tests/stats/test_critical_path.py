@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assay.engine.task_logs import read_phases
 from assay.model.task import TaskPhases
 from assay.stats.tasks import critical_path
-from tests.engine.captures import LOGS, history_of
+from tests.engine.captures import LOGS, history_of, in_folder
 from tests.stats.attempts import EPOCH_MS, JOB, a_job, an_attempt, at
 
 
@@ -139,7 +139,7 @@ def test_clocks_that_disagree_are_told_and_the_parts_still_add_up():
 
 def test_a_real_job_with_a_speculative_attempt():
     history = history_of("speculation")
-    path = critical_path(history.job, history.attempts, read_phases(LOGS, history.attempts).phases)
+    path = critical_path(history.job, history.attempts, read_phases(in_folder(LOGS), history.attempts).phases)
     check_whole(history.job, path)
     assert [(part.kind, part.attempt[-10:]) for part in path.parts] == [
         ("master", ""), ("container", "m_000005_0"), ("map", "m_000005_0"), ("container", "r_000001_0"),

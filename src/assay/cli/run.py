@@ -31,7 +31,7 @@ from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
 from assay.report.words import duration_text
-from assay.run import Budget, MakeParts, Needs, Rounds, check_needs, execute, interruptible, repeat
+from assay.run import Budget, Needs, Rounds, SetUp, check_needs, execute, interruptible, repeat
 from assay.stats.duration_history import Expected, earlier
 from assay.stats.fit import prior_of
 from assay.vocabulary import vocabulary
@@ -164,7 +164,7 @@ def run_experiment(
     Returns the exit code; raises BadInputError before anything starts.
     """
     began_s = time.monotonic()
-    from assay.kinds import trial_parts
+    from assay.kinds import open_trial
 
     words = vocabulary(installation)
     full, more = plan_and_more(experiment, words)
@@ -175,11 +175,11 @@ def run_experiment(
     folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
     whole = _whole(folder, full, plan, out, resume=how.resume)
     _clean_left_overs(installation, console)
-    make_parts = partial(trial_parts, installation=installation)
+    set_up = partial(open_trial, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible():
         before = [earlier(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
         took = [one for found in before for one in found.took]
-        needs = check_needs(plan, make_parts, display, Expected((one.trial, one.seconds) for one in took))
+        needs = check_needs(plan, set_up, display, Expected((one.trial, one.seconds) for one in took))
     own = folder.path.resolve()  # resuming says what it makes of its own damaged records
     _say_left_out([file for found in before for file in found.damaged if own not in file.parents], console)
     if not how.resume:
@@ -197,10 +197,10 @@ def run_experiment(
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
             if how.budget_s is None:
-                execute(plan, folder, make_parts, display)
+                execute(plan, folder, set_up, display)
             else:
                 budget = Budget(how.budget_s, plan, needs.estimates)
-                _run_for(budget, plan, Rounds(plan, more), folder, make_parts, display)
+                _run_for(budget, plan, Rounds(plan, more), folder, set_up, display)
     except KeyboardInterrupt:
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
         _say(console, f"finished trials are kept; go on with: {again}")
@@ -224,10 +224,10 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
 
 
 def _run_for(
-    budget: Budget, plan: Plan, rounds: Rounds, folder: RunFolder, make_parts: MakeParts, display: ConsoleDisplay
+    budget: Budget, plan: Plan, rounds: Rounds, folder: RunFolder, set_up: SetUp, display: ConsoleDisplay
 ) -> None:
-    if execute(plan, folder, make_parts, display, budget):
-        count = repeat(rounds, folder, make_parts, display, budget)
+    if execute(plan, folder, set_up, display, budget):
+        count = repeat(rounds, folder, set_up, display, budget)
         display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
     else:
         left = len({trial.id for trial in plan.trials} - folder.finished())

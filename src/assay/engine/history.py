@@ -7,14 +7,16 @@ whole). Such a job is an AssayError: its elapsed time is not known. The trial th
 
 import time
 from collections.abc import Iterable
-from typing import Any, Literal
-
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.doubt import Doubt
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Phases, TaskAttempt
+
+if TYPE_CHECKING:
+    import httpx
 
 PATIENCE_S = 30.0
 POLL_S = 0.1
@@ -42,6 +44,9 @@ class HistoryServer:
 
     def __init__(self, url: str, patience_s: float = PATIENCE_S) -> None:
         self._jobs_url = url.rstrip("/") + "/ws/v1/history/mapreduce/jobs"
+        import httpx  # reading records needs none
+
+        self._broken = httpx.HTTPError
         self._client = httpx.Client(timeout=30, trust_env=False, headers={"Accept": "application/json"})
         self._patience_s = patience_s
 
@@ -111,14 +116,14 @@ class HistoryServer:
         url = f"{self._jobs_url}/{path}"
         try:
             answer = self._client.get(url)
-        except httpx.HTTPError as error:
+        except self._broken as error:
             raise AssayError(f"the JobHistoryServer did not answer {url}: {error}") from error
         if answer.is_success:
             try:
                 return answer.json()
             except ValueError as error:
                 raise AssayError(f"the JobHistoryServer's answer to {url} is no JSON: {error}") from error
-        if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+        if answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
             why = _remote_reason(answer)
             raise AssayError(f"the JobHistoryServer can't tell of {path} ({why}); its history file may be cut short")
         raise AssayError(f"the JobHistoryServer did not answer {url}: {answer.status_code} {_remote_reason(answer)}")
@@ -222,7 +227,7 @@ def _counters(groups: list[dict[str, Any]], value: str) -> Counters:
     }
 
 
-def _remote_reason(answer: httpx.Response) -> str:
+def _remote_reason(answer: "httpx.Response") -> str:
     """The exception that Hadoop's web applications put into an answer (GenericExceptionHandler), or its first words."""
     try:
         told = answer.json()["RemoteException"]

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from assay.engine.history import HistoryServer
-from assay.engine.task_logs import read_phases
+from assay.engine.task_logs import LogFolder, read_phases
 from assay.host.processes import end_processes
-from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
+from assay.model.engine import EngineContext, EngineKind, History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import TaskAttempt
+from assay.model.registry import ENGINES
 from assay.model.task import TaskHistory
 
 POLL_S = 0.05
@@ -212,24 +212,9 @@ class MapReduce:
     `failure` is asked while a job runs whether the cluster has lost a daemon.
     """
 
-    def __init__(
-        self,
-        cluster: RunningCluster,
-        jobs_jar: Path,
-        scratch: Path,
-        environment: Mapping[str, str],
-        failure: Callable[[], str | None],
-        *,
-        shared: bool = False,
-    ) -> None:
-        """`shared` says that the cluster outlives the trial: a job that is abandoned there has to be killed."""
-        self._cluster = cluster
-        self._jar = jobs_jar
-        self._scratch = scratch
-        self._environment = dict(environment)
-        self._failure = failure
-        self._shared = shared
-        self._history = HistoryServer(cluster.history_url)
+    def __init__(self, context: EngineContext) -> None:
+        self._cluster, self._jar, self._scratch, self._environment, self._failure = context
+        self._history = HistoryServer(self._cluster.addresses["historyserver"])
         self._launches = 0
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
@@ -277,8 +262,8 @@ class MapReduce:
         return self._history.read(job)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
-        """By the containers' logs, which are out of reach on a shared cluster."""
-        logs = None if self._shared else self._cluster.conf_dir.parent / "logs" / "containers"
+        """By the containers' logs, as far as the platform's nodes give them."""
+        logs = [LogFolder(one.node, one.container_logs) for one in self._cluster.nodes if one.container_logs]
         return read_phases(logs, attempts)
 
     def _reason(self, program: Program, code: int, log: Path, told: Told) -> str:
@@ -301,7 +286,7 @@ class MapReduce:
 
     def _abandon(self, jobs: Iterable[str]) -> None:
         """On a cluster that goes on living, kill the jobs whose client was ended."""
-        for job in jobs if self._shared else ():
+        for job in jobs if self._cluster.outlives else ():
             command = [str(self._cluster.hadoop), "job", "-kill", job]
             with suppress(subprocess.TimeoutExpired):
                 subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
@@ -332,3 +317,6 @@ def _parse(report: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
+
+
+ENGINES.add("mapreduce", EngineKind(open=MapReduce), place=1)

@@ -12,6 +12,7 @@ by fetcher#N in N ms"; EventFetcher "is interrupted" (all is fetched); MergeMana
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError
+from assay.model.node import Node
 from assay.model.record import TaskAttempt
 from assay.model.task import TaskHistory, TaskPhases
 
@@ -246,13 +248,20 @@ _LONGEST_BYTES = 64 << 20
 _WHY = "their finer phases, spills and merge passes are missing; what history and counters tell is there"
 
 
-def read_phases(logs: Path | None, attempts: Sequence[TaskAttempt]) -> TaskHistory:
+class LogFolder(NamedTuple):
+    """A NodeManager's log directory (`application_*/container_*/syslog` lie there), and the node that it is on."""
+
+    node: Node
+    path: Path
+
+
+def read_phases(logs: Sequence[LogFolder], attempts: Sequence[TaskAttempt]) -> TaskHistory:
     """The finer phases of these attempts.
 
-    `logs` is the NodeManager's log directory (`application_*/container_*/syslog` lie there), None where it is out of
-    reach. Never raises for a log: what can't be read or makes no sense has no phases, and a Doubt says why.
+    `logs` are those of all nodes, none where they are out of reach. Never raises for a log: what can't be read or makes
+    no sense has no phases, and a Doubt says why.
     """
-    if logs is None:
+    if not logs:
         return TaskHistory(doubts=(_elsewhere(),) if attempts else ())
     phases: list[TaskPhases] = []
     missing: list[str] = []
@@ -272,20 +281,20 @@ def read_phases(logs: Path | None, attempts: Sequence[TaskAttempt]) -> TaskHisto
     return TaskHistory(phases=tuple(phases), doubts=(*_missing(missing, attempts), *_unclear(unclear, attempts)))
 
 
-def _read(logs: Path, container: str) -> list[list[LogLine]]:
+def _read(logs: Sequence[LogFolder], container: str) -> list[list[LogLine]]:
+    """The log of a container, which ran on one of the nodes."""
     application = _APPLICATION.fullmatch(container)
     if application is None:
         return []
-    folder = logs / f"application_{application[1]}" / container
-    return [_lines(folder / name) for name in _FILES if (folder / name).is_file()]
-
-
-def _lines(file: Path) -> list[LogLine]:
-    size = file.stat().st_size
-    if size > _LONGEST_BYTES:
-        raise AssayError(f"its log has {size >> 20} MiB")
-    with file.open(encoding="utf-8", errors="replace") as text:
-        return list(stamped(text))
+    read = []
+    for node, path in logs:
+        for name in _FILES:
+            with suppress(FileNotFoundError):
+                text = node.read(path / f"application_{application[1]}" / container / name, _LONGEST_BYTES + 1)
+                if len(text) > _LONGEST_BYTES:
+                    raise AssayError(f"its log has more than {_LONGEST_BYTES >> 20} MiB")
+                read.append(list(stamped(text.splitlines())))
+    return read
 
 
 def _elsewhere() -> Doubt:

@@ -14,8 +14,8 @@ from assay.media.page_cache import forget_files, write_out
 from assay.model.base import UserPath
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
-from assay.model.medium import UNKNOWN_DRIVE, Claims, Medium, MediumKind, Options, Space, kind_of
+from assay.model.installation import Holder, Installation
+from assay.model.medium import UNKNOWN_DRIVE, Medium, MediumKind, Options, Space, kind_of
 from assay.model.probe import WatchedDisk
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
@@ -35,7 +35,7 @@ class DirectoryOptions(Options):
 class DirectoryMedium:
     """Keeps its bytes in a fresh directory below a place the user names."""
 
-    def __init__(self, spec: MediumSpec, lease: Claims, default: Path) -> None:
+    def __init__(self, spec: MediumSpec, lease: Holder, default: Path) -> None:
         self.spec = spec
         self._lease = lease
         self._place = (kind_of(spec).options_of(spec).path or default).resolve()
@@ -182,7 +182,7 @@ class DirectoryKind(PlacedKind[DirectoryOptions]):
     options = DirectoryOptions
     energy = "by busy time"
 
-    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
         """In the working directory where there is no path."""
         return DirectoryMedium(spec, lease, Path.cwd())
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.model.doubt import Doubt
-from assay.model.installation import Installation
-from assay.model.medium import Claims, Medium, MediumKind, Options, Space
+from assay.model.installation import Holder, Installation
+from assay.model.medium import Medium, MediumKind, Options, Space
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
@@ -16,7 +16,7 @@ UNLIMITED_BYTES = 1 << 62
 class ExistingMedium:
     """Stands for an existing cluster's disks; gives a local scratch directory for the client's own files."""
 
-    def __init__(self, spec: MediumSpec, lease: Claims, scratch: Path) -> None:
+    def __init__(self, spec: MediumSpec, lease: Holder, scratch: Path) -> None:
         self.spec = spec
         self._lease = lease
         self._scratch = scratch
@@ -59,7 +59,7 @@ class ExistingKind(MediumKind[Options]):
     chosen = False
     cached = False
 
-    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
         """With a scratch directory among Assay's own parts."""
         return ExistingMedium(spec, lease, installation.parts)
 

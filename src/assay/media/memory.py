@@ -14,8 +14,8 @@ from assay.media.emulated.requirements import may_mount
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
-from assay.model.medium import Claims, Medium, Space
+from assay.model.installation import Holder, Installation
+from assay.model.medium import Medium, Space
 from assay.model.naming import bytes_text
 from assay.model.probe import WatchedDisk
 from assay.model.registry import MEDIA
@@ -44,7 +44,7 @@ class MemoryMedium(DirectoryMedium):
     elsewhere (jars, the JDK) is as cold for memory as for the media it is compared with.
     """
 
-    def __init__(self, spec: MediumSpec, lease: Claims, system: System | None = None) -> None:
+    def __init__(self, spec: MediumSpec, lease: Holder, system: System | None = None) -> None:
         super().__init__(spec, lease, SHARED_MEMORY)
         self._size_bytes = MEMORY.options_of(spec).size_bytes
         self._system = system or RealSystem()
@@ -120,7 +120,7 @@ class MemoryKind(PlacedKind[MemoryOptions]):
     in_memory = True
     cached = False
 
-    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
         """In /dev/shm where there is no path."""
         return MemoryMedium(spec, lease)
 

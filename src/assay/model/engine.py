@@ -1,11 +1,12 @@
 """Engines: what executes the jobs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.platform import RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, TaskAttempt
 from assay.model.task import TaskHistory
@@ -85,3 +86,23 @@ class Engine(Protocol):
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """The finer phases of task attempts, as far as their logs can be read; never raises for a log."""
         ...
+
+
+class EngineContext(NamedTuple):
+    """What an engine is opened with.
+
+    Its files go into `scratch` while the trial lives, its clients get `environment`. `failure` tells whether something
+    has died that a job would wait for.
+    """
+
+    cluster: RunningCluster
+    jobs_jar: Path
+    scratch: Path
+    environment: Mapping[str, str]
+    failure: Callable[[], str | None]
+
+
+class EngineKind(NamedTuple):
+    """A kind of engine, as registered in ENGINES."""
+
+    open: Callable[[EngineContext], Engine]

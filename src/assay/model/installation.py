@@ -1,7 +1,8 @@
 """Where this copy of Assay keeps its parts: parsed once at the start and passed down."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from assay.model.base import Frozen
 
@@ -26,6 +27,20 @@ class Installation(Frozen):
         """The folder of the shipped drive profiles; an installed package has its own."""
         of_checkout = self.root / "emulator" / "profiles"
         return of_checkout if of_checkout.is_dir() else Path(__file__).parents[1] / "profiles"
+
+
+class Holder(Protocol):
+    """What holds a trial's things on this machine, and takes them away when the trial has ended."""
+
+    id: str
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """The environment of a process that belongs to it."""
+        ...
+
+    def make_directory(self, path: Path) -> Path:
+        """Create a fresh directory that goes with it. Raises FileExistsError when it is there already."""
+        ...
 
 
 class Finding(Frozen):

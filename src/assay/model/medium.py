@@ -10,7 +10,7 @@ from pydantic import ConfigDict, ValidationError
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
+from assay.model.installation import Holder, Installation
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
@@ -108,16 +108,6 @@ class Options(Frozen):
         return [field.alias or name for name, field in cls.model_fields.items()]
 
 
-class Claims(Protocol):
-    """The trial's lease, as far as media need it: what is made by it is removed with it."""
-
-    id: str
-
-    def make_directory(self, path: Path) -> Path:
-        """Make a directory that the lease removes."""
-        ...
-
-
 OptionsT = TypeVar("OptionsT", bound=Options)
 
 
@@ -172,7 +162,7 @@ class MediumKind(Generic[OptionsT]):
         """
         return spec
 
-    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
         """The medium, not attached yet."""
         raise BadInputError(f"medium {spec.name!r}: there is no kind of medium {self.name!r} here")
 

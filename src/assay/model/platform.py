@@ -1,14 +1,26 @@
 """Platforms: what jobs run on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.progress import Progress
+
+if TYPE_CHECKING:
+    from assay.model.engine import Engine
+    from assay.model.input import Dataset
+    from assay.model.installation import Holder, Installation
+    from assay.model.medium import Medium
+    from assay.model.node import Node
+    from assay.model.probe import Probe, Scene
+    from assay.model.store import Placer, Store
+    from assay.model.trial import Landed, Trial
+    from assay.model.workload import Workload
 
 
 class LimitUse(Frozen):
@@ -68,31 +80,34 @@ class ClusterSpec(Frozen):
         return {"nodes": None, **given} if existing else given
 
 
-StorageType = Literal["DISK", "SSD", "ARCHIVE"]
+Role = Literal["input", "intermediate", "output"]
+ROLES: tuple[Role, ...] = ("input", "intermediate", "output")
 
 
 class LocalDirectory(Frozen):
-    """A directory of the NodeManager, and the name of the medium it lies on."""
+    """A directory that the engine's intermediates are written to, and the name of the medium it lies on."""
 
     path: Path
     medium: str
 
 
 class DataDirectory(Frozen):
-    """A directory of the DataNode, the name of the medium it lies on, and the HDFS storage type it is tagged with."""
+    """A directory of the store, the name of the medium it lies on, and the roles whose bytes belong there.
+
+    Without a role it takes what is neither input nor output (job jars, splits, histories).
+    """
 
     path: Path
     medium: str
-    storage: StorageType = "DISK"
+    roles: tuple[Role, ...] = ("input", "output")
 
 
 class Layout(Frozen):
     """The directories a cluster may use; all are fresh and empty, all are removed by whoever made them.
 
     `neutral` takes configuration, logs, process ids, the NameNode's names and edits: a place that is not under
-    test. `data` are the DataNode's directories (input and output), `local` the NodeManager's (intermediates). HDFS
-    fills the directories of one storage type in turn, as does the NodeManager its own: a medium's fraction is its
-    share of the directories.
+    test. `data` are the store's directories (input and output), `local` the engine's (intermediates). Both fill the
+    directories of a role in turn: a medium's fraction is its share of the directories.
     """
 
     neutral: Path
@@ -114,13 +129,6 @@ class Layout(Frozen):
         return (self.neutral, *(one.path for one in self.data), *(one.path for one in self.local))
 
 
-class Node(Frozen):
-    """A host of the cluster, and the daemons that belong to it."""
-
-    name: str
-    daemons: tuple["DaemonFacts", ...] = ()
-
-
 class DaemonFacts(Frozen):
     """One running daemon: its role (`namenode`), process id and log file."""
 
@@ -129,40 +137,46 @@ class DaemonFacts(Frozen):
     log: Path
 
 
-class RunningCluster(Frozen):
-    """A healthy cluster, as a client sees it.
+class ClusterNode(NamedTuple):
+    """A node of a cluster, the daemons on it, and the folder of its containers' logs where that can be read."""
 
-    `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script,
-    already pointed at `conf_dir`. `namenode_url` and `history_url` are the http addresses of WebHDFS and of the
-    JobHistoryServer's REST interface. `extras` is the folder of Hadoop's further jars, examples and tests, where it is
-    known.
+    node: "Node"
+    daemons: tuple[DaemonFacts, ...] = ()
+    container_logs: Path | None = None
+
+
+@dataclass(frozen=True)
+class RunningCluster:
+    """A healthy Hadoop cluster, as its clients see it.
+
+    `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script, already
+    pointed at `conf_dir`. `addresses` are the http addresses of its services by the daemon's role (`namenode`,
+    `historyserver`). `extras` is the folder of Hadoop's further jars, examples and tests, where it is known. `outlives`
+    says that the cluster goes on when the trial has ended, with whatever was left running there.
     """
 
     hadoop: Path
     conf_dir: Path
-    namenode_url: str
-    history_url: str
-    hadoop_version: str
-    nodes: tuple[Node, ...] = ()
+    version: str
+    addresses: Mapping[str, str]
+    nodes: tuple[ClusterNode, ...] = ()
     extras: Path | None = None
-    settings: Mapping[str, str] = {}
+    settings: Mapping[str, str] = field(default_factory=dict)
+    outlives: bool = False
 
 
-class Cluster(Protocol):
-    """Something that can give a healthy cluster for the time of a scope."""
+class RunningPlatform(Protocol):
+    """A healthy platform: what a trial uses of it.
 
-    def check(self, properties: Mapping[str, str]) -> None:
-        """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
-        ...
+    `facts` go into the record beside the machine's (`hadoop`, its version; `nodes`, how many), as do the `settings`
+    that it runs with. `placer` steers the store's bytes to their media; None where Assay has no say in that.
+    """
 
-    def running(
-        self, layout: Layout, properties: Mapping[str, str], progress: Progress
-    ) -> AbstractContextManager[RunningCluster]:
-        """Start with these Hadoop properties, wait until healthy, and stop everything at the scope's end.
-
-        Raises AssayError with the daemon's own log line when one dies or is not healthy in time.
-        """
-        ...
+    facts: Mapping[str, str]
+    settings: Mapping[str, str]
+    store: "Store"
+    engine: "Engine"
+    placer: "Placer | None"
 
     def failure(self) -> str | None:
         """What has died since the start, in one sentence with its own log line; None while all is well."""
@@ -171,3 +185,69 @@ class Cluster(Protocol):
     def limit_use(self) -> LimitUse | None:
         """What was used of the bounds since the start; also after the end. None where nothing is bounded."""
         ...
+
+    def scene(self) -> "Scene":
+        """What there is to be measured."""
+        ...
+
+
+class Platform(Protocol):
+    """What a trial runs on, as one object: its nodes, media, store and engine."""
+
+    def facts(self) -> Mapping[str, str]:
+        """Of the machine and the software."""
+        ...
+
+    def media(self) -> "tuple[Medium, ...]":
+        """The media of the trial's placement; the same ones each time."""
+        ...
+
+    def neutral(self) -> AbstractContextManager[Path]:
+        """A fresh directory that is not under test: configuration, logs, names, edits."""
+        ...
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
+        ...
+
+    def running(
+        self, layout: Layout, properties: Mapping[str, str], progress: Progress
+    ) -> AbstractContextManager[RunningPlatform]:
+        """Start with these Hadoop properties, wait until healthy, and stop everything at the scope's end.
+
+        Raises AssayError with the daemon's own log line when one dies or is not healthy in time.
+        """
+        ...
+
+
+class PlatformContext(NamedTuple):
+    """What a platform is made with: what it holds on this machine goes with the trial's lease."""
+
+    trial: "Trial"
+    installation: "Installation"
+    lease: "Holder"
+    environment: Mapping[str, str]
+
+
+class PlatformKind(NamedTuple):
+    """A kind of platform, as registered in PLATFORMS.
+
+    `ours` says that Assay starts it on this machine: an experiment chooses its media and bounds, this machine's use
+    tells what its trials take, probes see them, and its store is empty at first. `own_keys` are the cluster's keys in
+    an experiment that only this kind has, `needed_keys` those that it can't do without, with what they are.
+    """
+
+    open: Callable[[PlatformContext], Platform]
+    ours: bool
+    own_keys: frozenset[str] = frozenset()
+    needed_keys: Mapping[str, str] = {}
+
+
+class TrialSetup(NamedTuple):
+    """What one trial is made of."""
+
+    platform: Platform
+    dataset: "Callable[[], Dataset]"
+    workload: "Callable[[], Workload]"
+    probes: "Sequence[Probe]" = ()
+    intermediates: "Callable[[Layout], AbstractContextManager[Callable[[], Landed]]] | None" = None

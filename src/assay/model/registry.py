@@ -15,11 +15,14 @@ from assay.model.naming import nearest
 if TYPE_CHECKING:
     import click
 
+    from assay.model.engine import EngineKind
     from assay.model.installation import Finding, Installation
     from assay.model.instrument import Instrument, ProbeContext
     from assay.model.medium import MediumKind
+    from assay.model.platform import PlatformKind
     from assay.model.record import Record
     from assay.model.section import SectionView
+    from assay.model.store import StoreKind
     from assay.model.trial import Plan
     from assay.model.workload import WorkloadKind
 
@@ -79,6 +82,9 @@ class Command(NamedTuple):
 
 WORKLOADS: "Registry[WorkloadKind]" = Registry("workload", "assay.workload")
 MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media")
+PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform")
+STORES: "Registry[StoreKind]" = Registry("store", "assay.store")
+ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine")
 COMMANDS: Registry[Command] = Registry("command")
 SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section")
 """Each gives its section of a run's report, None where it has nothing to say of that run."""

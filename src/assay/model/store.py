@@ -1,10 +1,11 @@
 """Stores: the storage subsystem that holds the data set."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from assay.model.platform import Layout, RunningCluster
 from assay.model.trial import Landed, Role
 
 _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -72,4 +73,20 @@ class Placer(Protocol):
 
     def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
         """Where a path's bytes lie now, whatever was wanted; no bytes when it is not there."""
+        ...
+
+
+class StoreKind(Protocol):
+    """A kind of store, as registered in STORES."""
+
+    def properties(self, layout: Layout) -> Mapping[str, str]:
+        """Where a cluster of Assay's own is to keep the store's bytes, as Hadoop properties."""
+        ...
+
+    def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
+        """On a cluster of Assay's own, whose directories lie on its nodes."""
+        ...
+
+    def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
+        """On somebody else's cluster, with the rights that a client has in this environment."""
         ...

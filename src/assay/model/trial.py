@@ -10,9 +10,8 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.input import DatasetSpec
 from assay.model.platform import EXISTING, ClusterSpec
-
-Role = Literal["input", "intermediate", "output"]
-ROLES: tuple[Role, ...] = ("input", "intermediate", "output")
+from assay.model.platform import ROLES as ROLES  # noqa: PLC0414 - exported again: who speaks of trials speaks of their roles
+from assay.model.platform import Role as Role  # noqa: PLC0414
 
 TOLERANCE_SHARE = 0.05
 """A landed share that differs by more than this from the wanted one is doubted."""

@@ -1,33 +1,30 @@
-"""From a placement to directories: how many of them lie on which medium, and how HDFS tells the roles apart.
+"""From a placement to directories: how many of them lie on which medium, and which roles each of them serves.
 
 HDFS and the NodeManager fill their directories in turn, so a medium's fraction of a role is its share of the role's
-directories, as in the hybrid study. Where input and output are placed differently, HDFS storage types keep them apart:
-the input's directories are tagged DISK, the output's SSD, and the paths get the policies HOT and ALL_SSD. The tags
-name roles, not technologies: an emulated hard disk may serve the output under the tag SSD.
+directories, as in the hybrid study. Where input and output are placed differently, each has directories of its own, and
+the store keeps them apart.
 
-Jobs' files that are neither (job jars, splits, histories) go to a directory on the neutral medium under the tag
-ARCHIVE with the policy COLD.
+Jobs' files that are neither (job jars, splits, histories) go to a directory without a role on the neutral medium.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.model.platform import DataDirectory, Layout, LocalDirectory, StorageType
+from assay.model.platform import DataDirectory, Layout, LocalDirectory, Role
 from assay.model.trial import MOST_DIRECTORIES, Placement
 
 CLOSE_ENOUGH_SHARE = 0.005
 NEUTRAL = "neutral"
 
-POLICIES: Mapping[StorageType, str] = {"DISK": "HOT", "SSD": "ALL_SSD", "ARCHIVE": "COLD"}
-"""The storage policy that keeps a path's blocks on directories of one type (Hadoop's BlockStoragePolicySuite)."""
-
 
 def lay_out(placement: Placement, places: Mapping[str, Path], neutral: Path) -> Layout:
     """The directories of a trial; `places` are the attached media's, by name. Nothing is made here."""
-    system = DataDirectory(path=neutral / "system", medium=NEUTRAL, storage="ARCHIVE")
-    data = _data(placement.input, places, "data" if placement.input == placement.output else "input", "DISK")
-    if placement.input != placement.output:
-        data += _data(placement.output, places, "output", "SSD")
+    system = DataDirectory(path=neutral / "system", medium=NEUTRAL, roles=())
+    if placement.input == placement.output:
+        data = _data(placement.input, places, "data", ("input", "output"))
+    else:
+        data = _data(placement.input, places, "input", ("input",))
+        data += _data(placement.output, places, "output", ("output",))
     local = [
         LocalDirectory(path=places[medium] / f"local-{number}", medium=medium)
         for number, medium in enumerate(in_turn(placement.intermediate))
@@ -71,9 +68,9 @@ def _apportion(fractions: Mapping[str, float], total: int) -> dict[str, int]:
 
 
 def _data(
-    fractions: Mapping[str, float], places: Mapping[str, Path], name: str, storage: StorageType
+    fractions: Mapping[str, float], places: Mapping[str, Path], name: str, roles: tuple[Role, ...]
 ) -> list[DataDirectory]:
     return [
-        DataDirectory(path=places[medium] / f"{name}-{number}", medium=medium, storage=storage)
+        DataDirectory(path=places[medium] / f"{name}-{number}", medium=medium, roles=roles)
         for number, medium in enumerate(in_turn(fractions))
     ]

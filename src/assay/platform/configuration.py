@@ -1,13 +1,10 @@
 """Hadoop's configuration files: an embedded cluster's own, and those of somebody else's cluster."""
 
 import os
-import random
 import re
 import shutil
-import socket
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from xml.etree import ElementInclude
 from xml.sax.saxutils import escape
@@ -17,44 +14,6 @@ from assay.host.processes import MARK
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.platform import ClusterSpec, Layout
-
-LOOPBACK = "127.0.0.1"
-_RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
-_LOWEST = 10240
-
-
-def free_ports(count: int) -> list[int]:
-    """So many distinct ports that nobody listens on now.
-
-    They lie below the kernel's range for outgoing connections, so that no client's connection takes one before its
-    daemon does; another program still may, and a start that finds one taken is retried with new ones.
-    """
-    candidates = random.sample(range(_LOWEST, _first_ephemeral()), k=min(count * 20, 2000))  # not a secret
-    with ExitStack() as held:
-        ports = [port for port in candidates if _held(port, held)][:count]
-    if len(ports) < count:
-        raise OSError(f"only {len(ports)} of {count} ports are free on {LOOPBACK}")
-    return ports
-
-
-def _first_ephemeral() -> int:
-    try:
-        first = int(_RANGE_FILE.read_text().split()[0])
-    except (OSError, ValueError):
-        first = 32768
-    return first if first > _LOWEST + 4096 else 65536
-
-
-def _held(port: int, held: ExitStack) -> bool:
-    listener = held.enter_context(socket.socket())
-    # As Java does it: a port whose last connections are in TIME_WAIT counts as free.
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((LOOPBACK, port))
-    except OSError:
-        return False
-    return True
-
 
 # In the order in which Hadoop's clients load them.
 FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
@@ -102,41 +61,46 @@ class Ports(Frozen):
 
 
 def embedded_properties(
-    spec: ClusterSpec, layout: Layout, ports: Ports, container_classpath: str, conf_dir: Path
+    spec: ClusterSpec, layout: Layout, host: str, ports: Ports, container_classpath: str, conf_dir: Path
 ) -> dict[str, str]:
-    """What makes five daemons one private cluster: addresses on the loopback interface, directories, sizes.
+    """What makes five daemons one private cluster: their addresses on a host, directories, sizes.
 
     Nothing here touches what jobs are measured for, but for replication, which is 1 as there is one DataNode.
     """
-    return {**_addresses(ports), **_directories(layout), **_containers(spec, container_classpath, conf_dir)}
+    return {**_addresses(host, ports), **_directories(layout), **_containers(spec, container_classpath, conf_dir)}
 
 
-def _addresses(ports: Ports) -> dict[str, str]:
-    any_port = f"{LOOPBACK}:0"
+def _addresses(host: str, ports: Ports) -> dict[str, str]:
+    any_port = f"{host}:0"
     return {
-        "fs.defaultFS": f"hdfs://{LOOPBACK}:{ports.namenode}",
-        "dfs.namenode.http-address": f"{LOOPBACK}:{ports.namenode_http}",
+        "fs.defaultFS": f"hdfs://{host}:{ports.namenode}",
+        "dfs.namenode.http-address": f"{host}:{ports.namenode_http}",
         "dfs.namenode.secondary.http-address": any_port,
         "dfs.datanode.address": any_port,
         "dfs.datanode.http.address": any_port,
         "dfs.datanode.ipc.address": any_port,
-        "dfs.datanode.hostname": LOOPBACK,
-        "yarn.resourcemanager.hostname": LOOPBACK,
-        "yarn.resourcemanager.address": f"{LOOPBACK}:{ports.resourcemanager}",
-        "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{ports.resourcemanager_http}",
-        "yarn.resourcemanager.scheduler.address": f"{LOOPBACK}:{ports.scheduler}",
-        "yarn.resourcemanager.resource-tracker.address": f"{LOOPBACK}:{ports.tracker}",
+        "dfs.datanode.hostname": host,
+        "yarn.resourcemanager.hostname": host,
+        "yarn.resourcemanager.address": f"{host}:{ports.resourcemanager}",
+        "yarn.resourcemanager.webapp.address": f"{host}:{ports.resourcemanager_http}",
+        "yarn.resourcemanager.scheduler.address": f"{host}:{ports.scheduler}",
+        "yarn.resourcemanager.resource-tracker.address": f"{host}:{ports.tracker}",
         "yarn.resourcemanager.admin.address": any_port,
-        "yarn.nodemanager.hostname": LOOPBACK,
+        "yarn.nodemanager.hostname": host,
         "yarn.nodemanager.address": any_port,
         "yarn.nodemanager.localizer.address": any_port,
         "yarn.nodemanager.collector-service.address": any_port,
         "yarn.nodemanager.webapp.address": any_port,
         "mapreduce.shuffle.port": "0",
-        "mapreduce.jobhistory.address": f"{LOOPBACK}:{ports.historyserver}",
-        "mapreduce.jobhistory.webapp.address": f"{LOOPBACK}:{ports.historyserver_http}",
+        "mapreduce.jobhistory.address": f"{host}:{ports.historyserver}",
+        "mapreduce.jobhistory.webapp.address": f"{host}:{ports.historyserver_http}",
         "mapreduce.jobhistory.admin.address": any_port,
     }
+
+
+def container_logs(layout: Layout) -> Path:
+    """Where a NodeManager keeps its containers' logs."""
+    return layout.neutral / "logs" / "containers"
 
 
 def _directories(layout: Layout) -> dict[str, str]:
@@ -144,11 +108,10 @@ def _directories(layout: Layout) -> dict[str, str]:
     return {
         "hadoop.tmp.dir": str(layout.neutral / "tmp"),
         "dfs.namenode.name.dir": str(layout.neutral / "name"),
-        "dfs.datanode.data.dir": ",".join(f"[{directory.storage}]{directory.path}" for directory in layout.data),
         "dfs.replication": "1",
         "yarn.nodemanager.local-dirs": local,
         "mapreduce.cluster.local.dir": local,
-        "yarn.nodemanager.log-dirs": str(layout.neutral / "logs" / "containers"),
+        "yarn.nodemanager.log-dirs": str(container_logs(layout)),
     }
 
 

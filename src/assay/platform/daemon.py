@@ -4,18 +4,20 @@ import http.client
 import json
 import re
 import shlex
-import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from assay.model.errors import AssayError
+from assay.model.node import Node, Process
 from assay.model.platform import DaemonFacts
+from assay.node.local import LocalNode
 from assay.platform.distribution import Distribution, Starts
 
 _TAIL_BYTES = 256 * 1024
+HERE = LocalNode()
 # A log line of that level; the end of a stack trace's chain, or its head; a complaint of the JVM itself.
 _WRONG = re.compile(
     r"\b(ERROR|FATAL)\b"
@@ -26,24 +28,22 @@ _WRONG = re.compile(
 _NOISE = re.compile(r"SHUTDOWN_MSG|RECEIVED SIGNAL")
 
 
-def last_error(log: Path) -> str | None:
+def last_error(log: Path, node: Node = HERE) -> str | None:
     """The last line that says what went wrong (for a stack trace its root cause); None when none does."""
-    wrong = [line for line in _lines(log) if _WRONG.search(line) and not _NOISE.search(line)]
+    wrong = [line for line in _lines(log, node) if _WRONG.search(line) and not _NOISE.search(line)]
     return wrong[-1] if wrong else None
 
 
-def last_words(log: Path) -> str:
+def last_words(log: Path, node: Node = HERE) -> str:
     """`last_error`, or else the last line at all, or a remark that there is none."""
-    lines = _lines(log)
-    return last_error(log) or (lines[-1] if lines else "it logged nothing")
+    lines = _lines(log, node)
+    return last_error(log, node) or (lines[-1] if lines else "it logged nothing")
 
 
-def _lines(log: Path) -> list[str]:
+def _lines(log: Path, node: Node) -> list[str]:
     """The last lines, without indentation and empty ones; of a log that is not there, none."""
     try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            lines = file.read().decode(errors="replace").splitlines()
+        lines = node.read(log, _TAIL_BYTES).splitlines()
     except OSError:
         return []
     return [line.strip() for line in lines if line.strip()]
@@ -167,11 +167,12 @@ class PortTakenError(AssayError):
 
 
 class Daemon:
-    """A started daemon."""
+    """A daemon that was started on a node."""
 
-    def __init__(self, role: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, role: str, node: Node, process: Process, log: Path) -> None:
         self.role = role
         self.log = log
+        self._node = node
         self._process = process
 
     @property
@@ -190,7 +191,7 @@ class Daemon:
         if code is None:
             return None
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"the {self.name} {how}: {last_words(self.log)} (log: {self.log})"
+        return f"the {self.name} {how}: {last_words(self.log, self._node)} (log: {self.log})"
 
     def check(self) -> None:
         """Raise AssayError when it has died; PortTakenError when that was because its port was taken."""
@@ -200,21 +201,11 @@ class Daemon:
 
     def doubt(self) -> str:
         """What to say when it lives but does not become healthy."""
-        return f"the {self.name} is not healthy: {last_error(self.log) or last_words(self.log)} (log: {self.log})"
+        return f"the {self.name} is not healthy: {last_words(self.log, self._node)} (log: {self.log})"
 
     def reap(self) -> None:
         """Collect the ended process, so that it is no zombie."""
         self._process.wait(timeout=30)
-
-
-def start_daemon(role: str, command: Sequence[str], environment: Mapping[str, str], log: Path) -> Daemon:
-    """Start it in a session of its own (Ctrl-C reaches Assay, which then ends it in order), output into `log`."""
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            command, env=dict(environment), cwd=log.parent, stdin=subprocess.DEVNULL, stdout=output,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-    return Daemon(role, process, log)
 
 
 _LOGIN = (401, 403)

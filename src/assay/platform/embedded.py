@@ -1,10 +1,10 @@
 """An embedded cluster: five daemons of a real Hadoop, each its own process, private to this machine."""
 
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
@@ -12,10 +12,24 @@ from typing import NamedTuple
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import end_processes
 from assay.model.errors import AssayError
-from assay.model.platform import ClusterSpec, Layout, LimitUse, Node, RunningCluster
+from assay.model.node import Node
+from assay.model.platform import (
+    ClusterNode,
+    ClusterSpec,
+    Layout,
+    LimitUse,
+    PlatformKind,
+    RunningCluster,
+)
+from assay.model.probe import Scene
 from assay.model.progress import Progress
+from assay.model.registry import FACTS, PLATFORMS, STORES
+from assay.model.store import Placer, Store
+from assay.model.trial import HDFS
+from assay.node.local import LocalNode
 from assay.platform import daemon as commands
-from assay.platform.configuration import IN_TURN, LOOPBACK, Ports, embedded_properties, free_ports, write_configuration
+from assay.platform.base import HadoopPlatform
+from assay.platform.configuration import IN_TURN, Ports, container_logs, embedded_properties, write_configuration
 from assay.platform.daemon import (
     Daemon,
     PortTakenError,
@@ -24,37 +38,11 @@ from assay.platform.daemon import (
     namenode_open,
     namenode_ready,
     resourcemanager_ready,
-    start_daemon,
 )
 from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.limits import Limits, check_limits, limits_of
+from assay.platform.scene import build_scene
 from assay.platform.sizing import check_containers, offered_mb
-
-
-def format_namenode(
-    distribution: Distribution, starts: Starts, conf_dir: Path, name: Path, environment: Mapping[str, str], log: Path,
-    limits: Limits,
-) -> None:  # fmt: skip
-    """Give the NameNode an empty file system in `name`. Raises AssayError with Hadoop's log line when that fails."""
-    if starts.copies_names and distribution.formatted_name is not None:
-        shutil.copytree(distribution.formatted_name, name)
-        return
-    arguments = ("-format", "-nonInteractive", "-force")
-    command = commands.java_command(
-        distribution, ("-Xmx256m", *starts.control_options), conf_dir, commands.MAIN_CLASSES["namenode"], arguments
-    )
-    with log.open("wb") as output:
-        done = subprocess.run(
-            limits.entering(command),
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if done.returncode != 0:
-        raise AssayError(f"the NameNode could not be formatted: {last_words(log)} (log: {log})")
-
 
 _PATIENCE_S = 120.0
 _POLL_S = 0.05
@@ -62,11 +50,12 @@ _ASK_S = 2.0
 
 
 class Plan(NamedTuple):
-    """What an attempt starts with. `environment` carries the lease's mark; `logs` and `conf_dir` exist.
+    """What an attempt starts with, on one node. `environment` carries the lease's mark; `logs` and `conf_dir` exist.
 
     `limits` bounds every process from its start.
     """
 
+    node: Node
     distribution: Distribution
     starts: Starts
     ports: Ports
@@ -75,6 +64,10 @@ class Plan(NamedTuple):
     logs: Path
     environment: Mapping[str, str]
     limits: Limits
+
+    def url(self, port: int) -> str:
+        """The http address of a daemon."""
+        return f"http://{self.node.name}:{port}"
 
 
 class _Awaited(NamedTuple):
@@ -108,12 +101,9 @@ class Startup:
         # These look for the ResourceManager and the NameNode until they find them.
         for role in ("resourcemanager", "nodemanager", "datanode"):
             self._start(role)
-        format_namenode(
-            plan.distribution, plan.starts, plan.conf_dir, plan.name_dir, plan.environment, plan.logs / "format.log",
-            plan.limits,
-        )  # fmt: skip
+        self._format_namenode()
         self._start("namenode")
-        namenode, historyserver = url(ports.namenode_http), url(ports.historyserver_http)
+        namenode, historyserver = plan.url(ports.namenode_http), plan.url(ports.historyserver_http)
         # Started earlier the JobHistoryServer would find the NameNode in safe mode and then sleep for 10 s.
         self._wait({"namenode": _Awaited("namenode", "Leaving safe mode", lambda: namenode_open(namenode))})
         self._start("historyserver")
@@ -122,7 +112,7 @@ class Startup:
             # The scheduler's own words, with the memory that it has now.
             "resourcemanager": _Awaited(
                 "resourcemanager", "clusterResource: <memory:",
-                lambda: resourcemanager_ready(url(ports.resourcemanager_http)),
+                lambda: resourcemanager_ready(plan.url(ports.resourcemanager_http)),
             ),
             "historyserver": _Awaited(
                 "historyserver", "Started ServerConnector", lambda: historyserver_ready(historyserver)
@@ -134,8 +124,23 @@ class Startup:
     def _start(self, role: str) -> None:
         plan = self._plan
         command = commands.daemon_command(role, plan.distribution, plan.starts, plan.conf_dir)
-        inside = plan.limits.entering(command)
-        self._daemons.append(start_daemon(role, inside, plan.environment, plan.logs / f"{role}.log"))
+        log = plan.logs / f"{role}.log"
+        process = plan.node.start(plan.limits.entering(command), plan.environment, log)
+        self._daemons.append(Daemon(role, plan.node, process, log))
+
+    def _format_namenode(self) -> None:
+        """Give the NameNode an empty file system."""
+        plan = self._plan
+        if plan.starts.copies_names and plan.distribution.formatted_name is not None:
+            plan.node.copy(plan.distribution.formatted_name, plan.name_dir)
+            return
+        command = commands.java_command(
+            plan.distribution, ("-Xmx256m", *plan.starts.control_options), plan.conf_dir,
+            commands.MAIN_CLASSES["namenode"], ("-format", "-nonInteractive", "-force"),
+        )  # fmt: skip
+        log = plan.logs / "format.log"
+        if plan.node.start(plan.limits.entering(command), plan.environment, log).wait() != 0:
+            raise AssayError(f"the NameNode could not be formatted: {last_words(log, plan.node)} (log: {log})")
 
     def _wait(self, awaited: Mapping[str, _Awaited]) -> None:
         waiting = dict(awaited)
@@ -157,18 +162,12 @@ class Startup:
             time.sleep(_POLL_S)
 
     def _shows(self, awaited: _Awaited) -> bool:
-        log = self._plan.logs / f"{awaited.role}.log"
-        return awaited.sign in log.read_text(errors="replace")
+        return awaited.sign in self._plan.node.read(self._plan.logs / f"{awaited.role}.log")
 
 
 def _concerned(waiting: Mapping[str, object]) -> set[str]:
     workers = {"namenode": "datanode", "resourcemanager": "nodemanager"}
     return set(waiting) | {workers[role] for role in waiting if role in workers}
-
-
-def url(port: int) -> str:
-    """The http address of a daemon on the loopback interface."""
-    return f"http://{LOOPBACK}:{port}"
 
 
 _ATTEMPTS = 3
@@ -180,14 +179,17 @@ class EmbeddedCluster:
 
     def __init__(
         self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
-        starts: Starts | None = None,
+        store: str = HDFS, starts: Starts | None = None,
     ) -> None:  # fmt: skip
         """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
 
-        `starts` replaces what `spec.starts` names (set-up uses that to find out which classes are loaded).
+        `store` is the registered name of what its data directories are for. `starts` replaces what `spec.starts` names
+        (set-up uses that to find out which classes are loaded).
         """
         self._distribution = distribution
         self._spec = spec
+        self._store = store
+        self._node = LocalNode()
         self._starts = starts or starts_of(spec.starts, distribution)
         self._state = state
         self._environment = commands.clean_environment(environment, distribution)
@@ -196,13 +198,13 @@ class EmbeddedCluster:
         self._use: LimitUse | None = None
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """See `model.cluster.Cluster.check`."""
+        """Its containers fit into its NodeManager, and its limits into this machine."""
         check_containers(self._spec, properties)
         check_limits(self._spec, self._state)
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
-        """See `model.cluster.Cluster.running`. At the scope's end all is killed: the directories are thrown away."""
+        """At the scope's end all is killed: the directories are thrown away."""
         with Lease(self._state, "cluster") as lease:
             try:
                 yield self.start(layout, properties, progress, lease)
@@ -212,14 +214,14 @@ class EmbeddedCluster:
                     self._end(lease)
 
     def failure(self) -> str | None:
-        """See `model.cluster.Cluster.failure`."""
+        """A limit that was hit, or the first daemon that died with its last words."""
         # First, as it is the reason for what else is found dead.
         return self._limits.failure() or next(
             (failure for daemon in self._daemons if (failure := daemon.failure())), None
         )
 
     def limit_use(self) -> LimitUse | None:
-        """See `model.cluster.Cluster.limit_use`."""
+        """None without limits; also after the end."""
         return self._use or (self._limits.use() if self._limits.any else None)
 
     def start(self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease) -> RunningCluster:
@@ -248,17 +250,20 @@ class EmbeddedCluster:
     def _start_once(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease
     ) -> RunningCluster:
-        ports = Ports(**dict(zip(Ports.model_fields, free_ports(len(Ports.model_fields)), strict=True)))
+        ports = Ports(**dict(zip(Ports.model_fields, self._node.free_ports(len(Ports.model_fields)), strict=True)))
         conf_dir, logs = layout.neutral / "conf", layout.neutral / "logs"
         for directory in (conf_dir, logs, layout.neutral / "tmp"):
             directory.mkdir(parents=True)
         classpath = ",".join(self._distribution.classpath)
         starts = self._starts.beside(properties)
         spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
-        ours = {**embedded_properties(spec, layout, ports, classpath, conf_dir), **self._turns(layout)}
+        ours = {
+            **embedded_properties(spec, layout, self._node.name, ports, classpath, conf_dir),
+            **STORES.find(self._store).properties(layout), **self._turns(layout),
+        }  # fmt: skip
         write_configuration(conf_dir, {**ours, **starts.properties, **properties})
         plan = Plan(
-            distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
+            node=self._node, distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
             name_dir=layout.neutral / "name", logs=logs,
             environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}), limits=self._limits,
         )  # fmt: skip
@@ -278,9 +283,12 @@ class EmbeddedCluster:
             layout.neutral / "bin" / "hadoop", plan.distribution, plan.starts, plan.conf_dir
         )
         return RunningCluster(
-            hadoop=hadoop, conf_dir=plan.conf_dir, hadoop_version=plan.distribution.version,
-            namenode_url=url(plan.ports.namenode_http), history_url=url(plan.ports.historyserver_http),
-            nodes=(Node(name=LOOPBACK, daemons=tuple(daemon.facts for daemon in self._daemons)),),
+            hadoop=hadoop, conf_dir=plan.conf_dir, version=plan.distribution.version,
+            addresses={
+                "namenode": plan.url(plan.ports.namenode_http),
+                "historyserver": plan.url(plan.ports.historyserver_http),
+            },
+            nodes=(ClusterNode(plan.node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
             extras=plan.distribution.extras,
             settings={
                 **plan.starts.settings(plan.distribution), **self._sizes(),
@@ -311,3 +319,33 @@ def _empty(layout: Layout) -> None:
     for directory in filter(Path.is_dir, layout.directories):
         for entry in directory.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+class EmbeddedPlatform(HadoopPlatform):
+    """A fresh cluster of one node for the trial."""
+
+    @cached_property
+    def _cluster(self) -> EmbeddedCluster:
+        trial = self._trial
+        return EmbeddedCluster(
+            self._distribution, trial.cluster, self._installation.state, self._user_environment, trial.store
+        )
+
+    def facts(self) -> Mapping[str, str]:
+        """With what plug-ins know of this machine."""
+        further = [facts(self._installation) for facts in FACTS.values()]
+        return {**super().facts(), **{name: value for facts in further for name, value in facts.items()}}
+
+    def _environment(self) -> Mapping[str, str]:
+        """What a user exported for another Hadoop (HADOOP_USER_NAME, HADOOP_OPTS) has no place here."""
+        return {name: value for name, value in self._user_environment.items() if not name.startswith("HADOOP_")}
+
+    def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
+        return STORES.find(self._trial.store).open_own(cluster, layout)
+
+    def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
+        return build_scene(cluster, layout, self._media)
+
+
+_OWN_KEYS = frozenset({"starts", "memory_mb", "vcores"})
+PLATFORMS.add("embedded", PlatformKind(EmbeddedPlatform, ours=True, own_keys=_OWN_KEYS), place=1)

@@ -3,12 +3,17 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import ClusterSpec, Layout, LimitUse, RunningCluster
+from assay.model.platform import ClusterSpec, Layout, LimitUse, PlatformKind, RunningCluster
+from assay.model.probe import Scene
 from assay.model.progress import Progress
+from assay.model.registry import PLATFORMS, STORES
+from assay.model.store import Placer, Store
+from assay.platform.base import HadoopPlatform
 from assay.platform.configuration import LOG4J, derive_site, read_site
 from assay.platform.daemon import (
     HISTORYSERVER_PAGE,
@@ -89,6 +94,7 @@ def _list(value: str) -> list[str]:
 
 
 _CHECK_EVERY_S = 10.0
+CONF_DIR = "the directory of its Hadoop configuration"
 
 
 class ExistingCluster:
@@ -97,14 +103,10 @@ class ExistingCluster:
     Settings' properties change what its clients ask for (`mapreduce.*` and the like); its daemons stay as they are.
     """
 
-    def __init__(self, distribution: Distribution, spec: ClusterSpec, environment: Mapping[str, str]) -> None:
+    def __init__(self, distribution: Distribution, spec: ClusterSpec) -> None:
         """Raises BadInputError when the configuration is missing or does not say where the cluster is."""
         if spec.conf_dir is None:
-            conf_dir = environment.get("HADOOP_CONF_DIR")
-            if not conf_dir:
-                raise BadInputError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")
-            spec = spec.model_copy(update={"conf_dir": Path(conf_dir)})
-        assert spec.conf_dir is not None  # noqa: S101 - for the type checker: it was set above
+            raise BadInputError(f"an existing cluster needs conf_dir, {CONF_DIR}")
         self._conf_dir = spec.conf_dir.resolve()
         self._distribution = distribution
         addresses = Addresses(read_site(self._conf_dir), self._conf_dir)
@@ -144,8 +146,9 @@ class ExistingCluster:
         version = str(namenode_info(namenode).get("SoftwareVersion", "unknown"))
         self._namenode_url, self._checked_at_s = namenode, time.monotonic()
         yield RunningCluster(
-            hadoop=hadoop, conf_dir=conf_dir, namenode_url=namenode, history_url=history, hadoop_version=version,
-            extras=self._distribution.extras, settings={"starts": "existing", "client": self._distribution.version},
+            hadoop=hadoop, conf_dir=conf_dir, version=version, outlives=True,
+            addresses={"namenode": namenode, "historyserver": history}, extras=self._distribution.extras,
+            settings={"starts": "existing", "client": self._distribution.version},
         )  # fmt: skip
 
     def failure(self) -> str | None:
@@ -167,3 +170,26 @@ class ExistingCluster:
             f"the {service} of {self._conf_dir} does not answer as it should: {why}; is the cluster up, and can this "
             "machine reach it?"
         )
+
+
+class ExistingPlatform(HadoopPlatform):
+    """Somebody else's cluster, used as its clients do."""
+
+    @cached_property
+    def _cluster(self) -> ExistingCluster:
+        return ExistingCluster(self._distribution, self._trial.cluster)
+
+    def _environment(self) -> Mapping[str, str]:
+        return self._user_environment
+
+    def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
+        """It keeps its bytes as it is set up to."""
+        environment = self._lease.environment(self._user_environment)
+        return STORES.find(self._trial.store).open_foreign(cluster, environment), None
+
+    def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
+        """This machine's use says nothing of the nodes'."""
+        return Scene(layout=layout)
+
+
+PLATFORMS.add("existing", PlatformKind(ExistingPlatform, ours=False, needed_keys={"conf_dir": CONF_DIR}), place=2)

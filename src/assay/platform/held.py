@@ -47,8 +47,13 @@ def up(
         for directory in layout.directories:
             directory.mkdir()
         running = cluster.start(layout, properties, progress, lease)
-        for key in ("conf_dir", "hadoop", "namenode_url", "history_url", "hadoop_version"):
-            lease.note(key, str(getattr(running, key)))
+        details = {
+            "conf_dir": str(running.conf_dir), "hadoop": str(running.hadoop),
+            "namenode_url": running.addresses["namenode"], "history_url": running.addresses["historyserver"],
+            "hadoop_version": running.version,
+        }  # fmt: skip
+        for key, value in details.items():
+            lease.note(key, value)
         lease.keep()
     except BaseException:
         with uninterrupted():

@@ -49,9 +49,9 @@ def listening_ports(running: RunningCluster) -> Mapping[str, tuple[int, ...]]:
         port = site.get(name, "").rpartition(":")[2].strip("/")
         if port.isdigit() and port != "0":
             found.setdefault(purpose, {})[int(port)] = None
-    for daemon in (daemon for node in running.nodes for daemon in node.daemons):
+    for node, daemon in ((one.node, daemon) for one in running.nodes for daemon in one.daemons):
         try:
-            log = daemon.log.read_text(errors="replace")
+            log = node.read(daemon.log)
         except OSError:
             continue
         for pattern, purpose in _LOGGED:
@@ -83,7 +83,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
         disks=disks,
         layout=layout,
         ports=ports,
-        nodes=tuple(node.name for node in running.nodes),
+        nodes=tuple(one.node.name for one in running.nodes),
     )
 
 

@@ -52,7 +52,8 @@ def _train(distribution: Distribution, scratch: Path, lists: Path) -> Path:
     layout = Layout.below(scratch)
     for directory in layout.directories:
         directory.mkdir()
-    cluster = EmbeddedCluster(distribution, ClusterSpec(), scratch, os.environ, training_starts(distribution, lists))
+    starts = training_starts(distribution, lists)
+    cluster = EmbeddedCluster(distribution, ClusterSpec(), scratch, os.environ, starts=starts)
     with Lease(scratch, "training") as lease:
         running = cluster.start(layout, {}, Silent(), lease)
         _jobs(distribution, running, scratch)
@@ -73,7 +74,7 @@ def _jobs(distribution: Distribution, running: RunningCluster, scratch: Path) ->
     examples = next(iter(sorted((distribution.extras or scratch).glob("hadoop-mapreduce-examples-*.jar"))), None)
     if examples is None:
         raise AssayError(f"the examples' jar is not in {distribution.extras}")
-    webhdfs = running.namenode_url.replace("http:", "webhdfs:", 1)
+    webhdfs = running.addresses["namenode"].replace("http:", "webhdfs:", 1)
     for arguments in (
         ("fs", "-put", str(text), "/words.txt"),
         ("jar", str(examples), "wordcount", "/words.txt", "/counted"),
@@ -83,7 +84,7 @@ def _jobs(distribution: Distribution, running: RunningCluster, scratch: Path) ->
         ("fs", "-cat", f"{webhdfs}/other.txt"),
     ):
         _run(running, scratch, arguments)
-    _read_history(running.history_url + "/ws/v1/history/mapreduce/jobs")
+    _read_history(running.addresses["historyserver"] + "/ws/v1/history/mapreduce/jobs")
 
 
 def _read_history(url: str) -> None:

@@ -5,17 +5,23 @@ storage types is not asked, so a policy that fell back silently shows.
 """
 
 import getpass
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any, Literal
-
-import httpx
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from urllib.parse import urlsplit
 
 from assay.model.errors import AssayError
-from assay.model.platform import DataDirectory, StorageType
-from assay.model.store import StoredFile
-from assay.model.trial import Landed, Role
+from assay.model.platform import DataDirectory, Layout, RunningCluster
+from assay.model.registry import STORES
+from assay.model.store import Store, StoredFile
+from assay.model.trial import HDFS, Landed, Role
+from assay.store.hadoop_fs import HadoopFs
+
+if TYPE_CHECKING:
+    import httpx
 
 PIECE_BYTES = 1 << 20
 _PATIENCE_S = 120
@@ -26,7 +32,10 @@ class WebHdfs:
 
     def __init__(self, namenode_url: str) -> None:
         self._url = namenode_url.rstrip("/") + "/webhdfs/v1"
+        import httpx  # reading records needs none
+
         self._client = httpx.Client(timeout=httpx.Timeout(_PATIENCE_S, connect=10), trust_env=False)
+        self._broken = httpx.HTTPError
         self._user = getpass.getuser()
 
     def put(self, source: Path, path: str) -> None:
@@ -39,7 +48,7 @@ class WebHdfs:
         redirect = self._call("PUT", path, op="CREATE", overwrite="false", noredirect="true")
         try:
             answer = self._client.put(redirect["Location"], content=pieces)
-        except httpx.HTTPError as error:
+        except self._broken as error:
             raise AssayError(f"writing {path} to HDFS broke off: {error}") from error
         self._check(answer, "CREATE", path)
 
@@ -66,14 +75,14 @@ class WebHdfs:
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
         """Straight from a DataNode that has the first of these bytes."""
         wanted = {"offset": str(offset), **({} if size is None else {"length": str(size)})}
-        location = httpx.URL(self._call("GET", path, op="OPEN", noredirect="true", **wanted)["Location"])
+        location = urlsplit(self._call("GET", path, op="OPEN", noredirect="true", **wanted)["Location"])
         # Not by httpx, which takes three times the processor time for a long body.
-        connection = HTTPConnection(location.host, location.port, timeout=_PATIENCE_S)
+        connection = HTTPConnection(location.hostname or "", location.port, timeout=_PATIENCE_S)
         try:
-            connection.request("GET", location.raw_path.decode())
+            connection.request("GET", f"{location.path}?{location.query}")
             answer = connection.getresponse()
-            if answer.status >= httpx.codes.BAD_REQUEST:
-                self._check(httpx.Response(answer.status, content=answer.read()), "OPEN", path)
+            if answer.status >= HTTPStatus.BAD_REQUEST:
+                self._refuse(answer.status, answer.read(), "OPEN", path)
             while piece := answer.read(PIECE_BYTES):
                 yield piece
             if answer.length:
@@ -86,7 +95,7 @@ class WebHdfs:
     def size_bytes(self, path: str) -> int:
         """The content summary's length."""
         answer = self._send("GET", path, op="GETCONTENTSUMMARY")
-        if answer.status_code == httpx.codes.NOT_FOUND:
+        if answer.status_code == HTTPStatus.NOT_FOUND:
             return 0
         self._check(answer, "GETCONTENTSUMMARY", path)
         return int(answer.json()["ContentSummary"]["length"])
@@ -106,7 +115,7 @@ class WebHdfs:
     def blocks(self, path: str) -> dict[int, int]:
         """The ids and lengths in bytes of all blocks of the files below a path; none when it is not there."""
         answer = self._send("GET", path, op="GETFILESTATUS")
-        if answer.status_code == httpx.codes.NOT_FOUND:
+        if answer.status_code == HTTPStatus.NOT_FOUND:
             return {}
         self._check(answer, "GETFILESTATUS", path)
         if answer.json()["FileStatus"]["type"] == "FILE":
@@ -122,10 +131,10 @@ class WebHdfs:
         blocks = [one["block"] for one in located["locatedBlocks"]]
         return {int(block["blockId"]): int(block["numBytes"]) for block in blocks}
 
-    def _send(self, method: str, path: str, **parameters: str) -> httpx.Response:
+    def _send(self, method: str, path: str, **parameters: str) -> "httpx.Response":
         try:
             return self._client.request(method, self._url + path, params={"user.name": self._user, **parameters})
-        except httpx.HTTPError as error:
+        except self._broken as error:
             raise AssayError(f"WebHDFS at {self._url} did not answer {parameters['op']} of {path}: {error}") from error
 
     def _call(self, method: str, path: str, **parameters: str) -> Any:
@@ -133,19 +142,35 @@ class WebHdfs:
         self._check(answer, parameters["op"], path)
         return answer.json()
 
-    @staticmethod
-    def _check(answer: httpx.Response, operation: str, path: str) -> None:
+    def _check(self, answer: "httpx.Response", operation: str, path: str) -> None:
         if answer.is_error:
-            try:
-                reason = answer.json()["RemoteException"]["message"].splitlines()[0]
-            except (ValueError, KeyError):
-                reason = f"http status {answer.status_code}"
-            raise AssayError(f"HDFS refused {operation} of {path}: {reason}")
+            self._refuse(answer.status_code, answer.content, operation, path)
+
+    @staticmethod
+    def _refuse(status: int, body: bytes, operation: str, path: str) -> NoReturn:
+        try:
+            reason = json.loads(body)["RemoteException"]["message"].splitlines()[0]
+        except (ValueError, KeyError):
+            reason = f"http status {status}"
+        raise AssayError(f"HDFS refused {operation} of {path}: {reason}")
 
 
 def _pieces(file: Any) -> Iterator[bytes]:
     while piece := file.read(PIECE_BYTES):
         yield piece
+
+
+_DATA, _OUTPUT, _SYSTEM = "DISK", "SSD", "ARCHIVE"
+"""The storage types that keep the directories of different roles apart. They name roles, not technologies: an emulated
+hard disk may serve the output under the type SSD."""
+_POLICIES = {_DATA: "HOT", _OUTPUT: "ALL_SSD", _SYSTEM: "COLD"}
+"""The storage policy that keeps a path's blocks on directories of one type (Hadoop's BlockStoragePolicySuite)."""
+
+
+def _storage_type(directory: DataDirectory) -> str:
+    if directory.roles == ("output",):
+        return _OUTPUT
+    return _DATA if directory.roles else _SYSTEM
 
 
 SYSTEM_PATH = "/tmp"  # noqa: S108 - in HDFS: where MapReduce stages jobs and keeps their histories
@@ -154,20 +179,17 @@ SYSTEM_PATH = "/tmp"  # noqa: S108 - in HDFS: where MapReduce stages jobs and ke
 class HdfsPlacer:
     """See `model.store.Placer`; for a cluster whose DataNode's directories lie on this machine."""
 
-    def __init__(
-        self, store: WebHdfs, directories: Sequence[DataDirectory], policies: Mapping[StorageType, str]
-    ) -> None:
+    def __init__(self, store: WebHdfs, directories: Sequence[DataDirectory]) -> None:
         self._store = store
         self._directories = directories
-        self._policies = policies
 
     def prepare(self, base: str, input_path: str) -> None:
         """Policies for the workload's input, for all else below its base, and for the jobs' own files."""
-        types = {one.storage for one in self._directories}
-        self._steer(SYSTEM_PATH, "ARCHIVE")
-        self._steer(base, "SSD" if "SSD" in types else "DISK")
-        if "SSD" in types:
-            self._steer(input_path, "DISK")
+        apart = _OUTPUT in map(_storage_type, self._directories)
+        self._steer(SYSTEM_PATH, _SYSTEM)
+        self._steer(base, _OUTPUT if apart else _DATA)
+        if apart:
+            self._steer(input_path, _DATA)
 
     def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
         """Bytes of the path's block files on each medium."""
@@ -181,9 +203,9 @@ class HdfsPlacer:
         shares = {medium: size / total for medium, size in by_medium.items()}
         return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(wanted.values()))
 
-    def _steer(self, path: str, storage: StorageType) -> None:
+    def _steer(self, path: str, storage_type: str) -> None:
         self._store.make_directory(path)
-        self._store.set_policy(path, self._policies[storage])
+        self._store.set_policy(path, _POLICIES[storage_type])
 
 
 def _block_files(directory: Path) -> list[tuple[int, int]]:
@@ -193,3 +215,24 @@ def _block_files(directory: Path) -> list[tuple[int, int]]:
         for file in directory.glob("current/BP-*/current/*/**/blk_*")
         if file.suffix != ".meta"
     ]
+
+
+class Hdfs:
+    """See `model.store.StoreKind`."""
+
+    def properties(self, layout: Layout) -> Mapping[str, str]:
+        """The DataNode's directories, each with its storage type."""
+        directories = (f"[{_storage_type(one)}]{one.path}" for one in layout.data)
+        return {"dfs.datanode.data.dir": ",".join(directories)}
+
+    def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
+        """Through WebHDFS."""
+        store = WebHdfs(cluster.addresses["namenode"])
+        return store, HdfsPlacer(store, layout.data)
+
+    def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
+        """Through the user's own client, which has the user's rights."""
+        return HadoopFs(cluster.hadoop, environment)
+
+
+STORES.add(HDFS, Hdfs(), place=1)

@@ -1,7 +1,6 @@
 """A Hadoop of scripts: its daemons and clients, without Java."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -9,7 +8,7 @@ from typing import Literal
 from assay.model.doubt import Doubt
 from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.platform import Layout, LimitUse, Node, RunningCluster
+from assay.model.platform import LimitUse
 from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Phases, TaskAttempt
 from assay.model.store import StoredFile
@@ -48,42 +47,6 @@ class Script:
 
 MIB = 1 << 20
 PIECE_BYTES = 7
-
-
-class FakeCluster:
-    """A cluster without daemons."""
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-
-    def check(self, properties: Mapping[str, str]) -> None:
-        """Only told."""
-        self._script.note("check cluster")
-
-    def limit_use(self) -> LimitUse | None:
-        """As scripted."""
-        return self._script.limit_use
-
-    @contextmanager
-    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
-        """Healthy at once."""
-        self._script.note("start cluster")
-        try:
-            yield RunningCluster(
-                hadoop=Path("/nowhere/hadoop"),
-                conf_dir=layout.neutral,
-                namenode_url="http://127.0.0.1:1",
-                history_url="http://127.0.0.1:2",
-                hadoop_version="fake",
-                nodes=(Node(name="localhost"),),
-                settings=dict(properties),
-            )
-        finally:
-            self._script.note("stop cluster")
-
-    def failure(self) -> str | None:
-        """Nothing ever dies."""
-        return None
 
 
 class FakeStore:

@@ -14,14 +14,14 @@ from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Dataset, DatasetSpec, Graph, GraphFacts, StagedFile
-from assay.model.medium import Medium, Space
-from assay.model.platform import Layout, RunningCluster
+from assay.model.medium import Space
+from assay.model.platform import Layout, LimitUse, TrialSetup
 from assay.model.probe import Scene, WatchedDisk
 from assay.model.progress import Progress, Silent
 from assay.model.record import Amount, Part, Sample
-from assay.model.store import Store
+from assay.model.store import Placer, Store
 from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
-from assay.testing.fake_hadoop import MIB, FakeCluster, FakeEngine, FakePlacer, FakeStore, Script
+from assay.testing.fake_hadoop import MIB, FakeEngine, FakePlacer, FakeStore, Script
 
 
 class FakeReading:
@@ -78,7 +78,7 @@ class FakeProbe:
             self._script.note("detach probe")
 
 
-__all__ = ["FakeParts", "Script"]
+__all__ = ["FakePlatform", "Script", "fake_setup"]
 
 TRIANGLE = Graph(edges=np.array([[0, 1], [0, 2], [1, 2]], dtype=np.int64), lone=np.array([7], dtype=np.int64))
 TRIANGLE_FACTS = GraphFacts(nodes=4, edges=3, wedges=3, wedges_by_id=1, degree_squares=12, triangles=1)
@@ -206,64 +206,79 @@ class FakeWorkload:
         return (Verdict(check="the answer is 1", outcome=outcome, detail=repr(found)),)
 
 
-class FakeParts:
-    """The parts of one trial, all fake."""
+class FakeRunning:
+    """A platform that is healthy, and where nothing ever dies."""
+
+    def __init__(self, platform: "FakePlatform", layout: Layout, properties: Mapping[str, str]) -> None:
+        self._platform = platform
+        self._layout = layout
+        self.facts: Mapping[str, str] = {"hadoop": "fake", "nodes": "1"}
+        self.settings: Mapping[str, str] = dict(properties)
+        self.store: Store = platform.store
+        self.engine: Engine = FakeEngine(platform.script, platform.trial, platform.store)
+        self.placer: Placer | None = FakePlacer(platform.script, platform.trial)
+
+    def failure(self) -> str | None:
+        """None."""
+        return None
+
+    def limit_use(self) -> LimitUse | None:
+        """As scripted."""
+        return self._platform.script.limit_use
+
+    def scene(self) -> Scene:
+        """The layout's directories, and nothing on them."""
+        return Scene(layout=self._layout)
+
+
+class FakePlatform:
+    """A platform without daemons, on which everything is fake. Of its store there is one."""
 
     def __init__(self, script: Script, trial: Trial, free_bytes: int = 1 << 40) -> None:
-        self._script = script
-        self._trial = trial
-        self._store = FakeStore(script)
+        self.script = script
+        self.trial = trial
+        self.store = FakeStore(script)
         self._free_bytes = free_bytes
 
     def facts(self) -> Mapping[str, str]:
-        """Says that they are fakes."""
+        """Says that it is a fake."""
         return {"assay": "fake", "memory_bytes": str(8 << 30)}
 
     def media(self) -> tuple[FakeMedium, ...]:
         """Fake media."""
-        kind = FakeDrive if self._script.device else FakeMedium
-        return tuple(kind(self._script, spec, self._free_bytes) for spec in self._trial.media)
+        kind = FakeDrive if self.script.device else FakeMedium
+        return tuple(kind(self.script, spec, self._free_bytes) for spec in self.trial.media)
 
     @contextmanager
     def neutral(self) -> Iterator[Path]:
         """A path at which nothing is."""
         yield Path("/nowhere/neutral")
 
-    def cluster(self) -> FakeCluster:
-        """A fake cluster."""
-        return FakeCluster(self._script)
-
-    def store(self, running: RunningCluster) -> FakeStore:
-        """The trial's one fake store."""
-        return self._store
-
-    def engine(self, running: RunningCluster, scratch: Path, failure: Callable[[], str | None]) -> FakeEngine:
-        """A fake engine."""
-        return FakeEngine(self._script, self._trial, self._store)
-
-    def placer(self, running: RunningCluster, layout: Layout) -> FakePlacer:
-        """Everything lands where it should, or where the script says."""
-        return FakePlacer(self._script, self._trial)
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Only told."""
+        self.script.note("check cluster")
 
     @contextmanager
-    def intermediates(self, layout: Layout) -> Iterator[Callable[[], Landed]]:
-        """As many bytes as everything lands with, where they should be."""
-        yield lambda: Landed(
-            role="intermediate", when="run", bytes=100 * MIB, shares=self._trial.placement.intermediate
-        )
+    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[FakeRunning]:
+        """Healthy at once."""
+        self.script.note("start cluster")
+        try:
+            yield FakeRunning(self, layout, properties)
+        finally:
+            self.script.note("stop cluster")
 
-    def dataset(self) -> FakeDataset:
-        """A fake dataset."""
-        return FakeDataset(self._script, self._trial.dataset)
 
-    def workload(self) -> FakeWorkload:
-        """A fake workload."""
-        return FakeWorkload(self._script, self._trial.workload)
+def fake_setup(script: Script, trial: Trial, free_bytes: int = 1 << 40) -> TrialSetup:
+    """The setup of one trial, all fake; as many intermediates as everything lands with, where they should be."""
 
-    def scene(self, running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
-        """The layout's directories, and nothing on them."""
-        return Scene(layout=layout)
+    @contextmanager
+    def intermediates(_layout: Layout) -> Iterator[Callable[[], Landed]]:
+        yield lambda: Landed(role="intermediate", when="run", bytes=100 * MIB, shares=trial.placement.intermediate)
 
-    def probes(self) -> tuple[FakeProbe, ...]:
-        """One fake probe."""
-        return (FakeProbe(self._script),)
+    return TrialSetup(
+        platform=FakePlatform(script, trial, free_bytes),
+        dataset=lambda: FakeDataset(script, trial.dataset),
+        workload=lambda: FakeWorkload(script, trial.workload),
+        probes=(FakeProbe(script),),
+        intermediates=intermediates,
+    )

@@ -31,8 +31,8 @@ from assay.media.page_cache import make_cold, write_out
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
-from assay.model.installation import Installation
-from assay.model.medium import Claims, Medium, Space
+from assay.model.installation import Holder, Installation
+from assay.model.medium import Medium, Space
 from assay.model.naming import nearest
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.registry import MEDIA
@@ -443,7 +443,7 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
             raise BadInputError(f"unknown kind of medium or profile {profile!r}; {nearest(profile, known)}")
         return spec
 
-    def open(self, spec: MediumSpec, lease: Claims, installation: Installation) -> Medium:
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
         """With a lease of its own."""
         return EmulatedMedium(spec, installation)
 

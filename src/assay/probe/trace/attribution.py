@@ -298,24 +298,15 @@ def place_of(device: Path, folder: Path = CLASS) -> Place:
 
 
 def roots_of(layout: Layout, medium: str) -> tuple[Root, ...]:
-    """The cluster's directories on a medium; those of job files, tagged ARCHIVE, serve no role."""
-    data = [Root(one.path, "data") for one in layout.data if one.medium == medium and one.storage != "ARCHIVE"]
+    """The cluster's directories on a medium; those of job files serve no role."""
+    data = [Root(one.path, "data") for one in layout.data if one.medium == medium and one.roles]
     return (*data, *(Root(one.path, LOCAL) for one in layout.local if one.medium == medium))
 
 
 def single_role(layout: Layout, medium: str) -> Role | None:
-    """The only role that a medium serves; None where it serves several.
-
-    Input and output share their directories unless they are placed differently, which storage types tell.
-    """
-    apart = any(one.storage == "SSD" for one in layout.data)
+    """The only role that a medium serves; None where it serves several."""
     roles: set[Role] = {"intermediate" for one in layout.local if one.medium == medium}
-    for one in layout.data:
-        if one.medium == medium and one.storage != "ARCHIVE":
-            if apart:
-                roles.add("output" if one.storage == "SSD" else "input")
-            else:
-                roles |= {"input", "output"}
+    roles |= {role for one in layout.data if one.medium == medium for role in one.roles}
     return next(iter(roles)) if len(roles) == 1 else None
 
 

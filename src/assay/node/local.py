@@ -1,0 +1,69 @@
+"""This machine as a node, whose daemons talk over the loopback interface."""
+
+import os
+import random
+import shutil
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+_RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_LOWEST = 10240
+
+
+class LocalNode:
+    """This machine."""
+
+    name = "127.0.0.1"
+
+    def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
+        """In a session of its own: Ctrl-C reaches Assay, which then ends its processes in order."""
+        with log.open("ab") as output:
+            return subprocess.Popen(
+                command, env=dict(environment), cwd=log.parent, stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+
+    def read(self, path: Path, last_bytes: int | None = None) -> str:
+        """What is not UTF-8 is replaced."""
+        with path.open("rb") as file:
+            if last_bytes is not None:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - last_bytes))
+            return file.read().decode(errors="replace")
+
+    def copy(self, source: Path, target: Path) -> None:
+        """With `shutil.copytree`."""
+        shutil.copytree(source, target)
+
+    def free_ports(self, count: int) -> list[int]:
+        """Below the kernel's range for outgoing connections.
+
+        No client's connection takes one then before its daemon does; another program still may, and a start that finds
+        one taken is retried with new ones.
+        """
+        candidates = random.sample(range(_LOWEST, _first_ephemeral()), k=min(count * 20, 2000))  # not a secret
+        with ExitStack() as held:
+            ports = [port for port in candidates if self._held(port, held)][:count]
+        if len(ports) < count:
+            raise OSError(f"only {len(ports)} of {count} ports are free on {self.name}")
+        return ports
+
+    def _held(self, port: int, held: ExitStack) -> bool:
+        listener = held.enter_context(socket.socket())
+        # As Java does it: a port whose last connections are in TIME_WAIT counts as free.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((self.name, port))
+        except OSError:
+            return False
+        return True
+
+
+def _first_ephemeral() -> int:
+    try:
+        first = int(_RANGE_FILE.read_text().split()[0])
+    except (OSError, ValueError):
+        first = 32768
+    return first if first > _LOWEST + 4096 else 65536

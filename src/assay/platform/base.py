@@ -1,0 +1,134 @@
+"""What both kinds of platform share: Hadoop's clients on this machine, the trial's media, facts."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from assay.host.machine import machine_facts
+from assay.model.engine import Engine, EngineContext
+from assay.model.medium import Device, Medium, kind_of
+from assay.model.platform import Layout, LimitUse, PlatformContext, RunningCluster
+from assay.model.probe import Scene
+from assay.model.progress import Progress
+from assay.model.registry import ENGINES
+from assay.model.store import Placer, Store
+from assay.platform.distribution import Distribution, find_distribution
+from assay.version import measuring_code_sha256
+
+
+class Cluster(Protocol):
+    """A Hadoop cluster that can be used for the time of a scope; for its methods see `model.platform.Platform`."""
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Raises BadInputError when it could not start with these properties."""
+        ...
+
+    def running(
+        self, layout: Layout, properties: Mapping[str, str], progress: Progress
+    ) -> AbstractContextManager[RunningCluster]:
+        """Healthy for the time of a scope."""
+        ...
+
+    def failure(self) -> str | None:
+        """What has died since the start."""
+        ...
+
+    def limit_use(self) -> LimitUse | None:
+        """What was used of its bounds."""
+        ...
+
+
+@dataclass
+class Running:
+    """See `model.platform.RunningPlatform`."""
+
+    facts: Mapping[str, str]
+    settings: Mapping[str, str]
+    store: Store
+    engine: Engine
+    placer: Placer | None
+    failure: Callable[[], str | None]
+    limit_use: Callable[[], LimitUse | None]
+    scene: Callable[[], Scene]
+
+
+class HadoopPlatform(ABC):
+    """See `model.platform.Platform`."""
+
+    def __init__(self, context: PlatformContext) -> None:
+        self._trial, self._installation, self._lease, self._user_environment = context
+
+    @cached_property
+    def _distribution(self) -> Distribution:
+        return find_distribution(self._installation, self._user_environment)
+
+    @property
+    @abstractmethod
+    def _cluster(self) -> Cluster:
+        """The same one each time. Raises BadInputError where there can be none."""
+
+    @abstractmethod
+    def _environment(self) -> Mapping[str, str]:
+        """The environment of the cluster's clients."""
+
+    @abstractmethod
+    def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
+        """The trial's store, and what steers its bytes."""
+
+    @abstractmethod
+    def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
+        """What probes may see."""
+
+    def facts(self) -> Mapping[str, str]:
+        """The machine's, and digests of the measuring code and of the jobs' jar, Java."""
+        return {
+            **machine_facts(),
+            "code_sha256": measuring_code_sha256(),
+            "jobs_jar_sha256": hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest(),
+            "java": self._distribution.java.version,
+        }
+
+    def media(self) -> tuple[Medium, ...]:
+        """Made when first asked for, which raises BadInputError where one can't be."""
+        return self._media
+
+    @cached_property
+    def _media(self) -> tuple[Medium, ...]:
+        return tuple(kind_of(spec).open(spec, self._lease, self._installation) for spec in self._trial.media)
+
+    @contextmanager
+    def neutral(self) -> Iterator[Path]:
+        """A directory among Assay's own parts."""
+        yield self._lease.make_directory(self._installation.parts / "work" / self._lease.id)
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """As the cluster does."""
+        self._cluster.check(properties)
+
+    @contextmanager
+    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[Running]:
+        """The cluster, with the trial's store and engine on it."""
+        with self._cluster.running(layout, properties, progress) as cluster:
+            store, placer = self._store(cluster, layout)
+            environment = self._lease.environment(self._environment())
+            context = EngineContext(cluster, self._installation.jobs_jar, layout.neutral, environment, self._failure)
+            yield Running(
+                facts={"hadoop": cluster.version, "nodes": str(len(cluster.nodes))},
+                settings=cluster.settings,
+                store=store,
+                engine=ENGINES.find(self._trial.engine).open(context),
+                placer=placer,
+                failure=self._failure,
+                limit_use=self._cluster.limit_use,
+                scene=lambda: self._scene(cluster, layout),
+            )
+
+    def _failure(self) -> str | None:
+        """A device of Assay's own that has died explains why a daemon then died too."""
+        devices = (medium.failure() for medium in self._media if isinstance(medium, Device))
+        return next((reason for reason in devices if reason), None) or self._cluster.failure()
