@@ -8,7 +8,7 @@ import pytest
 from assay.model.progress import Silent
 from assay.model.trial import Estimate
 from assay.record.folder import RunFolder
-from assay.run import Budget, Rounds, execute, repeat
+from assay.run import Budget, RepetitionSchedule, execute, repeat
 from assay.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 
@@ -51,7 +51,7 @@ def budget_of(seconds, plan, clock, each_s=10):
 
 def rounds_of(plan):
     """Of the plan of the fixture, with its repetitions in turn."""
-    return Rounds(
+    return RepetitionSchedule(
         plan, ((a_trial(2 * n - 1, "hdd", n), a_trial(2 * n, "ssd", n)) for n in count(2))
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
 from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
-from assay.stats.duration_history import Expectation, Expected
+from assay.stats.duration_history import Expected
 from assay.stats.machine_kind import machine_of
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, WORK, Levels, counts, samples
@@ -67,7 +67,6 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
 
     Times are those that earlier trials took, as far as there were any like these, else the workloads' own estimates.
     """
-    expected = expected or Expected([])
     distinct: dict[Key, Trial] = {}
     for trial in plan.trials:
         distinct.setdefault(_key(trial), trial)
@@ -77,31 +76,31 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             _refuse_unmet(trial)
             # The jobs have these besides; those of the daemons are the settings' alone.
             setup.platform.check({**trial.settings.properties, **trial.workload.hadoop})
-    estimates: dict[str, Estimate] = {}
+    found: dict[Key, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
-    seen: dict[Key, Estimate] = {}
     progress.step("prepare datasets")
-    for trial in plan.trials:
-        key = _key(trial)
-        if key not in seen:
-            with set_up(trial) as setup:
-                spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
-                free |= {name: space.free_bytes for name, space in spaces.items()}
-                seen[key] = _estimate(trial, setup, progress)
-                if full := _full_together(trial, seen[key], spaces):
-                    raise BadInputError(f"{full}; {_ROOM}")
-                workload = setup.workload()
-                if isinstance(workload, Preparing):
-                    workload.prepare()
-        estimates[trial.id] = _told_by(expected.of(trial), seen[key])
-        for name, wanted in _disk(trial, seen[key]).items():
+    for key, trial in distinct.items():
+        with set_up(trial) as setup:
+            spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
+            found[key] = _estimate(trial, setup, progress)
+            if full := _full_together(trial, found[key], spaces):
+                raise BadInputError(f"{full}; {_ROOM}")
+            workload = setup.workload()
+            if isinstance(workload, Preparing):
+                workload.prepare()
+        free |= {name: space.free_bytes for name, space in spaces.items()}
+        for name, wanted in _disk(trial, found[key]).items():
             disk[name] = max(disk.get(name, 0), wanted)
+    estimates = {trial.id: found[_key(trial)] for trial in plan.trials}
+    for trial in plan.trials:
+        if expected is not None and (earlier := expected.of(trial)) is not None:
+            estimates[trial.id] = estimates[trial.id].model_copy(update=earlier._asdict())
     needs = Needs(
         estimates=estimates,
         disk_bytes=disk,
         free_bytes=free,
-        memory_bytes=max(estimate.memory_bytes for estimate in seen.values()),
+        memory_bytes=max(estimate.memory_bytes for estimate in found.values()),
         available_memory_bytes=available_memory_bytes(),
         seconds=sum(estimate.seconds for estimate in estimates.values()),
     )
@@ -118,12 +117,6 @@ def _key(trial: Trial) -> Key:
         str(trial.cluster),
         str(trial.settings),
     )
-
-
-def _told_by(earlier: Expectation | None, estimate: Estimate) -> Estimate:
-    if earlier is None:
-        return estimate
-    return estimate.model_copy(update={"seconds": earlier.seconds, "records": earlier.records})
 
 
 def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
@@ -221,7 +214,10 @@ def gib(count: int) -> str:
 
 
 class Budget:
-    """So many seconds from now on. What trials take is foretold by those that this run has finished."""
+    """So many seconds from now on, and what trials can be expected to take of them.
+
+    That is what others like them took in this run; else the estimate, times the factor by which estimates were wrong.
+    """
 
     def __init__(
         self, seconds: float, plan: Plan, estimates: Mapping[str, Estimate], clock: Callable[[], float] = time.monotonic
@@ -232,7 +228,8 @@ class Budget:
         """
         self._clock = clock
         self._end_s = clock() + seconds
-        self._estimates = {str(trial.factors): estimates[trial.id] for trial in plan.trials if trial.id in estimates}
+        known = [trial for trial in plan.trials if trial.id in estimates]
+        self._estimates_s = {_levels_of(trial): estimates[trial.id].seconds for trial in known}
         self._expected = Expected([])
         self._estimated_s = self._took_s = 0.0
 
@@ -248,20 +245,15 @@ class Budget:
     def took(self, trial: Trial, seconds: float) -> None:
         """A trial has ended."""
         self._expected.add(trial, seconds)
-        estimate = self._estimates.get(str(trial.factors))
-        if estimate is not None:
-            self._estimated_s += estimate.seconds
+        if (estimate_s := self._estimates_s.get(_levels_of(trial))) is not None:
+            self._estimated_s += estimate_s
             self._took_s += seconds
 
     def _expected_s(self, trial: Trial) -> float:
-        """As long as others like it, else as estimated, as far as estimates were right up to now."""
-        found = self._expected.of(trial)
-        if found is not None:
+        if (found := self._expected.of(trial)) is not None:
             return found.seconds
-        estimate = self._estimates.get(str(trial.factors))
-        if estimate is None:
-            return 0.0
-        return estimate.seconds * (self._took_s / self._estimated_s if self._estimated_s else 1.0)
+        factor = self._took_s / self._estimated_s if self._estimated_s else 1.0
+        return self._estimates_s.get(_levels_of(trial), 0.0) * factor
 
 
 STOP_ALPHA = 0.01
@@ -273,8 +265,8 @@ Work = tuple[str, ...]
 Decided = Callable[[Sequence[Record]], Collection[Work]]
 
 
-class Rounds:
-    """The rounds of one plan."""
+class RepetitionSchedule:
+    """In which rounds a plan is repeated while there is time."""
 
     def __init__(self, plan: Plan, more: Iterator[tuple[Trial, ...]], decided: Decided | None = None) -> None:
         """`plan` has the combinations to repeat; `more` are repetitions of these and others, without end.
@@ -286,7 +278,7 @@ class Rounds:
         self._decided = decided or (lambda records: decided_work(plan, records))
         self._repetitions: list[tuple[Trial, ...]] = []
 
-    def following(self, held: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
+    def next_round(self, held: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
         """The next round, of what `allows` says still fits; empty where nothing does, or where all is decided.
 
         `held` are the ids of the trials that the run has already: no round has one of theirs. `records` are all that
@@ -387,7 +379,7 @@ def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budg
     return True
 
 
-def repeat(rounds: Rounds, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget) -> int:
+def repeat(schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget) -> int:
     """Repeat a finished plan, a round at a time, until no further one fits into the time; how many trials that were.
 
     The run's plan grows by each round before it begins, and a round that has begun is run to its end.
@@ -395,7 +387,7 @@ def repeat(rounds: Rounds, folder: RunFolder, set_up: SetUp, display: Display, b
     repeated = 0
     records = list(folder.records()[0])
     plan = folder.plan()
-    while more := rounds.following({trial.id for trial in plan.trials}, records, budget.allows):
+    while more := schedule.next_round({trial.id for trial in plan.trials}, records, budget.allows):
         first = len(plan.trials) + 1
         plan = plan.model_copy(update={"trials": (*plan.trials, *more)})
         folder.replace_plan(plan)

@@ -31,7 +31,7 @@ from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
 from assay.report.words import duration_text
-from assay.run import Budget, Needs, Rounds, SetUp, check_needs, execute, interruptible, repeat
+from assay.run import Budget, Needs, RepetitionSchedule, SetUp, check_needs, execute, interruptible, repeat
 from assay.stats.duration_history import Expected, earlier
 from assay.stats.fit import prior_of
 from assay.vocabulary import vocabulary
@@ -200,7 +200,7 @@ def run_experiment(
                 execute(plan, folder, set_up, display)
             else:
                 budget = Budget(how.budget_s, plan, needs.estimates)
-                _run_for(budget, plan, Rounds(plan, more), folder, set_up, display)
+                _run_for(budget, plan, RepetitionSchedule(plan, more), folder, set_up, display)
     except KeyboardInterrupt:
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
         _say(console, f"finished trials are kept; go on with: {again}")
@@ -224,10 +224,10 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
 
 
 def _run_for(
-    budget: Budget, plan: Plan, rounds: Rounds, folder: RunFolder, set_up: SetUp, display: ConsoleDisplay
+    budget: Budget, plan: Plan, schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, display: ConsoleDisplay
 ) -> None:
     if execute(plan, folder, set_up, display, budget):
-        count = repeat(rounds, folder, set_up, display, budget)
+        count = repeat(schedule, folder, set_up, display, budget)
         display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
     else:
         left = len({trial.id for trial in plan.trials} - folder.finished())

@@ -6,7 +6,7 @@ from assay.model.record import Status, Step
 from assay.model.trial import SettingsSpec
 from assay.plan.grid import Combination, Level
 from assay.plan.order import blocks
-from assay.run import Rounds, decided_work, work_of
+from assay.run import RepetitionSchedule, decided_work, work_of
 from tests.builders import a_plan, a_record, a_trial
 
 
@@ -35,10 +35,10 @@ def held_by(records):
 
 def test_a_round_is_the_next_repetition_of_a_longer_plan():
     longer = list(islice(repetitions_of(1, media=("hdd", "ssd")), 5))
-    rounds = Rounds(a_plan(*chain(*longer[:2])), iter(longer[2:]))
+    rounds = RepetitionSchedule(a_plan(*chain(*longer[:2])), iter(longer[2:]))
     held = {trial.id for trial in chain(*longer[:2])}
     for repetition in longer[2:]:
-        more = rounds.following(held, [], lambda _: True)
+        more = rounds.next_round(held, [], lambda _: True)
         assert more == repetition
         held |= {trial.id for trial in more}
 
@@ -46,9 +46,9 @@ def test_a_round_is_the_next_repetition_of_a_longer_plan():
 def test_a_part_of_the_plan_is_repeated_alone_and_never_within_a_repetition_that_another_part_had():
     first, second, third = islice(repetitions_of(1), 3)
     part = a_plan(*(trial for trial in first if trial.settings.name == "a"))
-    own = Rounds(part, iter([second, third])).following({trial.id for trial in first}, [], lambda _: True)
+    own = RepetitionSchedule(part, iter([second, third])).next_round({trial.id for trial in first}, [], lambda _: True)
     assert [(trial.settings.name, trial.repetition) for trial in own] == [("a", 2)]
-    both = Rounds(a_plan(*first), iter([second, third])).following(
+    both = RepetitionSchedule(a_plan(*first), iter([second, third])).next_round(
         {trial.id for trial in (*first, *own)}, [], lambda _: True
     )
     assert both == third
@@ -57,11 +57,11 @@ def test_a_part_of_the_plan_is_repeated_alone_and_never_within_a_repetition_that
 def test_work_that_is_decided_is_not_repeated_and_nothing_is_once_all_is():
     first, second = islice(repetitions_of(1, works=("sort", "count")), 2)
     decided = {work_of(trial) for trial in first if trial.workload.name == "sort"}
-    rounds = Rounds(a_plan(*first), iter([second]), lambda _: decided)
-    more = rounds.following({trial.id for trial in first}, [], lambda _: True)
+    rounds = RepetitionSchedule(a_plan(*first), iter([second]), lambda _: decided)
+    more = rounds.next_round({trial.id for trial in first}, [], lambda _: True)
     assert [(trial.workload.name, trial.repetition) for trial in more] == [("count", 2)] * 2
     every = {work_of(trial) for trial in first}
-    assert not Rounds(a_plan(*first), iter([second]), lambda _: every).following(set(), [], lambda _: True)
+    assert not RepetitionSchedule(a_plan(*first), iter([second]), lambda _: every).next_round(set(), [], lambda _: True)
 
 
 def test_without_another_rule_work_is_decided_once_it_has_a_verdict():
@@ -75,17 +75,17 @@ def test_without_another_rule_work_is_decided_once_it_has_a_verdict():
     plan = a_plan(*chain(*repetitions))
     assert {work[0] for work in decided_work(plan, records)} == {"sort"}
     more = islice(repetitions_of(1, works=("sort", "count"), settings=("a",), media=("hdd", "ssd")), 3, None)
-    following = Rounds(plan, more).following(held_by(records), records, lambda _: True)
+    following = RepetitionSchedule(plan, more).next_round(held_by(records), records, lambda _: True)
     assert [(trial.workload.name, trial.repetition) for trial in following] == [("count", 4)] * 2
 
 
 def test_where_not_all_undecided_work_fits_one_is_repeated_as_a_whole():
     first, second = islice(repetitions_of(1, works=("sort", "count")), 2)
-    rounds = Rounds(a_plan(*first), iter([second]))
-    two = rounds.following({trial.id for trial in first}, [], lambda trials: len(trials) <= 2)
+    rounds = RepetitionSchedule(a_plan(*first), iter([second]))
+    two = rounds.next_round({trial.id for trial in first}, [], lambda trials: len(trials) <= 2)
     assert len({trial.workload.name for trial in two}) == 1
     assert {trial.settings.name for trial in two} == {"a", "b"}
-    assert not rounds.following({trial.id for trial in first}, [], lambda trials: len(trials) <= 1)
+    assert not rounds.next_round({trial.id for trial in first}, [], lambda trials: len(trials) <= 1)
 
 
 def failed(trial):
@@ -97,10 +97,10 @@ def test_what_never_finishes_is_not_repeated():
     records = [failed(trial) if trial.settings.name == "b" else a_record(trial) for trial in first]
     assert [
         trial.settings.name
-        for trial in Rounds(a_plan(*first), iter([second])).following(held_by(records), records, len)
+        for trial in RepetitionSchedule(a_plan(*first), iter([second])).next_round(held_by(records), records, len)
     ] == ["a"]
     broken = [failed(trial) for trial in first]
-    assert not Rounds(a_plan(*first), iter([second])).following(held_by(broken), broken, len)
+    assert not RepetitionSchedule(a_plan(*first), iter([second])).next_round(held_by(broken), broken, len)
 
 
 def test_what_an_earlier_machine_knew_decides_nothing():
@@ -116,6 +116,6 @@ def test_what_an_earlier_machine_knew_decides_nothing():
         for at, trial in enumerate(chain(*repetitions))
     ]
     more = islice(repetitions_of(1, settings=("a",), media=("hdd", "ssd")), 4, None)
-    assert Rounds(a_plan(*repetitions[3]), more).following(held_by(records), records, lambda _: True)
+    assert RepetitionSchedule(a_plan(*repetitions[3]), more).next_round(held_by(records), records, lambda _: True)
     same = [one.model_copy(update={"facts": {"kernel": "6.2"}}) for one in records]
-    assert not Rounds(a_plan(*repetitions[3]), more).following(held_by(same), same, lambda _: True)
+    assert not RepetitionSchedule(a_plan(*repetitions[3]), more).next_round(held_by(same), same, lambda _: True)
