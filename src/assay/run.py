@@ -411,7 +411,7 @@ def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, b
             folder.write(result)
         except OSError as error:
             reason = f"the record of trial {trial.id} could not be written: {error}"
-            raise AssayError(f"{reason}; make room and go on with --resume") from error
+            raise AssayError(f"{reason}; free some space and continue with --resume") from error
     display.trial_ends(result.record)
     if budget is not None:
         budget.took(trial, left_s - budget.left_s)
@@ -423,7 +423,7 @@ def _need_room(trial: Trial, setup: TrialSetup) -> None:
     with suppress(AssayError):  # a medium or dataset that is gone: the trial says so in its record
         lack = lack_of_room(trial, setup)
     if lack is not None:
-        raise AssayError(f"trial {trial.id} has no room: {lack}; make room and go on with --resume")
+        raise AssayError(f"trial {trial.id} has not enough space: {lack}; free some space and continue with --resume")
 
 
 @contextmanager

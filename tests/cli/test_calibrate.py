@@ -90,7 +90,7 @@ def test_too_short_a_time_is_refused(installation, measured, tmp_path):
 @pytest.mark.parametrize(
     ("file", "media", "message"),
     [
-        ("there.yaml", 1, "is there already"),
+        ("there.yaml", 1, "already exists"),
         ("mine.txt", 1, "must be a new .yaml file"),
         ("absent/mine.yaml", 1, "must be a new .yaml file"),
         ("mine.yaml", 2, "of one medium, and 2 were given"),

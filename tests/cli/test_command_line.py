@@ -61,8 +61,8 @@ def test_control_characters_are_not_passed_on(refused):
 
 
 def test_numbers_that_are_none(refused):
-    assert "no finite number" in refused("data", "make", "brightkite", "--scale", "nan")
-    assert "no finite number" in refused("data", "make", "brightkite", "--scale", "1e400")
+    assert "not a finite number" in refused("data", "make", "brightkite", "--scale", "nan")
+    assert "not a finite number" in refused("data", "make", "brightkite", "--scale", "1e400")
     assert "--seed" in refused("data", "make", "brightkite", "--seed", "-1")
     assert "--size is '3GiB; rm', and must be a size" in refused("media", "attach", "wd10ezex", "--size", "3GiB; rm")
     assert "at least 1MiB" in refused("media", "attach", "wd10ezex", "--size", "20")

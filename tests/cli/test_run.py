@@ -155,7 +155,7 @@ def test_damaged_records_of_earlier_runs_are_left_out_and_named(command):
     file.write_text("{")
     command.out = command.out.parent / "later"
     _, said = command.run()
-    assert f"left out of what earlier runs tell: {file} is damaged" in said.replace("\n", "")
+    assert f"earlier record left out: {file} is damaged" in said.replace("\n", "")
     assert len(command.records) == TRIALS
 
 
@@ -226,8 +226,8 @@ def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(c
         return begin(trial)
 
     command.begin = fills_up
-    with pytest.raises(AssayError, match=r"trial 0005-\S+ has no room: medium '\w+' has 0\.0 GiB free, and about 0\.3 GiB are "
-                       r"needed; make room and go on with --resume"):  # fmt: skip
+    with pytest.raises(AssayError, match=r"trial 0005-\S+ has not enough space: medium '\w+' has 0\.0 GiB free, and about 0\.3 GiB are "
+                       r"needed; free some space and continue with --resume"):  # fmt: skip
         command.run()
     assert len(command.records) == len(command.began) == 4
     command.free_bytes = 1 << 40
@@ -240,7 +240,7 @@ def test_a_trial_that_found_the_disk_full_runs_again(command, monkeypatch):
     free = iter([1 << 40, 1 << 20])
     monkeypatch.setattr("assay.run.lack_of_room", lambda trial, parts: None if next(free) > 1 << 30 else "full")
     command.script = Script(fail_at="run answer", fail_with=OSError(errno.ENOSPC, "No space left on device"))
-    with pytest.raises(AssayError, match="has no room: full; make room and go on with --resume"):
+    with pytest.raises(AssayError, match="has not enough space: full; free some space and continue with --resume"):
         command.run()
     assert command.began
     assert not command.records
@@ -260,7 +260,7 @@ def test_a_record_that_does_not_fit_stops_the_plan_and_leaves_nothing_half_writt
     with monkeypatch.context() as patch:
         patch.setattr(RunFolder, "write", full)
         with pytest.raises(
-            AssayError, match="could not be written: .*No space left.*; make room and go on with --resume"
+            AssayError, match="could not be written: .*No space left.*; free some space and continue with --resume"
         ):
             command.run()
     assert len(command.began) == 1

@@ -142,7 +142,7 @@ def test_a_job_that_never_appears_is_an_error_with_its_address():
 def test_a_history_file_cut_short_is_an_error_that_says_so(name, why):
     """Captured after the file of a finished job had been cut in the middle, and in its first line."""
     answers, job = captured(name)
-    message = f"can't tell of {job} .*{why}.*its history file may be cut short"
+    message = f"has no data of {job} .*{why}.*its history file may be cut short"
     with serving(answers, patience_s=0.0) as server, pytest.raises(AssayError, match=message):
         server.read(JobReference(name="sort", id=job))
 
@@ -169,7 +169,7 @@ def test_answers_of_other_types_are_an_error():
 
 def test_an_answer_that_is_cut_off_is_an_error():
     answers = {JOB: {"HTTP": 200, "body": '{"job": {"id"'}}
-    with serving(answers, patience_s=0.0) as server, pytest.raises(AssayError, match="is no JSON"):
+    with serving(answers, patience_s=0.0) as server, pytest.raises(AssayError, match="is not JSON"):
         server.read(JobReference(name="cut", id=JOB))
 
 

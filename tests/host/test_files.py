@@ -56,10 +56,10 @@ def test_text_is_utf_8_and_the_line_that_is_not_is_told(tmp_path):
     file.write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")
     assert read_text(file) == "one\ntwo\n"
     file.write_bytes(b"one\ntwo\xff\n")
-    with pytest.raises(UnreadableFileError, match="line 2 is no UTF-8 text; save it as UTF-8"):
+    with pytest.raises(UnreadableFileError, match="line 2 is not UTF-8 text; save it as UTF-8"):
         read_text(file)
     file.write_bytes("one".encode("utf-16"))
-    with pytest.raises(UnreadableFileError, match="line 1 is no UTF-8 text"):
+    with pytest.raises(UnreadableFileError, match="line 1 is not UTF-8 text"):
         read_text(file)
 
 

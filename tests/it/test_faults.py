@@ -82,7 +82,7 @@ def test_an_interrupt_stops_everything(place):
     running.until_jobs_run(place, "1/2")
     running.process.send_signal(signal.SIGINT)
     assert running.exit_code() == 130, running.text
-    assert "finished trials are kept; go on with: " in running.text
+    assert "finished trials are kept; continue with: " in running.text
     assert "Traceback" not in running.text
     assert place.records("run") == []
     assert place.left_over() == []

@@ -92,7 +92,7 @@ def test_a_broken_plug_in_is_named(assay, tmp_path):
     ended = assay("--help")
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
-        "assay: assay_extras.broken can't be imported: No module named 'nothing_of_this_name'; mend it, or take it off "
+        "assay: assay_extras.broken can't be imported: No module named 'nothing_of_this_name'; repair it, or remove it from "
         "Python's path\n"
     )
 

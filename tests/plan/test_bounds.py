@@ -75,9 +75,9 @@ def test_what_daemons_read_is_no_workloads_own(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("'a b'", "1", "'a b' is no property's name"),
-        ("''", "1", "'' is no property's name"),
-        ("a<b", "1", "'a<b' is no property's name"),
+        ("'a b'", "1", "'a b' is not the name of a property"),
+        ("''", "1", "'' is not the name of a property"),
+        ("a<b", "1", "'a<b' is not the name of a property"),
         ("my.name", '"x\\0y"', r"has the control character U\+0000"),
         ("my.name", '"x\\ey"', r"has the control character U\+001B"),
     ],

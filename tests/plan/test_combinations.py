@@ -164,7 +164,7 @@ def test_zipped_factors_are_changed_together(tmp_path):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("zip: [[datasets, cache]]", "line 10: zip: factors that go together must have equally many levels, and dataset has 2, cache has 1"),
+        ("zip: [[datasets, cache]]", "line 10: zip: factors that go together must have the same number of levels, and dataset has 2, cache has 1"),
         (f"zip: [[datasets, {STREAMS}]]", f"dataset has 2, {STREAMS} has 3"),
         ("zip: [[datasets, memroy]]", "line 10: unknown factor 'memroy'; did you mean 'memory'"),
         ("zip: [[datasets, memory], [settings, memory]]", "zip: memory can't go together with others twice"),
@@ -177,7 +177,7 @@ def test_zipped_factors_are_changed_together(tmp_path):
         ("base: {settings: customs}", "line 10: base belongs to `design: one-at-a-time`"),
         ("design: one-at-a-time\nbase: {settings: stock}", "line 11: settings has no level 'stock'; possible are defaults, customs"),
         ("design: one-at-a-time\nbase: {seting: stock}", "line 11: unknown factor 'seting'; did you mean 'settings'"),
-        ("design: one-at-a-time\nzip: [[datasets, memory]]\nbase: {dataset: small, memory: 8GiB}", "line 12: base: the levels dataset: small, memory: 8GiB never come together"),
+        ("design: one-at-a-time\nzip: [[datasets, memory]]\nbase: {dataset: small, memory: 8GiB}", "line 12: base: the levels dataset: small, memory: 8GiB don't occur together"),
         ("design: sweep", "design is 'sweep', and must be 'grid' or 'one-at-a-time'"),
         ("replication: 0", "replication"),
         ("replication: [2, 2]", "line 10: replication has '2' twice"),

@@ -134,7 +134,7 @@ MANY_MEDIA = f"media: {{{THIRTY.replace(',', ': directory,')}: directory}}"
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: .}\nplacement_check: error", "line 5: placement_check belongs to a cluster of Assay's own"),
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: .}\nprobes: capture", "line 5: probes: there are none on an existing cluster"),
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ~nosuchuser}", "line 4: ~nosuchuser can't be used: this machine has no user"),
-        ("[triangles, components]", "testdfsio", "line 3: 'datasets' has no use: all workloads make their own input"),
+        ("[triangles, components]", "testdfsio", "line 3: 'datasets' has no effect: all workloads generate their own input"),
         ("[triangles, components]", "[triangles, {name: command, options: {jar: ~nosuchuser/x.jar}}]", "line 2: ~nosuchuser/x.jar can't be used: this machine has no user"),
         ("[triangles, components]", '{name: triangles, options: {x: "a\\0b"}}', r"line 2: workloads.options.x .* has the control character U\+0000"),
     ],

@@ -72,7 +72,7 @@ def test_variables_are_replaced(site):
 
 
 def test_a_directory_without_configuration_is_refused(tmp_path):
-    with pytest.raises(BadInputError, match="no Hadoop configuration directory"):
+    with pytest.raises(BadInputError, match="not a Hadoop configuration directory"):
         read_site(tmp_path)
 
 

@@ -151,7 +151,7 @@ def test_without_bounds_there_is_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("spec", "reason"),
-    [({"limit_memory_bytes": 1 << 50}, "bounds nothing: this machine has"), ({"limit_cpus": 4096.0}, "can't be had")],
+    [({"limit_memory_bytes": 1 << 50}, "has no effect: this machine has"), ({"limit_cpus": 4096.0}, "is not possible")],
 )
 def test_a_bound_beyond_the_machine_is_refused(tmp_path, spec, reason):
     with pytest.raises(BadInputError, match=reason):

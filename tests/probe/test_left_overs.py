@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from assay.cli import run
-from assay.commands import cluster
+from assay.cli import cluster, run
 from assay.probe.left_overs import remove_left_overs
 from assay.probe.nftables import NftError
 from assay.probe.ownership import is_left_over, own_name

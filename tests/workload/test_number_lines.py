@@ -43,7 +43,7 @@ def test_blocks_of_any_size_give_the_same(file, block_bytes, monkeypatch):
 )
 def test_what_is_no_number_is_told_with_its_line(file, word):
     file.write_text(f"1,2\n\n3,{word}\n4,5\n")
-    with pytest.raises(BadInputError, match=r"given.txt line 3: ['\"].*['\"] is not a number; mend the line"):
+    with pytest.raises(BadInputError, match=r"given.txt line 3: ['\"].*['\"] is not a number; correct the line"):
         read(file, POINT)
 
 

@@ -41,7 +41,7 @@ def test_what_cant_be_read_is_said():
     content = fixture("bytes.seq")
     with pytest.raises(AssayError, match="is compressed, which can't be read here"):
         pairs(fixture("compressed.seq"))
-    with pytest.raises(AssayError, match="is no SequenceFile of version 6"):
+    with pytest.raises(AssayError, match="is not a SequenceFile of version 6"):
         pairs(b"PAR1" + content)
     with pytest.raises(AssayError, match="ends within a record"):
         pairs(content[:-1])

@@ -92,7 +92,7 @@ def test_a_counter_that_disagrees_fails(made, counter):
 def test_a_file_that_is_none_cant_be_judged(made):
     _, store = an_engine()
     store.contents = {"/base/input/part-m-00000": b"text"}
-    with pytest.raises(AssayError, match="part-m-00000 is no SequenceFile"):
+    with pytest.raises(AssayError, match="part-m-00000 is not a SequenceFile"):
         judge(a_sort(), store, {})
 
 

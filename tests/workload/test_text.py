@@ -77,12 +77,12 @@ def test_a_directory_that_cant_be_used_is_refused(tmp_path):
     (tmp_path / "book.txt.gz").write_bytes(b"x")
     with pytest.raises(BadInputError, match=r"unpack book.txt.gz first"):
         own(tmp_path)
-    with pytest.raises(BadInputError, match="size has no use where directory is given"):
+    with pytest.raises(BadInputError, match="size has no effect with directory"):
         own(tmp_path, size="1MB")
 
 
 @pytest.mark.parametrize(
-    ("content", "why"), [(b"abc\xe9 d", "no UTF-8 text at byte 3"), (b"abc\xe2\x82", "ends within a character")]
+    ("content", "why"), [(b"abc\xe9 d", "not UTF-8 text at byte 3"), (b"abc\xe2\x82", "ends within a character")]
 )
 def test_where_it_matters_other_bytes_than_utf8_are_refused(tmp_path, content, why):
     (tmp_path / "a.txt").write_bytes(content)

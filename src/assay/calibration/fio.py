@@ -176,7 +176,7 @@ def parse_point(output: str, access: Access) -> Point:
     job = _only_job(output)
     done = job[access.direction]
     if not done["total_ios"] or not done["runtime"]:
-        raise AssayError(f"fio ended no single {access.direction} in the time given; give it more with --seconds")
+        raise AssayError(f"fio completed no {access.direction} in the given time; give more with --seconds")
     latencies = job["sync"]["lat_ns"] if access.fsync == "each" else done["clat_ns"]
     percentiles = latencies.get("percentile", {})
     return Point(

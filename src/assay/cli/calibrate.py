@@ -280,9 +280,9 @@ def _check_profile_to(file: Path | None, media: tuple[str, ...]) -> None:
     if len(media) != 1:
         raise BadInputError(f"--profile-to makes a profile of one medium, and {len(media)} were given")
     if file.exists():
-        raise BadInputError(f"{file} is there already; name another file or remove it")
+        raise BadInputError(f"{file} already exists; name another file or remove it")
     if file.suffix not in {".yaml", ".yml"} or not file.parent.is_dir():
-        raise BadInputError(f"{file} must be a new .yaml file in a directory that is there")
+        raise BadInputError(f"{file} must be a new .yaml file in an existing directory")
 
 
 def _templates(installation: Installation) -> list[Template]:

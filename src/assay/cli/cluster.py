@@ -30,7 +30,7 @@ def cluster_up(settings: str, installation: Installation, console: Console) -> N
         properties = resolve(settings, profiles).properties
         started = held.up(installation, ClusterSpec(), os.environ, properties, display)
     _say(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
-    _say(console, "It asks nobody for a password: whoever can log in to this machine can run jobs on it as you.")
+    _say(console, "It has no authentication: every user of this machine can run jobs on it as you.")
     _say(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
     _say(console, f"its own `hadoop` command: {started.details['hadoop']}")
     _say(console, f"web pages: {started.details['namenode_url']} and {started.details['history_url']}")

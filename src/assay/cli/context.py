@@ -72,7 +72,7 @@ class Duration(click.ParamType[float]):
         text = str(value).strip()
         parts = _PARTS.fullmatch(text) if text and len(text) < _LONGEST_TEXT else None
         if parts is None:
-            self.fail(f"{value!r} is no duration; {_HOW}", param, ctx)
+            self.fail(f"{value!r} is not a duration; {_HOW}", param, ctx)
         seconds = sum(float(count or 0) * unit_s for count, unit_s in zip(parts.groups(), _UNITS_S, strict=True))
         if not 1 <= seconds <= _MOST_S:
             self.fail(f"{value!r} is not between a second and a year; {_HOW}", param, ctx)
@@ -91,7 +91,7 @@ class Number(click.ParamType[float]):
         except ValueError:
             found = math.nan
         if not math.isfinite(found):
-            self.fail(f"{value!r} is no finite number", param, ctx)
+            self.fail(f"{value!r} is not a finite number", param, ctx)
         return found
 
 

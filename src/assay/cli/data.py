@@ -109,7 +109,7 @@ def data_check(name_or_file: str, form: str, header_lines: int | None) -> int:
 def _bring(spec: DatasetSpec, to: Path | None) -> int:
     """Download or generate a dataset and check it; copy it to a file of the user's if asked. Returns the exit code."""
     if to is not None and to.exists():
-        raise BadInputError(f"{to} is there already; name another file or remove it")
+        raise BadInputError(f"{to} already exists; name another file or remove it")
     if to is not None and not to.parent.is_dir():
         raise BadInputError(f"{to.parent} is not a folder; make it first, or name another file")
     return _check(open_dataset(spec, find_installation().cache), to, brought=True)

@@ -115,7 +115,7 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     same = (stored.experiment, stored.seed) == (full.experiment, full.seed)
     if not same or any(of_number.get(_number(trial), trial) != trial for trial in stored.trials):
         raise BadInputError(
-            "the run holds another plan than this experiment makes now; give the experiment as it was, or another --out"
+            "the run holds another plan than this experiment makes now; use the unchanged experiment, or another --out"
         )
     kept = {_number(one): one for one in stored.trials if _number(one) in of_number or one.id in finished}
     kept |= {_number(trial): trial for trial in asked.trials}
@@ -203,7 +203,7 @@ def run_experiment(
                 _run_for(budget, plan, RepetitionSchedule(plan, more), folder, set_up, display)
     except KeyboardInterrupt:
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
-        _say(console, f"finished trials are kept; go on with: {again}")
+        _say(console, f"finished trials are kept; continue with: {again}")
         raise
     report_run(folder.path, console)
     _say(console, f"Took {duration_text(time.monotonic() - began_s)}.")
@@ -216,7 +216,7 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
         folder.check_free()
         return plan
     if out is None:
-        raise BadInputError("--resume needs --out, the folder of the run to go on with")
+        raise BadInputError("--resume needs --out, the folder of the run to continue")
     try:
         return resumed(folder.plan(), full, plan, folder.finished())
     except BadInputError as error:
@@ -237,7 +237,7 @@ def _run_for(
 def _say_left_out(damaged: Sequence[Path], console: Console) -> None:
     """Records of earlier runs that say nothing of this one's time and noise, as they can't be read."""
     for file in damaged[:MOST_LEFT_OUT]:
-        _say(console, f"left out of what earlier runs tell: {file} is damaged")
+        _say(console, f"earlier record left out: {file} is damaged")
     if len(damaged) > MOST_LEFT_OUT:
         _say(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
 
@@ -248,7 +248,7 @@ def _say_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Consol
         is_trial = line.strip().partition(":")[0] in trials
         console.print(line, style="dim" if is_trial else None, highlight=False, markup=False, soft_wrap=True)
     if budget_s is not None:
-        _say(console, f"  for {duration_text(budget_s)}: what trials leave of it goes to further repetitions")
+        _say(console, f"  for {duration_text(budget_s)}: the time that trials leave is used for further repetitions")
 
 
 def _say(console: Console, line: str) -> None:

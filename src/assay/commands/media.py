@@ -133,7 +133,7 @@ def attach_medium(
 def print_attached(kept: Kept, console: Console) -> None:
     """Where it is, and how to be rid of it."""
     _say(console, f"{kept.profile} is {kept.device}, mounted at {kept.mount_point}")
-    _say(console, f"`assay media detach {kept.id}` takes it away, with all that is on it")
+    _say(console, f"`assay media detach {kept.id}` detaches it and deletes what is on it")
 
 
 def detach_media(names: tuple[str, ...], installation: Installation, console: Console, *, everything: bool) -> int:

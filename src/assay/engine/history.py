@@ -53,7 +53,7 @@ class HistoryServer:
     def read(self, reference: JobReference) -> History:
         """A job's history, waited for a while because the server learns of a job only after its end.
 
-        What it does not tell of the job's tasks is a doubt. Raises AssayError when the server can't tell of the job
+        What it does not tell of the job's tasks is a doubt. Raises AssayError when the server has no data of the job
         itself within that time, or leaves out what a history must have.
         """
         try:
@@ -122,10 +122,10 @@ class HistoryServer:
             try:
                 return answer.json()
             except ValueError as error:
-                raise AssayError(f"the JobHistoryServer's answer to {url} is no JSON: {error}") from error
+                raise AssayError(f"the JobHistoryServer's answer to {url} is not JSON: {error}") from error
         if answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
             why = _remote_reason(answer)
-            raise AssayError(f"the JobHistoryServer can't tell of {path} ({why}); its history file may be cut short")
+            raise AssayError(f"the JobHistoryServer has no data of {path} ({why}); its history file may be cut short")
         raise AssayError(f"the JobHistoryServer did not answer {url}: {answer.status_code} {_remote_reason(answer)}")
 
 

@@ -81,7 +81,7 @@ def read_text(file: Path, most_bytes: int = MOST_WRITTEN_BYTES) -> str:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UnreadableFileError(file, f"line {line} is no UTF-8 text; save it as UTF-8") from None
+        raise UnreadableFileError(file, f"line {line} is not UTF-8 text; save it as UTF-8") from None
 
 
 def refuse_irregular(file: Path) -> None:

@@ -168,7 +168,7 @@ def _check_values(tree: Any, file: Path) -> None:
         where = f"{file}, line {line_of(inside, [key])}"
         if isinstance(inside, dict) and not isinstance(key, str):
             word = shown(plain(key)) if not isinstance(key, dict | list | tuple) else "that begins with ? or {"
-            raise YamlError(where, f"the key {word} is no text; put it into quotes")
+            raise YamlError(where, f"the key {word} is not text; put it into quotes")
         if isinstance(value, float) and not math.isfinite(value):
             raise YamlError(
                 where, f"{key if isinstance(key, str) else 'a number'} is {value}, and must be a finite number"

@@ -110,7 +110,7 @@ def _number(path: Path, line: int, field: bytes, form: Form) -> float | int:
 
 
 def _refuse(path: Path, line: int, what: str) -> NoReturn:
-    raise BadInputError(f"{path} line {line}: {what}; mend the line or give another file")
+    raise BadInputError(f"{path} line {line}: {what}; correct the line or give another file")
 
 
 Floats = NDArray[np.float64]

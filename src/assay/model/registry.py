@@ -123,4 +123,4 @@ def _import(name: str) -> None:
     try:
         import_module(name)
     except ImportError as error:
-        raise BadInputError(f"{name} can't be imported: {error}; mend it, or take it off Python's path") from error
+        raise BadInputError(f"{name} can't be imported: {error}; repair it, or remove it from Python's path") from error

@@ -43,8 +43,8 @@ def check_words(path: Path, experiment: ExperimentFile, tree: Any, vocabulary: V
     needing = any(vocabulary.needs_dataset(one.name, one.options) for one in experiment.workloads)
     if experiment.datasets and not needing:
         raise BadInputError(
-            f"{path}, line {line_of(tree, ['datasets'])}: 'datasets' has no use: all workloads make their own input; "
-            "leave it out"
+            f"{path}, line {line_of(tree, ['datasets'])}: 'datasets' has no effect: all workloads generate "
+            "their own input; leave it out"
         )
     for index, dataset in enumerate(experiment.datasets):
         place = ["datasets", index] if isinstance(tree["datasets"], list) else ["datasets"]
@@ -106,7 +106,7 @@ def refuse_reserved(path: Path, experiment: ExperimentFile, tree: Any) -> None:
         if name in _DIRECTORIES or _ADDRESSES.fullmatch(name):
             raise BadInputError(
                 f"{path}, line {line_of(tree, [*place, name])}: {name} can't be set on an embedded cluster: the "
-                "media decide where bytes lie, and Assay how its parts run and listen; leave it out"
+                "media decide where bytes lie, and Assay how its daemons run and listen; leave it out"
             )
 
 
@@ -222,7 +222,9 @@ def check_values(path: Path, experiment: ExperimentFile, tree: Any) -> None:
     for place, name, value, workloads in properties_of(experiment):
         where = f"{path}, line {line_of(tree, [*place, name])}"
         if not _NAME.fullmatch(name):
-            raise BadInputError(f"{where}: {name!r} is no property's name; write one without spaces, quotes, < > and &")
+            raise BadInputError(
+                f"{where}: {name!r} is not the name of a property; write one without spaces, quotes, < > and &"
+            )
         if place[0] == "workloads" and name.startswith(_DAEMONS):
             raise BadInputError(
                 f"{where}: {name} is read by the cluster's daemons, not by {workloads[0]}'s jobs; give it under the "

@@ -523,7 +523,7 @@ class ExperimentFile(Frozen):
                 )
             if "placement_check" in self.model_fields_set:
                 raise ValueError(
-                    "placement_check belongs to a cluster of Assay's own: on an existing one nobody looks where bytes "
+                    "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
                     "land; leave placement_check out"
                 )
             if named := next((one for one in self.probes if one in PROBE_SETS), None):
@@ -531,7 +531,7 @@ class ExperimentFile(Frozen):
             own = sorted({"starts", "memory_mb", "vcores", "nodes", "network"} & self.cluster.model_fields_set)
             if own:
                 raise ValueError(
-                    f"cluster: {own[0]} belongs to a cluster of Assay's own, and this one is there already; leave "
+                    f"cluster: {own[0]} belongs to a cluster of Assay's own, and this one exists already; leave "
                     f"{own[0]} out"
                 )
             if self.cluster.conf_dir is None:

@@ -149,7 +149,7 @@ class Grid:
             home = joint.matching(wanted)
             if not home:
                 together = ", ".join(f"{name}: {text}" for name, text in wanted.items())
-                raise BadInputError(f"base: the levels {together} never come together")
+                raise BadInputError(f"base: the levels {together} don't occur together")
             swept.append(joint.places)
             homes.append(home[:1])
         yield from _combined([*homes, *crossed])
@@ -192,7 +192,7 @@ def zipped_names(groups: Sequence[Sequence[str]], axes: Sequence[Axis]) -> list[
                 raise BadInputError(f"zip: {name} can't go together with others twice")
         if len({lengths[name] for name in names}) > 1:
             told = ", ".join(f"{name} has {lengths[name]}" for name in names)
-            raise BadInputError(f"zip: factors that go together must have equally many levels, and {told}")
+            raise BadInputError(f"zip: factors that go together must have the same number of levels, and {told}")
         found.append(names)
     return found
 

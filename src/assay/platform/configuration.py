@@ -186,7 +186,7 @@ def read_site(conf_dir: Path) -> dict[str, str]:
     """
     found = [conf_dir / file for file in FILES if (conf_dir / file).is_file()]
     if not found:
-        raise BadInputError(f"{conf_dir} is no Hadoop configuration directory: none of {', '.join(FILES)} is in it")
+        raise BadInputError(f"{conf_dir} is not a Hadoop configuration directory: none of {', '.join(FILES)} is in it")
     properties: dict[str, str] = {}
     for file in found:
         properties.update(_entries(_parse(file)))

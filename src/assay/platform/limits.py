@@ -195,12 +195,12 @@ def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
     there_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if memory_bytes is not None and memory_bytes > there_bytes:
         raise BadInputError(
-            f"a memory limit of {_gib(memory_bytes)} bounds nothing: this machine has {_gib(there_bytes)}; "
+            f"a memory limit of {_gib(memory_bytes)} has no effect: this machine has {_gib(there_bytes)}; "
             "ask for less, or leave the limit out"
         )
     cores = len(os.sched_getaffinity(0))
     if cpus is not None and not _LEAST_CPUS <= cpus <= cores:
-        raise BadInputError(f"a limit of {cpus:g} cpus can't be had: possible are {_LEAST_CPUS} to {cores} here")
+        raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores} here")
     return make_limits(memory_bytes, cpus, lease)
 
 

@@ -69,7 +69,7 @@ def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: 
 def _read_header(stream: "_Stream", name: str) -> Header:
     magic, version = stream.take(3), stream.take(1)[0]
     if (magic, version) != (b"SEQ", VERSION):
-        raise AssayError(f"{name} is no SequenceFile of version {VERSION}: it begins with {magic!r} and {version}")
+        raise AssayError(f"{name} is not a SequenceFile of version {VERSION}: it begins with {magic!r} and {version}")
     key_class, value_class = stream.text(), stream.text()
     if any(stream.take(2)):
         raise AssayError(

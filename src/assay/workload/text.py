@@ -205,9 +205,7 @@ class OwnText:
         """
         surplus = next((name for name in ("size", "files", "seed") if name in spec.options), None)
         if surplus:
-            raise BadInputError(
-                f"workload {spec.name}: {surplus} has no use where directory is given; leave one of them out"
-            )
+            raise BadInputError(f"workload {spec.name}: {surplus} has no effect with directory; leave one of them out")
         directory = Path(options.text("directory")).expanduser()
         if not directory.is_absolute():
             raise options.refusal("directory", "an absolute path, or one that begins with ~")
@@ -242,7 +240,7 @@ def _require_utf8(file: Path) -> None:
             except UnicodeDecodeError as error:
                 at = read - pending + error.start
                 raise BadInputError(
-                    f"{file} is no UTF-8 text at byte {at}; recode it, for example with iconv"
+                    f"{file} is not UTF-8 text at byte {at}; recode it, for example with iconv"
                 ) from None
             read += len(block)
     if decoder.getstate()[0]:
