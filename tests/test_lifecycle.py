@@ -120,7 +120,7 @@ def test_a_probe_that_fails_at_any_step_is_a_doubt_and_the_trial_goes_on(step, e
     record, _, _, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
-    (doubt,) = [doubt for doubt in record.doubts if doubt.kind == "probe-fake-unread"]
+    (doubt,) = [doubt for doubt in record.doubts if doubt.kind == "probe-unread"]
     assert f"{type(error).__name__}: scripted failure" in doubt.what
     assert ("close probe" in script.log) == (step != "attach probe")
     if step in {"detach probe", "close probe", "mark collect"}:
@@ -141,7 +141,7 @@ def test_a_probe_that_fails_does_not_take_the_place_of_the_trials_own_error():
 
     record = run_trial(a_trial(), fake_setup(Failing(fail_at="run answer"), a_trial()), Silent()).record
     assert (record.status, record.error) == (Status.FAILED, "scripted failure")
-    assert "probe-fake-unread" in [doubt.kind for doubt in record.doubts]
+    assert "probe-unread" in [doubt.kind for doubt in record.doubts]
 
 
 def test_an_interrupt_closes_probes_and_reads_nothing_more():
@@ -167,7 +167,7 @@ def test_a_signature_that_can_not_be_made_is_a_doubt(monkeypatch):
     result = run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent())
     assert result.record.outcome is Outcome.PASS
     assert result.signature is None
-    (doubt,) = [doubt for doubt in result.record.doubts if doubt.kind == "probe-fake-unread"]
+    (doubt,) = [doubt for doubt in result.record.doubts if doubt.kind == "probe-unread"]
     assert "could not have its requests put down to phases: AttributeError" in doubt.what
     assert beats(result.record) == ["staging", "run", "collect"]
 

@@ -16,7 +16,7 @@ from threading import Event, Thread
 from typing import Literal
 
 from assay.host.self_cost import Weight, weighed
-from assay.model.doubt import Doubt, Outcome, Verdict
+from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.input import GraphFacts
@@ -322,13 +322,16 @@ class _Guest:
             self._failed = True
 
 
+PROBE_UNREAD = doubt_kind(
+    "probe-unread",
+    "instrument",
+    why="what it measures is missing from the record, or ends there",
+    cure="this is a fault of Assay's: please report it with this text; the trial's other figures stand",
+)
+
+
 def _unread(name: str, what: str, error: Exception) -> Doubt:
-    return Doubt(
-        kind=f"probe-{name}-unread",
-        what=f"the probe {name} could not {what}: {type(error).__name__}: {error}",
-        why="what it measures is missing from the record, or ends there",
-        cure="this is a fault of Assay's: please report it with this text; the trial's other figures stand",
-    )
+    return PROBE_UNREAD.doubt(f"the probe {name} could not {what}: {type(error).__name__}: {error}", instrument=name)
 
 
 def run_trial(trial: Trial, setup: TrialSetup, progress: Progress) -> TrialResult:

@@ -67,4 +67,4 @@ def test_a_source_that_is_not_there_leaves_a_doubt_and_no_samples(tmp_path):
         reading.mark("run")
     assert list(reading.samples()) == []
     assert reading.amounts() == ()
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-cpu-missing"]
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]

@@ -232,4 +232,4 @@ def test_a_kernel_without_the_counters_is_one_doubt(tmp_path):
     with Ticking([Network(proc=tmp_path)], interval_s=60).attached(ONE_NODE) as reading:
         reading.mark("run")
     assert reading.amounts() == ()
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-network-missing"]
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]

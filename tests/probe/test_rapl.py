@@ -112,4 +112,4 @@ class TestNothingToRead:
             monkeypatch.setattr("os.pread", lambda *_: (_ for _ in ()).throw(OSError(errno.ENODEV, "No such device")))
             reading.mark("run")
         assert {amount.part for amount in reading.amounts()} == {"staging"}
-        assert [doubt.kind for doubt in reading.doubts()] == ["probe-rapl-stopped"]
+        assert [doubt.kind for doubt in reading.doubts()] == ["probe-stopped"]

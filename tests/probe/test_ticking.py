@@ -62,7 +62,7 @@ def test_all_that_was_counted_before_the_beginning_belongs_to_no_part():
     assert [(amount.series, amount.part, amount.value) for amount in reading.amounts()] == [
         ("read_bytes", "staging", 90.0), ("peak_bytes", "staging", 2.0),
     ]  # fmt: skip
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-odd-missing"]
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]
 
 
 def watched(*instruments, marks=("staging", "run"), interval_s=60.0):
@@ -111,7 +111,7 @@ def test_a_counter_that_goes_back_is_left_out_and_doubted():
 
     reading = watched(Counting(totals=totals), marks=("run",))
     assert [(amount.series, amount.value) for amount in reading.amounts()] == [("written_bytes", 1.0)]
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-counting-counter-went-back"]
+    assert [doubt.kind for doubt in reading.doubts()] == ["counter-went-back"]
 
 
 @pytest.mark.parametrize("method", ["begin", "totals"])
@@ -121,8 +121,8 @@ def test_one_that_can_not_begin_measures_nothing_and_the_others_go_on(method):
     assert {amount.probe for amount in reading.amounts()} == {"sound"}
     assert {sample.probe for sample in reading.samples()} == {"sound"}
     (doubt,) = reading.doubts()
-    assert (doubt.kind, doubt.what) == (
-        "probe-broken-missing", "the probe broken measured nothing: no such counter"
+    assert (doubt.kind, doubt.instrument, doubt.what) == (
+        "probe-missing", "broken", "the probe broken measured nothing: no such counter"
     )  # fmt: skip
     assert broken.ended == 1
 
@@ -146,7 +146,7 @@ def test_one_that_fails_in_mid_trial_keeps_its_whole_parts_and_stops():
     ]  # fmt: skip
     assert dying.ticks == 2
     (doubt,) = reading.doubts()
-    assert doubt.kind == "probe-dying-stopped"
+    assert doubt.kind == "probe-stopped"
     assert "KeyError: 'sda'" in doubt.what
 
 
@@ -154,7 +154,7 @@ def test_one_that_fails_at_its_end_does_not_keep_the_others_from_theirs():
     broken, sound = Counting("broken", doubts=fail(ValueError("odd"))), Counting("sound")
     reading = watched(broken, sound)
     assert broken.ended == sound.ended == 1, "it is closed though its doubts can't be heard"
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-broken-stopped"]
+    assert [doubt.kind for doubt in reading.doubts()] == ["probe-stopped"]
 
 
 def test_the_death_of_the_sampling_thread_is_told_and_nobody_waits_for_it():

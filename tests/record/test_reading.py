@@ -70,9 +70,12 @@ def test_an_outline_keeps_the_processor_time_of_all_counters():
     [
         ("[]", "not a JSON object"),
         ("", "Invalid JSON"),
-        ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', "schema_version is 1, this Assay reads 2: older"),
+        (
+            '{"schema_version": 1, "facts": {"assay": "0.0.9"}}',
+            "schema_version is 1, this Assay reads 2 and 3: it can't read older",
+        ),
         ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', r"the Assay that wrote it \(0.0.9\)"),
-        ('{"schema_version": 3}', "newer"),
+        ('{"schema_version": 4}', "newer"),
         ("{}", "schema_version is null"),
         ('{"schema_version": true}', "schema_version is true"),
         ('{"schema_version": 2, "jobs": 5, "totals": 3}', "trial"),
@@ -88,7 +91,7 @@ def test_a_plan_of_an_older_schema_is_refused_with_the_reason(tmp_path):
     run.create(a_plan())
     file = tmp_path / "plan.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "schema_version": 1}))
-    with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 2"):
+    with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 2 and 3"):
         run.plan()
 
 
@@ -98,7 +101,7 @@ def test_records_come_one_after_the_other_and_damage_does_not_stop_them(tmp_path
     run.create(a_plan(*trials))
     for trial in trials:
         run.write(TrialResult(full_record(trial), [], []))
-    run.file(trials[1].id, "record.json").write_text('{"schema_version": 2, "tri')
+    run.file(trials[1].id, "record.json").write_text('{"schema_version": 3, "tri')
     found = list(run.each())
     assert [type(one) is Damaged for one in found] == [False, True, False]
     assert run.finished() == {trials[0].id, trials[2].id}

@@ -12,7 +12,8 @@ from tests.builders import a_trial
 EPOCH_MS = 1_795_000_000_000
 JOB = "job_1_0002"
 RAPL_MISSING = Doubt(
-    kind="probe-rapl-missing", what="the probe rapl measured nothing: there are no RAPL zones", why="w", cure="c"
+    kind="probe-missing", instrument="rapl", what="the probe rapl measured nothing: there are no RAPL zones", why="w",
+    cure="c",
 )  # fmt: skip
 
 

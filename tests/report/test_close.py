@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import DOUBTS
 from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
@@ -127,7 +127,7 @@ def test_a_long_trial_is_put_together_and_keeps_its_extremes():
 
 
 def test_what_no_probe_saw_is_said_and_not_drawn():
-    doubt = Doubt(kind="disk-uncounted", what="the disk of medium 'hdd' was not measured: no device", why="w", cure="c")
+    doubt = DOUBTS["disk-uncounted"].doubt("the disk of medium 'hdd' was not measured: no device", "hdd")
     bare = a_closeup(series={}, signature=None, phases=(), record=a_record(doubts=(doubt,), amounts=(), devices={}))
     told = words(timeline(bare, scale_of([bare])))
     assert "processor: not measured: the record has nothing of it" in told

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import DOUBTS
 from assay.report.analysis import Filter
 from assay.report.answer import answer_of
 from assay.report.charts.split import FULL, split_charts
@@ -132,7 +132,7 @@ def test_filters_know_cards_and_lines_by_all_levels_but_the_placement():
 
 
 def test_only_doubts_that_could_change_the_answer_are_on_the_first_screen():
-    doubts = [Doubt(kind=kind, what=f"{kind} happened", why="w", cure="c") for kind in ("odd", "machine-shared")]
+    doubts = [DOUBTS[kind].doubt(f"{kind} happened") for kind in ("outliers", "machine-shared")]
     screen = screen_of([decision()], doubts=[*doubts, doubts[1]])
     assert screen.doubts == ["machine-shared happened (and 1 more like it)"]
     assert screen.more_doubts == 1

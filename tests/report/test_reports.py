@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from assay import report
-from assay.model.doubt import Doubt, Outcome
+from assay.model.doubt import DOUBTS, Outcome
 from assay.model.record import Status
 from assay.record.folder import Damaged
 from assay.report.analysis import judge
@@ -91,12 +91,12 @@ def test_the_table_shows_why_a_trial_failed():
 
 
 def test_the_terminal_has_the_doubts_that_could_change_the_answer_the_worst_first():
-    kinds = ["probe-cpu-missing", "machine-shared", *["emulator-was-late"] * 3]
-    doubts = [Doubt(kind=kind, what=f"{kind} {n}", why="it is slow", cure="x") for n, kind in enumerate(kinds)]
+    kinds = ["probe-missing", "machine-shared", *["emulator-was-late"] * 3]
+    doubts = [DOUBTS[kind].doubt(f"{kind} {n}") for n, kind in enumerate(kinds)]
     text = " ".join(table_text([a_record(a_trial(1), doubts=tuple(doubts))]).split())
     late = text.index("Doubt: emulator-was-late 2 (and 2 more like it).")
     assert late < text.index("Doubt: machine-shared 1.")
-    assert "probe-cpu" not in text
+    assert "probe-missing" not in text
     assert "1 more doubt on the page." in text
 
 

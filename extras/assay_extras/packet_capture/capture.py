@@ -24,9 +24,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.instrument import ProbeContext
-from assay.probe.nftables import Count, Flow, FlowsError
+from assay.probe.nftables import NETWORK_PURPOSES_LOST, Count, Flow, FlowsError
 from assay.probe.own_cost import content_of, memory_file
 from assay.probe.process_stat import OpenProcess
 
@@ -244,6 +244,18 @@ Start = Callable[[str], Pipeline]
 """Starts the programs with a capture filter. Raises OSError when there are none or they can't be started."""
 
 
+NETWORK_CAPTURE_MISSING = doubt_kind(
+    "network-capture-missing",
+    "trial",
+    why="traffic has no figures by pair of nodes and purpose, and nothing stands in for them",
+    cure=(
+        "install tshark (Debian, Ubuntu: apt-get install tshark) and run as root or in the group wireshark; "
+        "or count in the kernel, with `probes: default`"
+    ),
+    instrument="network",
+)
+
+
 class Capture:
     """A `flows.FlowCounter` by dumpcap and tshark."""
 
@@ -305,19 +317,12 @@ class Capture:
 
     def not_counted(self, reason: str) -> Doubt:
         """See `flows.FlowCounter.not_counted`."""
-        return Doubt(
-            kind="network-capture-missing",
-            what=f"no packets were captured: {reason}",
-            why="traffic has no figures by pair of nodes and purpose, and nothing stands in for them",
-            cure="install tshark (Debian, Ubuntu: apt-get install tshark) and run as root or in the group wireshark; "
-            "or count in the kernel, with `probes: default`",
-        )
+        return NETWORK_CAPTURE_MISSING.doubt(f"no packets were captured: {reason}")
 
     def not_read(self, reasons: Sequence[str]) -> Doubt:
         """See `flows.FlowCounter.not_read`."""
-        return Doubt(
-            kind="network-purposes-lost",
-            what=f"the capture could not be read at {len(reasons)} ends of parts: {reasons[0]}",
+        return NETWORK_PURPOSES_LOST.doubt(
+            f"the capture could not be read at {len(reasons)} ends of parts: {reasons[0]}",
             why="the part that ended there and the one after it have no traffic by pair of nodes and purpose",
             cure="leave Assay a share of a core, or count in the kernel, with `probes: default`",
         )
@@ -389,6 +394,15 @@ def capture_filter(ports: Iterable[int], fence_port: int) -> str:
     return f"(tcp and ({listening})) or (udp and src port {fence_port} and dst port {fence_port})"
 
 
+NETWORK_PACKETS_DROPPED = doubt_kind(
+    "network-packets-dropped",
+    "trial",
+    why="bytes and packets by purpose are too small by what these held, and in which part can't be told",
+    cure="leave Assay a share of a core, or count in the kernel, with `probes: default`",
+    instrument="network",
+)
+
+
 def _lost(complaints: str) -> list[Doubt]:
     """Of dumpcap's last words: what the kernel had no room for, or dumpcap no time."""
     found = [(int(received), int(dropped)) for received, dropped in LOST.findall(complaints)]
@@ -397,33 +411,27 @@ def _lost(complaints: str) -> list[Doubt]:
     received, dropped = (sum(column) for column in zip(*found, strict=True))
     if not dropped:
         return []
-    return [
-        Doubt(
-            kind="network-packets-dropped",
-            what=f"the capture lost {dropped} of {received + dropped} packets",
-            why="bytes and packets by purpose are too small by what these held, and in which part can't be told",
-            cure="leave Assay a share of a core, or count in the kernel, with `probes: default`",
-        )
-    ]
+    return [NETWORK_PACKETS_DROPPED.doubt(f"the capture lost {dropped} of {received + dropped} packets")]
 
 
 def _unknown_loss() -> Doubt:
-    return Doubt(
-        kind="network-packets-dropped",
-        what="how many packets the capture lost is not known: dumpcap did not tell at its end",
+    return NETWORK_PACKETS_DROPPED.doubt(
+        "how many packets the capture lost is not known: dumpcap did not tell at its end",
         why="bytes and packets by purpose may be too small",
         cure="run the trial again; if it happens again, count in the kernel, with `probes: default`",
     )
 
 
+NETWORK_PACKETS_UNREAD = doubt_kind(
+    "network-packets-unread",
+    "trial",
+    why="bytes and packets by purpose are too small by what these packets held",
+    cure="look whether this version of tshark reads such traffic: tshark -i lo",
+    instrument="network",
+)
+
+
 def _strange(lines: int) -> list[Doubt]:
     if not lines:
         return []
-    return [
-        Doubt(
-            kind="network-packets-unread",
-            what=f"tshark printed {lines} lines that tell nothing of a TCP packet",
-            why="bytes and packets by purpose are too small by what these packets held",
-            cure="look whether this version of tshark reads such traffic: tshark -i lo",
-        )
-    ]
+    return [NETWORK_PACKETS_UNREAD.doubt(f"tshark printed {lines} lines that tell nothing of a TCP packet")]

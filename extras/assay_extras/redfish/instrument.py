@@ -29,7 +29,7 @@ from pydantic_core import from_json
 
 from assay.host.files import UnreadableFileError, read_text
 from assay.model.base import Frozen
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import Scene
 from assay.probe.sampler import CannotMeasureError, Moment, Quantity
 
@@ -392,19 +392,27 @@ def _client(controller: Controller, transport: "httpx.BaseTransport | None") -> 
     )  # fmt: skip
 
 
+REDFISH_UNREAD = doubt_kind(
+    "redfish-unread",
+    "machine",
+    why="its energy is missing from the parts of the trial that its readings don't cover",
+    cure="see that the controller can be reached from here with the address, user and password of the file",
+    instrument="redfish",
+)
+
+
 def _unread(node: str, trouble: str) -> Doubt:
-    return Doubt(
-        kind="redfish-unread",
-        what=f"the power of {node} was not read, or not to the end: {trouble}",
-        why="its energy is missing from the parts of the trial that its readings don't cover",
-        cure="see that the controller can be reached from here with the address, user and password of the file",
-    )
+    return REDFISH_UNREAD.doubt(f"the power of {node} was not read, or not to the end: {trouble}", node)
+
+
+REDFISH_SPARSE = doubt_kind(
+    "redfish-sparse",
+    "machine",
+    why="a straight line stands in for its power there",
+    cure="use a controller's own network, and ask it from one place only",
+    instrument="redfish",
+)
 
 
 def _sparse(node: str, longest_s: float) -> Doubt:
-    return Doubt(
-        kind="redfish-sparse",
-        what=f"the controller of {node} told nothing for {longest_s:.0f} s at a stretch",
-        why="a straight line stands in for its power there",
-        cure="use a controller's own network, and ask it from one place only",
-    )
+    return REDFISH_SPARSE.doubt(f"the controller of {node} told nothing for {longest_s:.0f} s at a stretch", node)

@@ -25,7 +25,7 @@ import numpy
 from assay.calibration.fio import Limit, Meter, Stretch, direct_works
 from assay.model.base import Frozen
 from assay.model.calibration import Access, Form, Knee, Point
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
 
@@ -368,27 +368,31 @@ def describe(access: Access) -> str:
     return " ".join(parts)
 
 
+NO_DIRECT_IO = doubt_kind(
+    "no-direct-io",
+    "calibration",
+    why="the figures are the page cache's and the medium's together",
+    cure="take it as what programs get there; for a device alone calibrate a file system with O_DIRECT",
+)
+SHORT_SEEKS = doubt_kind(
+    "short-seeks",
+    "calibration",
+    why="their seeks are shorter than over the whole disk, and so their rates higher",
+    cure="run as root, so that the whole disk is read",
+)
+
+
 def doubts_of(ground: Ground, accesses: Sequence[Access]) -> tuple[Doubt, ...]:
     """What goes with the figures of this ground."""
     doubts = []
     if all(access.buffered for access in accesses) and ground.directory and not direct_in(ground.directory):
         doubts.append(
-            Doubt(
-                kind="no-direct-io",
-                what="the medium's file system has no direct I/O, so everything went through the page cache",
-                why="the figures are the page cache's and the medium's together",
-                cure="take it as what programs get there; for a device alone calibrate a file system with O_DIRECT",
-            )
+            NO_DIRECT_IO.doubt("the medium's file system has no direct I/O, so everything went through the page cache")
         )
     short = [access for access in accesses if access.pattern == "random" and access.span == "file"]
     if ground.rotational and short and not any(access.span == "device" for access in accesses):
         doubts.append(
-            Doubt(
-                kind="short-seeks",
-                what="random accesses were measured within one test file, as the raw disk can't be read",
-                why="their seeks are shorter than over the whole disk, and so their rates higher",
-                cure="run as root, so that the whole disk is read",
-            )
+            SHORT_SEEKS.doubt("random accesses were measured within one test file, as the raw disk can't be read")
         )
     return tuple(doubts)
 

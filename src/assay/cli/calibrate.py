@@ -28,7 +28,7 @@ from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, Emula
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.base import Frozen
 from assay.model.calibration import Calibration, Expected, Form, Knee
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
@@ -184,6 +184,14 @@ def _calibration(
     )
 
 
+KNEE_NOT_MEASURED = doubt_kind(
+    "knee-not-measured",
+    "calibration",
+    why="where the rate falls, and to what, is the profile's word only",
+    cure="calibrate for longer (--seconds), with more room below the backing file",
+)
+
+
 def _plan_knee(medium: EmulatedMedium, wish: Wish) -> KneePlan:
     """Nothing for a drive without a knee."""
     expected = {name: figure.value for name, figure in medium.profile.expected.items()}
@@ -198,10 +206,8 @@ def _plan_knee(medium: EmulatedMedium, wish: Wish) -> KneePlan:
     room = shutil.disk_usage(medium.place).free * _ROOM_SHARE
     if seconds <= wish.seconds * _KNEE_SHARE and total_bytes <= room:
         return KneePlan(total_bytes=total_bytes, seconds=seconds)
-    doubt = Doubt(
-        kind="knee-not-measured",
-        what=f"the write cache was not written full: that takes {total_bytes / 1e9:.0f} GB and {seconds:.0f} s",
-        why="where the rate falls, and to what, is the profile's word only",
+    doubt = KNEE_NOT_MEASURED.doubt(
+        f"the write cache was not written full: that takes {total_bytes / 1e9:.0f} GB and {seconds:.0f} s",
         cure=f"calibrate with --seconds {seconds / _KNEE_SHARE + 1:.0f}, and at least "
         f"{total_bytes / _ROOM_SHARE / 1e9:.0f} GB free below the backing file",
     )

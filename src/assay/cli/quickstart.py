@@ -11,7 +11,7 @@ from assay.cli.run import run_experiment
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.requirements import missing
 from assay.media.memory import SHARED_MEMORY
-from assay.model.doubt import Doubt
+from assay.model.doubt import doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.platform import ClusterSpec
@@ -21,6 +21,15 @@ from assay.report.terminal import print_doubt
 SMALL_BYTES = 1 << 30
 BACKING_BYTES, MEMORY_BYTES = 4 << 30, 7 << 30
 """What must be free in shared memory, and of memory in all, for the drives' backing files to lie there."""
+
+
+NO_EMULATED_DRIVES = doubt_kind(
+    "no-emulated-drives",
+    "machine",
+    why="this quickstart compares the disk here and memory instead, and the page cache can hide the disk",
+    cure="mend what is missing and start again; `assay doctor` shows it",
+    severity=200,
+)
 
 
 def run_quickstart(out: Path | None, installation: Installation, console: Console) -> int:
@@ -34,12 +43,7 @@ def run_quickstart(out: Path | None, installation: Installation, console: Consol
     if not lacking:
         name = "quickstart.yaml" if _fits_into_memory() else "quickstart-on-disk.yaml"
         return run_experiment(experiments / name, out, installation, console)
-    doubt = Doubt(
-        kind="no-emulated-drives",
-        what=f"drives can't be emulated here: {'; '.join(lacking)}",
-        why="this quickstart compares the disk here and memory instead, and the page cache can hide the disk",
-        cure="mend what is missing and start again; `assay doctor` shows it",
-    )
+    doubt = NO_EMULATED_DRIVES.doubt(f"drives can't be emulated here: {'; '.join(lacking)}")
     print_doubt(doubt, console)
     plain = experiments / "quickstart-without-emulation.yaml"
     return run_experiment(plain, out, installation, console, doubts=(doubt,))

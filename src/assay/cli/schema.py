@@ -1,10 +1,12 @@
 """`assay schema`."""
 
 import json
+from collections.abc import Sequence
 
 import click
 
 from assay.cli.context import find_installation
+from assay.model.doubt import DOUBTS, DoubtKind
 from assay.model.installation import Installation
 from assay.plan import reference
 from assay.record.reference import record_reference
@@ -21,10 +23,40 @@ def experiment_reference(installation: Installation) -> str:
     return reference.reference(reference.schema(vocabulary(installation)))
 
 
+_SEVERE = """# Doubts
+
+Wherever a number is doubtful, Assay says so: a *doubt* has a kind, says what happened and what it is about, why that
+matters for the figures, and what you can do. Records hold the doubts of their trial ([the record](record.md)); reports
+add those of the whole run. Reasons and cures below are the usual ones; a doubt may have a more exact one of its own.
+
+This page is generated: `./assay schema --doubts`.
+
+## Doubts that can change the answer of a comparison
+
+The worst first: the first screen of a report names them in this order.
+
+"""
+_MILD = "\n## Doubts that touch single figures\n\n"
+
+
+def doubts_reference() -> str:
+    """The catalogue of doubts, in markdown."""
+    severe = sorted((kind for kind in DOUBTS.values() if kind.severity), key=lambda kind: -kind.severity)
+    mild = sorted((kind for kind in DOUBTS.values() if not kind.severity), key=lambda kind: (kind.about, kind.name))
+    return _SEVERE + _doubts_table(severe) + _MILD + _doubts_table(mild)
+
+
+def _doubts_table(kinds: Sequence[DoubtKind]) -> str:
+    head = "| Kind | About | Instrument | Why it matters | What to do |\n| --- | --- | --- | --- | --- |\n"
+    cells = ([f"`{one.name}`", one.about, one.instrument, one.why, one.cure] for one in kinds)
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in cells)
+
+
 @click.command()
 @click.option("--markdown", is_flag=True, help="Print the reference page of experiments as Markdown instead.")
 @click.option("--record", is_flag=True, help="Print the reference page of records as Markdown instead.")
-def schema(*, markdown: bool, record: bool) -> None:
+@click.option("--doubts", is_flag=True, help="Print the catalogue of doubts as Markdown instead.")
+def schema(*, markdown: bool, record: bool, doubts: bool) -> None:
     """Print the JSON schema of experiment files, for editors.
 
     \b
@@ -32,6 +64,9 @@ def schema(*, markdown: bool, record: bool) -> None:
     """
     if record:
         click.echo(record_reference(), nl=False)
+        return
+    if doubts:
+        click.echo(doubts_reference(), nl=False)
         return
     text = experiment_reference if markdown else experiment_schema
     click.echo(text(find_installation()), nl=False)

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.doubt import Doubt
-from assay.model.engine import History, JobReference
+from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Phases, TaskAttempt
 
@@ -211,11 +211,9 @@ def gaps(job: JobRecord, attempts: Iterable[TaskAttempt]) -> tuple[Doubt, ...]:
     if job.state != "SUCCEEDED" or lost <= 0:
         return ()
     return (
-        Doubt(
-            kind="history-incomplete",
-            what=f"the history of {job.name} ({job.id}) does not tell of {lost} of its {job.maps + job.reduces} tasks",
-            why="figures by task, skew and the critical path are those of the other tasks only",
-            cure="look for the JobHistoryServer's warnings on this job; its history file may be cut short",
+        HISTORY_INCOMPLETE.doubt(
+            f"the history of {job.name} ({job.id}) does not tell of {lost} of its {job.maps + job.reduces} tasks",
+            job.id,
         ),
     )
 

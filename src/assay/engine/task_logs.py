@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
 from assay.model.node import Node
 from assay.model.record import TaskAttempt
@@ -297,27 +297,43 @@ def _read(logs: Sequence[LogFolder], container: str) -> list[list[LogLine]]:
     return read
 
 
+TASK_LOGS_ELSEWHERE = doubt_kind(
+    "task-logs-elsewhere",
+    "task",
+    why=_WHY,
+    cure="run the experiment on an embedded cluster to see them",
+    instrument="task-logs",
+)
+
+
 def _elsewhere() -> Doubt:
-    return Doubt(
-        kind="task-logs-elsewhere",
-        what="the tasks' logs lie on the nodes of an existing cluster",
-        why=_WHY,
-        cure="run the experiment on an embedded cluster to see them",
-    )
+    return TASK_LOGS_ELSEWHERE.doubt("the tasks' logs lie on the nodes of an existing cluster")
+
+
+TASK_LOG_MISSING = doubt_kind(
+    "task-log-missing",
+    "task",
+    why=_WHY,
+    cure="keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave yarn.log-aggregation-enable off",
+    instrument="task-logs",
+)
 
 
 def _missing(missing: Sequence[str], attempts: Sequence[TaskAttempt]) -> tuple[Doubt, ...]:
     if not missing:
         return ()
     return (
-        Doubt(
-            kind="task-log-missing",
-            what=f"{len(missing)} of {len(attempts)} task attempts left no log, the first {missing[0]}",
-            why=_WHY,
-            cure="keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave "
-            "yarn.log-aggregation-enable off",
-        ),
+        TASK_LOG_MISSING.doubt(f"{len(missing)} of {len(attempts)} task attempts left no log, the first {missing[0]}"),
     )
+
+
+TASK_LOG_UNCLEAR = doubt_kind(
+    "task-log-unclear",
+    "task",
+    why=_WHY,
+    cure="look at that log; see that nothing sets the clock while a trial runs",
+    instrument="task-logs",
+)
 
 
 def _unclear(unclear: dict[str, str], attempts: Sequence[TaskAttempt]) -> tuple[Doubt, ...]:
@@ -325,11 +341,7 @@ def _unclear(unclear: dict[str, str], attempts: Sequence[TaskAttempt]) -> tuple[
         return ()
     attempt, reason = next(iter(unclear.items()))
     return (
-        Doubt(
-            kind="task-log-unclear",
-            what=f"the logs of {len(unclear)} of {len(attempts)} task attempts can't be used, as that of {attempt}: "
-            f"{reason}",
-            why=_WHY,
-            cure="look at that log; see that nothing sets the clock while a trial runs",
+        TASK_LOG_UNCLEAR.doubt(
+            f"the logs of {len(unclear)} of {len(attempts)} task attempts can't be used, as that of {attempt}: {reason}"
         ),
     )

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from assay.host.files import absolute
 from assay.host.mounts import Mount, mount_of
-from assay.media.page_cache import forget_files, write_out
+from assay.media.page_cache import CACHE_NOT_QUITE_COLD, forget_files, write_out
 from assay.model.base import UserPath
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Holder, Installation
 from assay.model.medium import UNKNOWN_DRIVE, Medium, MediumKind, Options, Space, kind_of
@@ -150,9 +150,9 @@ def _setting(file: Path) -> str:
 
 
 def _not_quite_cold(medium: str) -> Doubt:
-    return Doubt(
-        kind="cache-not-quite-cold",
-        what=f"the page cache of {medium} was dropped file by file, without root",
+    return CACHE_NOT_QUITE_COLD.doubt(
+        f"the page cache of {medium} was dropped file by file, without root",
+        medium,
         why="directory entries and pages in use stay cached, so first reads may be faster than from a cold medium",
         cure="run as root, or compare only trials that were run this way",
     )
@@ -173,6 +173,15 @@ class PlacedKind(MediumKind[PlacedT]):
         if place.exists() and not place.is_dir():
             raise BadInputError(f"medium {spec.name!r}: {place} is not a directory; make it or name another")
         return self.spec(spec.name, options.model_copy(update={"path": place}))
+
+
+MEDIUM_IS_NO_DISK = doubt_kind(
+    "medium-is-no-disk",
+    "medium",
+    why="its figures say nothing about a disk of this machine",
+    cure="give the medium a path on a disk's own file system",
+    severity=140,
+)
 
 
 class DirectoryKind(PlacedKind[DirectoryOptions]):
@@ -199,14 +208,7 @@ class DirectoryKind(PlacedKind[DirectoryOptions]):
         file_system = facts.get(f"medium.{spec.name}.file_system", "")
         if not file_system.startswith(NO_DISKS):
             return ()
-        return (
-            Doubt(
-                kind="medium-is-no-disk",
-                what=f"{spec.name} lies on {file_system}",
-                why="its figures say nothing about a disk of this machine",
-                cure="give the medium a path on a disk's own file system",
-            ),
-        )
+        return (MEDIUM_IS_NO_DISK.doubt(f"{spec.name} lies on {file_system}", spec.name),)
 
 
 def drive_by_rotation(spec: MediumSpec, facts: Mapping[str, str]) -> str:

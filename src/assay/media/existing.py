@@ -4,13 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, MediumKind, Options, Space
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
 UNLIMITED_BYTES = 1 << 62
+
+
+CACHE_UNKNOWN = doubt_kind(
+    "cache-unknown",
+    "machine",
+    why="reads may come from memory, and more so in later trials than in earlier ones",
+    cure="drop the caches on every node between trials, or use an embedded cluster",
+    severity=130,
+)
 
 
 class ExistingMedium:
@@ -36,14 +45,7 @@ class ExistingMedium:
 
     def make_cold(self) -> tuple[Doubt, ...]:
         """Can't be done from a client."""
-        return (
-            Doubt(
-                kind="cache-unknown",
-                what="the page caches of an existing cluster's nodes were left as they are",
-                why="reads may come from memory, and more so in later trials than in earlier ones",
-                cure="drop the caches on every node between trials, or use an embedded cluster",
-            ),
-        )
+        return (CACHE_UNKNOWN.doubt("the page caches of an existing cluster's nodes were left as they are"),)
 
     def watched_disk(self, directories: Sequence[Path]) -> None:
         """Nothing of it is on this machine."""

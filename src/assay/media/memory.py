@@ -12,7 +12,7 @@ from assay.media.directory import DirectoryMedium, DirectoryOptions, PlacedKind
 from assay.media.emulated.emulator import RealSystem, System
 from assay.media.emulated.requirements import may_mount
 from assay.model.base import Bytes, UserPath
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, Space
@@ -34,6 +34,15 @@ class MemoryOptions(DirectoryOptions):
         description="the size of a tmpfs of its own, which needs root; without root the size has no effect, and a "
         "doubt says so.",
     )
+
+
+MEMORY_NOT_BOUNDED = doubt_kind(
+    "memory-not-bounded",
+    "medium",
+    why="a tmpfs of a given size can only be mounted by root; more fits here than was asked for",
+    cure="run as root, or leave the size out",
+    severity=70,
+)
 
 
 class MemoryMedium(DirectoryMedium):
@@ -97,11 +106,8 @@ class MemoryMedium(DirectoryMedium):
         if self._size_bytes is None or self._own:
             return ()
         return (
-            Doubt(
-                kind="memory-not-bounded",
-                what=f"{self.spec.name} lies in {self._place}, without a bound of {self._size_bytes} bytes",
-                why="a tmpfs of a given size can only be mounted by root; more fits here than was asked for",
-                cure="run as root, or leave the size out",
+            MEMORY_NOT_BOUNDED.doubt(
+                f"{self.spec.name} lies in {self._place}, without a bound of {self._size_bytes} bytes", self.spec.name
             ),
         )
 

@@ -8,10 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
+from assay.model.doubt import doubt_kind
+
 CACHESTAT = 451
 """The system call's number, the same on every architecture (Linux 6.5)."""
 
 PAGE_BYTES = mmap.PAGESIZE
+
+CACHE_NOT_QUITE_COLD = doubt_kind(
+    "cache-not-quite-cold",
+    "medium",
+    why="what stayed in the page cache is read faster than from a cold medium",
+    cure="run as root, and have nothing else use the medium",
+    severity=40,
+)
 
 
 class _Range(ctypes.Structure):

@@ -2,39 +2,81 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Literal, NamedTuple
 
 from assay.model.base import Frozen
+from assay.model.registry import NAMESPACE, Registry
+
+About = Literal["run", "trial", "job", "task", "medium", "machine", "cluster", "instrument", "property", "calibration"]
+
+ALL_INSTRUMENTS = "all"
+"""The `instrument` of a doubt that touches every probe."""
 
 
 class Doubt(Frozen):
-    """A typed warning that goes with a number.
-
-    `kind` is a stable identifier (`cache-not-cold`), `what` says what happened, `why` why it matters for the
-    figures, `cure` what the user can do.
-    """
+    """A typed warning that goes with a number."""
 
     kind: str
+    """A name of the catalogue ([doubts](doubts.md)), such as `cache-not-quite-cold`."""
+    subject: str = ""
+    """The name of what it is about: a medium, a job, a placement; empty for all of the trial, run or machine."""
+    instrument: str = ""
+    """The probe, or other source of figures, that could not see everything; empty where there is none."""
+    severity: int = 0
+    """Above 0 where the doubt could change the answer of a comparison; a greater one is worse."""
     what: str
+    """What happened."""
+    why: str
+    """Why it matters for the figures."""
+    cure: str
+    """What the user can do."""
+
+
+class DoubtKind(NamedTuple):
+    """One line of the catalogue. `about` is the sort of subject that doubts of this kind name; else as in `Doubt`."""
+
+    name: str
+    about: About
     why: str
     cure: str
+    instrument: str = ""
+    severity: int = 0
+
+    def doubt(self, what: str, subject: str = "", *, why: str = "", cure: str = "", instrument: str = "") -> Doubt:
+        """A doubt of this kind; a reason, a cure or an instrument that is given replaces the kind's."""
+        return Doubt(
+            kind=self.name,
+            subject=subject,
+            instrument=instrument or self.instrument,
+            severity=self.severity,
+            what=what,
+            why=why or self.why,
+            cure=cure or self.cure,
+        )
 
 
-DECISIVE = (
-    "wrong-outputs", "no-emulated-drives", "different-machines", "medium-changed", "placement-missed",
-    "few-repetitions",
-    "same-names-for-other-things", "medium-is-no-disk", "cache-unknown", "page-cache-hides-medium", "emulator-was-late",
-    "drive-too-fast-for-this-machine", "emulator-was-slow", "emulated-beside-real", "memory-not-bounded",
-    "out-of-memory", "history-incomplete", "cache-not-quite-cold", "parts-apart", "processors-varied", "machine-shared",
+DOUBTS: Registry[DoubtKind] = Registry(
+    "kind of doubt",
+    "assay.calibration", "assay.cli", "assay.engine", "assay.media", "assay.model", "assay.plan", "assay.platform",
+    "assay.probe", "assay.report", "assay.stats", "assay.store", "assay.trial", "assay.workload", NAMESPACE,
 )  # fmt: skip
-"""The kinds of doubt that could change a comparison's answer, the worst first. Others touch single figures only."""
+"""The catalogue: whatever raises doubts adds their kinds with `doubt_kind`, plug-ins too."""
+
+
+def doubt_kind(name: str, about: About, why: str, cure: str, *, instrument: str = "", severity: int = 0) -> DoubtKind:
+    """A new kind of doubt, added to the catalogue."""
+    kind = DoubtKind(name, about, why, cure, instrument, severity)
+    DOUBTS.add(name, kind)
+    return kind
 
 
 def decisive(doubts: Iterable[Doubt]) -> list[tuple[Doubt, int]]:
-    """Of each decisive kind the first doubt and how many there are; the worst kind first."""
+    """Of each kind that could change an answer the first doubt and how many there are; the worst kind first."""
     found: dict[str, list[Doubt]] = {}
     for doubt in doubts:
-        found.setdefault(doubt.kind, []).append(doubt)
-    return [(found[kind][0], len(found[kind])) for kind in DECISIVE if kind in found]
+        if doubt.severity > 0:
+            found.setdefault(doubt.kind, []).append(doubt)
+    return sorted(((own[0], len(own)) for own in found.values()), key=lambda one: -one[0].severity)
 
 
 class Outcome(StrEnum):

@@ -5,11 +5,20 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.platform import RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, TaskAttempt
 from assay.model.task import TaskHistory
+
+HISTORY_INCOMPLETE = doubt_kind(
+    "history-incomplete",
+    "job",
+    why="figures by task, skew and the critical path are those of the other tasks only",
+    cure="look for the JobHistoryServer's warnings on this job; its history file may be cut short",
+    instrument="job-history",
+    severity=50,
+)
 
 
 class Launch(Frozen):

@@ -11,7 +11,7 @@ from assay.model.input import GraphFacts
 from assay.model.platform import LimitUse
 from assay.model.trial import Landed, Trial
 
-SCHEMA_VERSION: Literal[2] = 2
+SCHEMA_VERSION: Literal[3] = 3
 
 Counters = Mapping[str, Mapping[str, int]]
 """Hadoop's, by group and name."""
@@ -250,7 +250,7 @@ class Status(StrEnum):
 class Record(Frozen):
     """All that a trial left."""
 
-    schema_version: Literal[2] = SCHEMA_VERSION
+    schema_version: Literal[3] = SCHEMA_VERSION
     """The version of this form."""
     trial: Trial
     """What was planned."""

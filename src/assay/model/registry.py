@@ -35,12 +35,12 @@ Kind = TypeVar("Kind")
 class Registry(Mapping[str, Kind], Generic[Kind]):
     """Kinds of one sort by name, in the order of their places and names; plug-ins are found when it is first read.
 
-    `home` is the package of the core's own kinds: all its modules are imported then.
+    `homes` are the packages of the core's own kinds: all modules below them are imported then.
     """
 
-    def __init__(self, what: str, home: str = "") -> None:
+    def __init__(self, what: str, *homes: str) -> None:
         self.what = what
-        self._home = home
+        self._homes = homes
         self._kinds: dict[str, Kind] = {}
         self._places: dict[str, int] = {}
 
@@ -66,9 +66,9 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
         return len(self._read())
 
     def _read(self) -> dict[str, Kind]:
-        if self._home:
-            home, self._home = self._home, ""
-            import_all(home)
+        homes, self._homes = self._homes, ()
+        for home in homes:
+            import_all(home, deep=True)
         load_plugins()
         return self._kinds
 
@@ -104,8 +104,8 @@ def load_plugins() -> None:
     import_all(NAMESPACE)
 
 
-def import_all(name: str) -> None:
-    """Import a module; of a package all modules and packages directly in it too. None is no error."""
+def import_all(name: str, *, deep: bool = False) -> None:
+    """Import a module; of a package all modules and packages directly in it too, or all below it. None is no error."""
     from importlib.util import find_spec
     from pkgutil import iter_modules
 
@@ -114,7 +114,10 @@ def import_all(name: str) -> None:
         return
     _import(name)
     for module in iter_modules(spec.submodule_search_locations or ()):
-        _import(f"{name}.{module.name}")
+        if deep and module.ispkg:
+            import_all(f"{name}.{module.name}", deep=True)
+        else:
+            _import(f"{name}.{module.name}")
 
 
 def _import(name: str) -> None:

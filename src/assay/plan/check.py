@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from assay.host.files import absolute
 from assay.host.yaml_file import line_of
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.input import DATASET
 from assay.model.naming import nearest
@@ -337,13 +337,16 @@ def check_properties(path: Path, experiment: ExperimentFile, tree: Any, known: M
     return list(doubts.values())
 
 
+NOT_A_NUMBER = doubt_kind(
+    "not-a-number",
+    "property",
+    why="whatever reads it as a number fails, and only once it runs",
+    cure="write a number; leave it if Hadoop's documentation has words for it",
+)
+
+
 def _no_number(name: str, value: str, default: str, line: str) -> Doubt:
-    return Doubt(
-        kind="not-a-number",
-        what=f"{name} is {value!r} ({line}), and Hadoop's own value, {default}, is a number",
-        why="whatever reads it as a number fails, and only once it runs",
-        cure="write a number; leave it if Hadoop's documentation has words for it",
-    )
+    return NOT_A_NUMBER.doubt(f"{name} is {value!r} ({line}), and Hadoop's own value, {default}, is a number", name)
 
 
 def _is_known(name: str, known: Collection[str]) -> bool:
@@ -351,15 +354,26 @@ def _is_known(name: str, known: Collection[str]) -> bool:
     return not ours or name in known or _BY_FORM.fullmatch(name) is not None
 
 
+UNKNOWN_PROPERTY = doubt_kind(
+    "unknown-property",
+    "property",
+    why="a name that nobody reads changes nothing: its levels would all be the same",
+    cure="correct the name; leave it if the jobs' own code reads it",
+)
+
+
 def _unknown(name: str, known: Collection[str], line: str) -> Doubt:
     close = nearest(name, sorted(known))
     hint = f"; {close}" if close.startswith("did") else ""
-    return Doubt(
-        kind="unknown-property",
-        what=f"Hadoop has no property {name} ({line}){hint}",
-        why="a name that nobody reads changes nothing: its levels would all be the same",
-        cure="correct the name; leave it if the jobs' own code reads it",
-    )
+    return UNKNOWN_PROPERTY.doubt(f"Hadoop has no property {name} ({line}){hint}", name)
+
+
+REPLICATION_UNMET = doubt_kind(
+    "replication-unmet",
+    "run",
+    why="HDFS keeps one copy there, whatever is asked for: the levels of replication are all the same",
+    cure="run on an existing cluster (cluster: {conf_dir: ...}), or leave replication out",
+)
 
 
 def one_copy(experiment: ExperimentFile) -> Iterator[Doubt]:
@@ -369,11 +383,8 @@ def one_copy(experiment: ExperimentFile) -> Iterator[Doubt]:
     asked = [value for _, name, value, _ in properties_of(experiment) if name == COPIES]
     most = max([*experiment.replication, *(int(value) for value in asked)], default=1)
     if most > 1:
-        yield Doubt(
-            kind="replication-unmet",
-            what=f"{most} copies of each block were asked for, and Assay's own cluster has one DataNode",
-            why="HDFS keeps one copy there, whatever is asked for: the levels of replication are all the same",
-            cure="run on an existing cluster (cluster: {conf_dir: ...}), or leave replication out",
+        yield REPLICATION_UNMET.doubt(
+            f"{most} copies of each block were asked for, and Assay's own cluster has one DataNode"
         )
 
 

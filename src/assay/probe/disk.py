@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.instrument import Interval, Moment, Quantity
 from assay.model.probe import Scene, WatchedDisk
 
@@ -205,46 +205,74 @@ def _totals(total: Counters) -> Mapping[str, float]:
     }
 
 
+DISK_UNCOUNTED = doubt_kind(
+    "disk-uncounted",
+    "medium",
+    why="the record can't tell how busy it was, nor what was read from it and written to it",
+    cure="put the medium's directory on a file system that lies on a block device",
+    instrument="disk",
+)
+
+
 def _uncounted(medium: str, reason: str) -> Doubt:
-    return Doubt(
-        kind="disk-uncounted",
-        what=f"the disk of medium {medium!r} was not measured: {reason}",
-        why="the record can't tell how busy it was, nor what was read from it and written to it",
-        cure="put the medium's directory on a file system that lies on a block device",
-    )
+    return DISK_UNCOUNTED.doubt(f"the disk of medium {medium!r} was not measured: {reason}", medium)
+
+
+DISK_SHARED = doubt_kind(
+    "disk-shared",
+    "medium",
+    why="the kernel counts by device: what others read and wrote is in this medium's figures",
+    cure="give the medium a disk or a partition of its own, or an emulated drive",
+    instrument="disk",
+)
 
 
 def _shared(disk: WatchedDisk) -> Doubt:
-    return Doubt(
-        kind="disk-shared",
-        what=f"{disk.device}, on which medium {disk.medium!r} lies, is used by others too",
-        why="the kernel counts by device: what others read and wrote is in this medium's figures",
-        cure="give the medium a disk or a partition of its own, or an emulated drive",
-    )
+    return DISK_SHARED.doubt(f"{disk.device}, on which medium {disk.medium!r} lies, is used by others too", disk.medium)
+
+
+MEDIA_SHARE_DEVICE = doubt_kind(
+    "media-share-device",
+    "medium",
+    why="the kernel counts by device: told of both, each byte would count twice",
+    cure="give each medium a device of its own, or make them one medium",
+    instrument="disk",
+)
 
 
 def _counted_with(disk: WatchedDisk, other: str) -> Doubt:
-    return Doubt(
-        kind="media-share-device",
-        what=f"media {disk.medium!r} and {other!r} both lie on {disk.device}: what it did is told of {other!r} alone",
-        why="the kernel counts by device: told of both, each byte would count twice",
-        cure="give each medium a device of its own, or make them one medium",
+    return MEDIA_SHARE_DEVICE.doubt(
+        f"media {disk.medium!r} and {other!r} both lie on {disk.device}: what it did is told of {other!r} alone",
+        disk.medium,
     )
+
+
+DISK_VANISHED = doubt_kind(
+    "disk-vanished",
+    "medium",
+    why="its samples end there, and that part of the trial and those after it have no totals of it",
+    cure="look for what became of the device (dmesg)",
+    instrument="disk",
+)
 
 
 def _vanished(device: _Device) -> Doubt:
-    return Doubt(
-        kind="disk-vanished",
-        what=f"the counters of {device.name} (medium {device.medium!r}) could no longer be read: {device.gone}",
-        why="its samples end there, and that part of the trial and those after it have no totals of it",
-        cure="look for what became of the device (dmesg)",
+    return DISK_VANISHED.doubt(
+        f"the counters of {device.name} (medium {device.medium!r}) could no longer be read: {device.gone}",
+        device.medium,
     )
 
 
+DISK_COUNTERS_RESET = doubt_kind(
+    "disk-counters-reset",
+    "medium",
+    why="what was done in the half second of each is missing from its totals",
+    cure="look for what became of the device (dmesg)",
+    instrument="disk",
+)
+
+
 def _reset(device: _Device) -> Doubt:
-    return Doubt(
-        kind="disk-counters-reset",
-        what=f"the counters of {device.name} (medium {device.medium!r}) began anew {device.resets} times",
-        why="what was done in the half second of each is missing from its totals",
-        cure="look for what became of the device (dmesg)",
+    return DISK_COUNTERS_RESET.doubt(
+        f"the counters of {device.name} (medium {device.medium!r}) began anew {device.resets} times", device.medium
     )

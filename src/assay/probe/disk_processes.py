@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.instrument import CannotMeasureError, Moment, Quantity, now
 from assay.model.probe import Scene
 
@@ -174,21 +174,33 @@ def descendants(pid: int, proc: Path = PROC) -> Iterable[int]:
     return found
 
 
+DISK_PROCESSES_UNREAD = doubt_kind(
+    "disk-processes-unread",
+    "instrument",
+    why="these groups are missing from the table of bytes by process",
+    cure="run as root",
+    instrument="disk-processes",
+)
+
+
 def _unread(refused: Mapping[str, str]) -> Doubt:
-    return Doubt(
-        kind="disk-processes-unread",
-        what=f"the bytes of {', '.join(refused)} could not be read: {next(iter(refused.values()))}",
-        why="these groups are missing from the table of bytes by process",
-        cure="run as root",
+    return DISK_PROCESSES_UNREAD.doubt(
+        f"the bytes of {', '.join(refused)} could not be read: {next(iter(refused.values()))}"
     )
 
 
+DISK_PROCESSES_ORPHANED = doubt_kind(
+    "disk-processes-orphaned",
+    "trial",
+    why="they are told as they were when a part of the trial last ended; what those processes did after is missing",
+    cure="see the tasks' logs for what was killed",
+    instrument="disk-processes",
+)
+
+
 def _lost(group: str, orphaned: ProcessBytes) -> Doubt:
-    return Doubt(
-        kind="disk-processes-orphaned",
-        what=f"{orphaned.read + orphaned.written} bytes of {group} were of processes that ended without their parents",
-        why="they are told as they were when a part of the trial last ended; what those processes did after is missing",
-        cure="see the tasks' logs for what was killed",
+    return DISK_PROCESSES_ORPHANED.doubt(
+        f"{orphaned.read + orphaned.written} bytes of {group} were of processes that ended without their parents", group
     )
 
 

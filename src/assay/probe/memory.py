@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import Scene
 from assay.probe.process_stat import PROC, ControlGroup, flat, group_of
 from assay.probe.sampler import Moment, Quantity
@@ -140,19 +140,27 @@ def _mib(count: float) -> float:
     return float(round(count / MIB, 1))
 
 
+CLUSTER_MEMORY_UNTOLD = doubt_kind(
+    "cluster-memory-untold",
+    "cluster",
+    why="the cluster's page cache and dirty pages can't be told from the machine's",
+    cure="have the memory controller handed down to that group (cgroup.subtree_control)",
+    instrument="memory",
+)
+
+
 def _group_untold(error: Exception) -> Doubt:
-    return Doubt(
-        kind="cluster-memory-untold",
-        what=f"the cluster's control group does not tell its memory: {error}",
-        why="the cluster's page cache and dirty pages can't be told from the machine's",
-        cure="have the memory controller handed down to that group (cgroup.subtree_control)",
-    )
+    return CLUSTER_MEMORY_UNTOLD.doubt(f"the cluster's control group does not tell its memory: {error}")
+
+
+CLUSTER_MEMORY_LOST = doubt_kind(
+    "cluster-memory-lost",
+    "cluster",
+    why="the cluster's page cache and dirty pages are known up to then only",
+    cure="leave the control groups named assay-... alone while a trial runs",
+    instrument="memory",
+)
 
 
 def _group_gone(error: Exception) -> Doubt:
-    return Doubt(
-        kind="cluster-memory-lost",
-        what=f"the cluster's control group no longer tells its memory: {error}",
-        why="the cluster's page cache and dirty pages are known up to then only",
-        cure="leave the control groups named assay-... alone while a trial runs",
-    )
+    return CLUSTER_MEMORY_LOST.doubt(f"the cluster's control group no longer tells its memory: {error}")

@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.probe.own_cost import Children
 from assay.probe.ownership import is_left_over, own_name
 
@@ -89,6 +89,25 @@ class NftError(FlowsError):
     """The packet filter can't be used: nft is missing, not permitted, or lacks something in the kernel."""
 
 
+NETWORK_PURPOSES_UNKNOWN = doubt_kind(
+    "network-purposes-unknown",
+    "trial",
+    why=(
+        "shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
+        "loopback interface, which other programs use too"
+    ),
+    cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
+    instrument="network",
+)
+NETWORK_PURPOSES_LOST = doubt_kind(
+    "network-purposes-lost",
+    "trial",
+    why="the part that ended there and the one after it have no figures of it, and nothing stands in for them",
+    cure="leave Assay a share of a core, and nobody else's rules may be flushed (nft) while a trial runs",
+    instrument="network",
+)
+
+
 class CountingTable:
     """A table that counts the flows of some ports until it is removed: a `flows.FlowCounter`."""
 
@@ -125,22 +144,12 @@ class CountingTable:
 
     def not_counted(self, reason: str) -> Doubt:
         """See `flows.FlowCounter.not_counted`."""
-        return Doubt(
-            kind="network-purposes-unknown",
-            what=f"traffic was not counted by pair of nodes and purpose: {reason}",
-            why="shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
-            "loopback interface, which other programs use too",
-            cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
-        )
+        return NETWORK_PURPOSES_UNKNOWN.doubt(f"traffic was not counted by pair of nodes and purpose: {reason}")
 
     def not_read(self, reasons: Sequence[str]) -> Doubt:
         """See `flows.FlowCounter.not_read`."""
-        return Doubt(
-            kind="network-purposes-lost",
-            what=f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of parts: "
-            f"{reasons[0]}",
-            why="the part that ended there and the one after it have no figures of it, and nothing stands in for them",
-            cure="leave Assay a share of a core, and nobody else's rules may be flushed (nft) while a trial runs",
+        return NETWORK_PURPOSES_LOST.doubt(
+            f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of parts: {reasons[0]}"
         )
 
     def doubts(self) -> tuple[Doubt, ...]:

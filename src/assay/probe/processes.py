@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import Scene
 from assay.probe.cpu import STAT, TICKS_PER_S, MachineTicks, busy_ticks, differences
 from assay.probe.process_stat import (
@@ -288,21 +288,33 @@ def _without(ticks: Mapping[int, Ticks], members: Collection[int]) -> dict[int, 
     return {pid: one for pid, one in ticks.items() if pid not in members}
 
 
+CPU_NOT_ADDED_UP = doubt_kind(
+    "cpu-not-added-up",
+    "machine",
+    why="time by group does not add up to the machine's, so shares of either are off by as much",
+    cure="none: the kernel counts one by its clock and the other by samples; take longer trials",
+    instrument="processes",
+)
+
+
 def _not_added_up(seen_s: float, machine_s: float) -> Doubt:
-    return Doubt(
-        kind="cpu-not-added-up",
-        what=f"all processes took {seen_s:.1f} s of processor time in a part, the machine {machine_s:.1f} s",
-        why="time by group does not add up to the machine's, so shares of either are off by as much",
-        cure="none: the kernel counts one by its clock and the other by samples; take longer trials",
+    return CPU_NOT_ADDED_UP.doubt(
+        f"all processes took {seen_s:.1f} s of processor time in a part, the machine {machine_s:.1f} s"
     )
 
 
+CPU_GROUPS_INCOMPLETE = doubt_kind(
+    "cpu-groups-incomplete",
+    "cluster",
+    why="processes that nobody waited for left no trace, so time by group is off by as much",
+    cure="take the control group's figure for the cluster's total",
+    instrument="processes",
+)
+
+
 def _not_all(exact_s: float, summed_s: float) -> Doubt:
-    return Doubt(
-        kind="cpu-groups-incomplete",
-        what=f"daemons and containers took {exact_s:.1f} s by their control group, and {summed_s:.1f} s by process",
-        why="processes that nobody waited for left no trace, so time by group is off by as much",
-        cure="take the control group's figure for the cluster's total",
+    return CPU_GROUPS_INCOMPLETE.doubt(
+        f"daemons and containers took {exact_s:.1f} s by their control group, and {summed_s:.1f} s by process"
     )
 
 
@@ -445,10 +457,16 @@ def _sum(groups: Mapping[str, Ticks]) -> int:
     return sum(sum(ticks) for ticks in groups.values())
 
 
+WATCHED_PROCESS_ENDED = doubt_kind(
+    "watched-process-ended",
+    "cluster",
+    why="its time and memory are known up to the last half second before its end only",
+    cure="see its log for the reason",
+    instrument="processes",
+)
+
+
 def _ended(group: str) -> Doubt:
-    return Doubt(
-        kind="watched-process-ended",
-        what=f"a process of {group} was gone before the trial's end, or at its beginning",
-        why="its time and memory are known up to the last half second before its end only",
-        cure="see its log for the reason",
+    return WATCHED_PROCESS_ENDED.doubt(
+        f"a process of {group} was gone before the trial's end, or at its beginning", group
     )

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import Scene
 from assay.probe.sampler import CannotMeasureError, Moment, Quantity
 
@@ -178,10 +178,16 @@ def _cannot(what: str, cure: str) -> CannotMeasureError:
     return CannotMeasureError(what, "the energy of processor and memory can only be modelled from their use", cure)
 
 
+ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
+    "energy-counter-may-have-wrapped",
+    "machine",
+    why="the energy of that time may be too small by the counter's whole range",
+    cure="leave Assay a share of a core, and don't suspend the machine while a trial runs",
+    instrument="rapl",
+)
+
+
 def _unsure(gone_s: float) -> Doubt:
-    return Doubt(
-        kind="energy-counter-may-have-wrapped",
-        what=f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to begin anew unseen",
-        why="the energy of that time may be too small by the counter's whole range",
-        cure="leave Assay a share of a core, and don't suspend the machine while a trial runs",
+    return ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(
+        f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to begin anew unseen"
     )

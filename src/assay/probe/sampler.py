@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
 from assay.model.instrument import CannotMeasureError, Instrument, Interval, Moment, Quantity, now
 from assay.model.probe import Scene
 from assay.model.record import Amount, Part, Sample
@@ -137,33 +137,43 @@ class Member:
         self.doubts.append(_stopped(self.instrument.name, error))
 
 
+PROBE_MISSING = doubt_kind(
+    "probe-missing",
+    "instrument",
+    why="the record has no figures of that probe",
+    cure="run where the counters it names can be read",
+)
+PROBE_STOPPED = doubt_kind(
+    "probe-stopped",
+    "instrument",
+    why="its samples end there, and the part of the trial that ran then and those after it have no totals of it",
+    cure="run the trial again; if it stops again, report what it says",
+)
+COUNTER_WENT_BACK = doubt_kind(
+    "counter-went-back",
+    "instrument",
+    why="a counter that was reset can't tell what was counted; that total is left out",
+    cure="leave the machine's counters and devices alone while a trial runs",
+)
+
+
 def _missing(name: str, error: Exception) -> Doubt:
-    kind, what = f"probe-{name}-missing", f"the probe {name} measured nothing: {_words(error)}"
+    what = f"the probe {name} measured nothing: {_words(error)}"
     if isinstance(error, CannotMeasureError):
-        return Doubt(kind=kind, what=what, why=error.why, cure=error.cure)
-    return Doubt(
-        kind=kind,
-        what=what,
-        why=f"the record has no figures of {name}",
-        cure="run where the counters it names can be read",
-    )
+        return PROBE_MISSING.doubt(what, instrument=name, why=error.why, cure=error.cure)
+    return PROBE_MISSING.doubt(what, instrument=name, why=f"the record has no figures of {name}")
 
 
 def _stopped(name: str, error: Exception) -> Doubt:
-    return Doubt(
-        kind=f"probe-{name}-stopped",
-        what=f"the probe {name} stopped at {time.strftime('%H:%M:%S')}: {_words(error)}",
-        why="its samples end there, and the part of the trial that ran then and those after it have no totals of it",
-        cure="run the trial again; if it stops again, report what it says",
-    )
+    what = f"the probe {name} stopped at {time.strftime('%H:%M:%S')}: {_words(error)}"
+    return PROBE_STOPPED.doubt(what, instrument=name)
 
 
 def _went_back(name: str, what: Quantity, part: Part) -> Doubt:
-    return Doubt(
-        kind=f"probe-{name}-counter-went-back",
-        what=f"{what.series} of {what.subject} was less at the end of {part!r} than at its beginning",
-        why="a counter that was reset can't tell what was counted; that total is left out",
-        cure="leave the machine's counters and devices alone while a trial runs",
+    return COUNTER_WENT_BACK.doubt(
+        f"{what.series} of {what.subject} was less at the end of {part!r} than at its beginning",
+        what.subject,
+        instrument=name,
     )
 
 
@@ -332,36 +342,44 @@ def _refuse(orders: "SimpleQueue[_Mark | None]") -> None:
             order.done.set()
 
 
+PROBES_LOST = doubt_kind(
+    "probes-lost",
+    "trial",
+    why="samples end there, and parts of the trial that were not marked by then have no totals",
+    cure="look for a device that hangs (dmesg), and run the trial again",
+    instrument=ALL_INSTRUMENTS,
+)
+
+
 def _lost(reason: str) -> Doubt:
-    return Doubt(
-        kind="probes-lost",
-        what=f"the thread that samples all probes was lost: {reason}",
-        why="samples end there, and parts of the trial that were not marked by then have no totals",
-        cure="look for a device that hangs (dmesg), and run the trial again",
-    )
+    return PROBES_LOST.doubt(f"the thread that samples all probes was lost: {reason}")
+
+
+SAMPLES_SPARSE = doubt_kind(
+    "samples-sparse",
+    "trial",
+    why="the machine or Assay was too busy to look; the sample after the gap is an average over it",
+    cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
+    instrument="sampler",
+)
 
 
 def _gap(longest_s: float) -> list[Doubt]:
     if longest_s < GAP_S:
         return []
-    return [
-        Doubt(
-            kind="samples-sparse",
-            what=f"there were no samples for {longest_s:.1f} s at a stretch",
-            why="the machine or Assay was too busy to look; the sample after the gap is an average over it",
-            cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
-        )
-    ]
+    return [SAMPLES_SPARSE.doubt(f"there were no samples for {longest_s:.1f} s at a stretch")]
+
+
+CLOCK_STEPPED = doubt_kind(
+    "clock-stepped",
+    "machine",
+    why="samples and the jobs' phases are put together by their time stamps, and these jump there",
+    cure="let the clock be slewed, not stepped (chronyd, ntpd), and run the trial again",
+    instrument="sampler",
+)
 
 
 def _clock_step(stepped_s: float) -> list[Doubt]:
     if stepped_s < CLOCK_STEP_S:
         return []
-    return [
-        Doubt(
-            kind="clock-stepped",
-            what=f"the machine's clock was set by {stepped_s:.1f} s while the trial ran",
-            why="samples and the jobs' phases are put together by their time stamps, and these jump there",
-            cure="let the clock be slewed, not stepped (chronyd, ntpd), and run the trial again",
-        )
-    ]
+    return [CLOCK_STEPPED.doubt(f"the machine's clock was set by {stepped_s:.1f} s while the trial ran")]

@@ -1,7 +1,7 @@
 """What a record's or a plan's text must be to be read: complete, of this schema, unaltered in its form.
 
-Anything else is refused with the reason, a record whose totals are not those of its jobs too. A record of an older
-schema is not carried over: what it lacks would have to be guessed.
+Anything else is refused with the reason, a record whose totals are not those of its jobs too. What is of schema 2 is
+converted (`assay.record.schema_2`).
 """
 
 import json
@@ -20,6 +20,7 @@ from assay.model.record import (
     Record,
     totals,
 )
+from assay.record.schema_2 import converted
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -99,6 +100,8 @@ def _content(text: str | bytes) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise Unreadable("it is not a JSON object")
     version = content.get("schema_version")
+    if version == 2 and not isinstance(version, bool):
+        return converted(content)
     if version != SCHEMA_VERSION or isinstance(version, bool):
         raise Unreadable(_other_schema(version, content))
     return content
@@ -120,8 +123,8 @@ def _other_schema(version: object, content: Mapping[str, Any]) -> str:
     by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
     age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
     return (
-        f"schema_version is {json.dumps(version)}, this Assay reads {SCHEMA_VERSION}: {age} records are not "
-        f"carried over, as what they lack would be guessed; read them with {by}, or run the trials again"
+        f"schema_version is {json.dumps(version)}, this Assay reads 2 and {SCHEMA_VERSION}: it can't read {age} "
+        f"records; read them with {by}, or run the trials again"
     )
 
 

@@ -12,7 +12,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from assay.model.base import Frozen
-from assay.model.doubt import Verdict
+from assay.model.doubt import Doubt, Verdict
 from assay.model.input import GraphFacts
 from assay.model.platform import LimitUse
 from assay.model.record import Amount, JobRecord, Output, Phases, Record, Sample, Step, TaskAttempt, Totals
@@ -22,7 +22,7 @@ from assay.model.trial import Landed, NoisePrior, Plan, Trial
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, GraphFacts, JobRecord, Landed, LimitUse, NoisePrior, Output, Phases, Plan, Record, Sample, Step,
+        Amount, Doubt, GraphFacts, JobRecord, Landed, LimitUse, NoisePrior, Output, Phases, Plan, Record, Sample, Step,
         TaskAttempt, TaskPhases, Totals, Trial, Verdict,
     )
 }  # fmt: skip

@@ -5,7 +5,7 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.model.doubt import Doubt, Outcome
+from assay.model.doubt import ALL_INSTRUMENTS, Doubt, Outcome
 from assay.model.energy import Span
 from assay.model.errors import BadInputError
 from assay.model.record import Record, TaskAttempt
@@ -13,7 +13,7 @@ from assay.model.registry import SECTIONS
 from assay.model.section import SectionView
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
-from assay.model.trial import Plan
+from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder
 from assay.record.parquet import Series
 from assay.report.answer import Answer, answer_of
@@ -102,17 +102,18 @@ class Closeup(NamedTuple):
             return None
         return Span(begin_ms=spans["run"].begin_ms, end_ms=spans.get("write out", spans["run"]).end_ms)
 
-    def reason(self, *kinds: str) -> str:
-        """Why something is missing, in the words of the trial's first doubt of such a kind (or that begins so)."""
-        if self.record.trial.probes == "none":
+    def reason(self, *instruments: str, subject: str = "") -> str:
+        """Why such instruments' figures are missing, of a subject where one is named: what their first doubt says."""
+        if self.record.trial.probes == NO_PROBES:
             return "the trial ran without probes"
-        doubts = [doubt for kind in (*kinds, "probes-lost") for doubt in self.record.doubts if _is(doubt.kind, kind)]
-        told = [doubt.what for doubt in doubts] + list(self.unreadable)
-        return told[0] if told else "the record has nothing of it"
-
-
-def _is(kind: str, begin: str) -> bool:
-    return kind == begin or kind.startswith(f"{begin}-")
+        doubts = self.record.doubts
+        own = [one for name in instruments for one in doubts if one.instrument == name]
+        own = sorted(
+            (one for one in own if not subject or one.subject in {subject, ""}), key=lambda one: not one.subject
+        )
+        own += [one for one in doubts if one.instrument == ALL_INSTRUMENTS]
+        reasons = [*(one.what for one in own), *self.unreadable]
+        return reasons[0] if reasons else "the record has nothing of it"
 
 
 def chosen(records: Sequence[Record]) -> list[Record]:
@@ -201,10 +202,10 @@ def trials_shown(
 
 
 def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
-    """Doubts of each kind: the first, some others, and how many more there are besides."""
-    kinds: dict[str, list[Doubt]] = {}
+    """Doubts of each kind and instrument: the first, some others, and how many more there are besides."""
+    kinds: dict[tuple[str, str], list[Doubt]] = {}
     for doubt in doubts:
-        kinds.setdefault(doubt.kind, []).append(doubt)
+        kinds.setdefault((doubt.kind, doubt.instrument), []).append(doubt)
     return [(own[0], own[1 : MOST_OF_A_KIND + 1], max(0, len(own) - 1 - MOST_OF_A_KIND)) for own in kinds.values()]
 
 

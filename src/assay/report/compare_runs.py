@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
@@ -67,6 +67,15 @@ def unlike(found: Mapping[str, Sequence[Setup]]) -> list[Doubt]:
     return [doubt for title, own in found.items() for doubt in _unlike(title, list(dict.fromkeys(own)))]
 
 
+SAME_NAMES_FOR_OTHER_THINGS = doubt_kind(
+    "same-names-for-other-things",
+    "run",
+    why="a difference between such runs is one of those things, so they are not compared with one another",
+    cure="give other things other names, or run both with the same ones",
+    severity=150,
+)
+
+
 def _unlike(title: str, own: Sequence[Setup]) -> Iterator[Doubt]:
     if len(own) < 2:
         return
@@ -77,11 +86,8 @@ def _unlike(title: str, own: Sequence[Setup]) -> Iterator[Doubt]:
         for name in names
         if len({one.get(name) for one in every}) > 1
     ]
-    yield Doubt(
-        kind="same-names-for-other-things",
-        what=f"the runs have different things under the same names in {title}: {first_few(differing)}",
-        why="a difference between such runs is one of those things, so they are not compared with one another",
-        cure="give other things other names, or run both with the same ones",
+    yield SAME_NAMES_FOR_OTHER_THINGS.doubt(
+        f"the runs have different things under the same names in {title}: {first_few(differing)}"
     )
 
 

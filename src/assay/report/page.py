@@ -314,7 +314,7 @@ def _why(run: Gathered, names: Sequence[str]) -> dict[str, Any]:
         "energy_parts": PARTS,
         "energy_phases": PHASES,
         "bounds": f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",
-        "cost_reason": next((one.reason("probe-own-cost") for one in run.closeups if not one.record.amounts), ""),
+        "cost_reason": next((one.reason("own-cost") for one in run.closeups if not one.record.amounts), ""),
     }
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt
 from assay.model.record import Part, Record
 from assay.report.analysis import Closeup
 from assay.report.charts.accesses import AccessLine, Flow, UseLine, access_lines, flow_picture, flows, use_lines
@@ -66,11 +65,6 @@ def _amount(record: Record, series: str, part: Part) -> float | None:
 
 TOO_SHORT = 4
 """A trial so many times shorter than the longest beside it gets a time axis of its own: it could not be read."""
-PROBE_KINDS = (
-    "probe", "probes", "clock", "cluster", "cpu", "disk", "energy", "history", "network", "redfish", "samples", "task",
-    "trace", "watched",
-)  # fmt: skip
-"""How the kinds of doubts begin that say what an instrument could not see."""
 
 
 class Seen(NamedTuple):
@@ -194,10 +188,5 @@ def _seen(
         uses=use_lines(signature, record) if signature else [],
         energy=energy,
         cost=cost_of(record, closeup.samples_bytes),
-        missing=(*closeup.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in probe_doubts(record))),
+        missing=(*closeup.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in record.doubts if doubt.instrument)),
     )
-
-
-def probe_doubts(record: Record) -> list[Doubt]:
-    """Those that say what the instruments could not see."""
-    return [doubt for doubt in record.doubts if doubt.kind.partition("-")[0] in PROBE_KINDS]

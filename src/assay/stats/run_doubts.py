@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from assay.model.base import Frozen
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Record
 from assay.stats.fit import work_of
@@ -27,6 +27,18 @@ LEAST_S = 5.0
 class _Used(NamedTuple):
     seconds: float
     trial: str
+
+
+PROCESSORS_VARIED = doubt_kind(
+    "processors-varied",
+    "machine",
+    why=(
+        "a host shares its processors out among guests, and processors clock down: that slows the work and not "
+        "the drive, so intervals are wide and small differences can't be told"
+    ),
+    cure="repeat where, or when, the processors are your own; more repetitions narrow the intervals too",
+    severity=20,
+)
 
 
 def processors_varied(records: Sequence[Record]) -> list[Doubt]:
@@ -47,13 +59,9 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
     if times <= MOST_TIMES:
         return []
     return [
-        Doubt(
-            kind="processors-varied",
-            what=f"the same jobs took {times:.1f} times as much processor time once "
-            f"({most.trial}, {most.seconds:.0f} s) as at another time ({least.trial}, {least.seconds:.0f} s)",
-            why="a host shares its processors out among guests, and processors clock down: that slows the work and not "
-            "the drive, so intervals are wide and small differences can't be told",
-            cure="repeat where, or when, the processors are your own; more repetitions narrow the intervals too",
+        PROCESSORS_VARIED.doubt(
+            f"the same jobs took {times:.1f} times as much processor time once "
+            f"({most.trial}, {most.seconds:.0f} s) as at another time ({least.trial}, {least.seconds:.0f} s)"
         )
     ]
 
@@ -170,6 +178,15 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     return [*found.values(), *(doubt for look in of_run for doubt in look(records))]
 
 
+FEW_REPETITIONS = doubt_kind(
+    "few-repetitions",
+    "run",
+    why="so nothing says how much equal trials differ, and no difference can be significant",
+    cure="set repetitions: 2 or more in the experiment",
+    severity=160,
+)
+
+
 def _few(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where some work ran only once in each combination: then nothing says how much equal trials differ."""
     works: dict[Levels, list[Sample]] = {}
@@ -179,14 +196,15 @@ def _few(records: Sequence[Record]) -> list[Doubt]:
     if not once:
         return []
     named = first_few(list(dict.fromkeys(own[0].level("workload") for own in once)), ", ", " and")
-    return [
-        Doubt(
-            kind="few-repetitions",
-            what=f"no trial of {named} was repeated",
-            why="so nothing says how much equal trials differ, and no difference can be significant",
-            cure="set repetitions: 2 or more in the experiment",
-        )
-    ]
+    return [FEW_REPETITIONS.doubt(f"no trial of {named} was repeated")]
+
+
+OUTLIERS = doubt_kind(
+    "outliers",
+    "run",
+    why="something else may have used the machine then; they count in every figure, and medians bear a few",
+    cure="look at these trials' timelines, and repeat on an idle machine if there are many",
+)
 
 
 def _odd(records: Sequence[Record]) -> list[Doubt]:
@@ -195,29 +213,35 @@ def _odd(records: Sequence[Record]) -> list[Doubt]:
     if not odd:
         return []
     named = first_few([one.words for one in odd])
-    return [
-        Doubt(
-            kind="outliers",
-            what=f"{len(odd)} trial{' lies' if len(odd) == 1 else 's lie'} far off: {named}",
-            why="something else may have used the machine then; they count in every figure, and medians bear a few",
-            cure="look at these trials' timelines, and repeat on an idle machine if there are many",
-        )
-    ]
+    return [OUTLIERS.doubt(f"{len(odd)} trial{' lies' if len(odd) == 1 else 's lie'} far off: {named}")]
+
+
+EMULATED_BESIDE_REAL = doubt_kind(
+    "emulated-beside-real",
+    "run",
+    why=(
+        "a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
+        "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly"
+    ),
+    cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
+    severity=80,
+)
 
 
 def _media(records: Sequence[Record]) -> list[Doubt]:
     kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
     if len(kinds) < 2:
         return []
-    return [
-        Doubt(
-            kind="emulated-beside-real",
-            what="emulated drives stand beside media of this machine",
-            why="a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
-            "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly",
-            cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
-        )
-    ]
+    return [EMULATED_BESIDE_REAL.doubt("emulated drives stand beside media of this machine")]
+
+
+WRONG_OUTPUTS = doubt_kind(
+    "wrong-outputs",
+    "run",
+    why="a job that loses records is done sooner, so these count in no figure of time",
+    cure="read their verdicts, mend what is wrong and run them again",
+    severity=210,
+)
 
 
 def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
@@ -227,13 +251,17 @@ def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
         return []
     named = first_few(wrong, ", ", " and")
     return [
-        Doubt(
-            kind="wrong-outputs",
-            what=f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'} ended with a wrong output: {named}",
-            why="a job that loses records is done sooner, so these count in no figure of time",
-            cure="read their verdicts, mend what is wrong and run them again",
-        )
+        WRONG_OUTPUTS.doubt(f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'} ended with a wrong output: {named}")
     ]
+
+
+DIFFERENT_MACHINES = doubt_kind(
+    "different-machines",
+    "run",
+    why="differences between those look like differences between media; such trials are told apart",
+    cure="run the whole plan on one machine, with one Java, Hadoop and Assay",
+    severity=190,
+)
 
 
 def different_machines(records: Sequence[Record]) -> list[Doubt]:
@@ -242,32 +270,39 @@ def different_machines(records: Sequence[Record]) -> list[Doubt]:
     if len(names) < 2:
         return []
     return [
-        Doubt(
-            kind="different-machines",
-            what=f"the trials ran on {len(names)} different machines, or with different software: "
-            f"{', '.join(names.values())}",
-            why="differences between those look like differences between media; such trials are told apart",
-            cure="run the whole plan on one machine, with one Java, Hadoop and Assay",
+        DIFFERENT_MACHINES.doubt(
+            f"the trials ran on {len(names)} different machines, or with different software: "
+            f"{', '.join(names.values())}"
         )
     ]
+
+
+MEDIUM_CHANGED = doubt_kind(
+    "medium-changed",
+    "medium",
+    why="that is another medium under the same name; its trials are told apart and never pooled",
+    cure="run the whole plan on the same media, or name another one in the experiment",
+    severity=180,
+)
 
 
 def media_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
-    return [
-        Doubt(
-            kind="medium-changed",
-            what=one.words,
-            why="that is another medium under the same name; its trials are told apart and never pooled",
-            cure="run the whole plan on the same media, or name another one in the experiment",
-        )
-        for one in dict.fromkeys(filter(None, media_changes(records)))
-    ]
+    return [MEDIUM_CHANGED.doubt(one.words, one.medium) for one in dict.fromkeys(filter(None, media_changes(records)))]
 
 
 def began_ms(record: Record) -> int:
     """When a trial began, in milliseconds since the epoch; 0 where it does not say."""
     return min((step.started_ms for step in record.steps), default=0)
+
+
+PARTS_APART = doubt_kind(
+    "parts-apart",
+    "run",
+    why="what is compared there did not run close in time: what changed in between looks like a difference",
+    cure="let all levels that are compared run in one go",
+    severity=30,
+)
 
 
 def parts_apart(records: Sequence[Record]) -> list[Doubt]:
@@ -288,14 +323,7 @@ def parts_apart(records: Sequence[Record]) -> list[Doubt]:
     if not far:
         return []
     repetitions = f"{len(far)} repetition{'' if len(far) == 1 else 's'}"
-    return [
-        Doubt(
-            kind="parts-apart",
-            what=f"trials of {repetitions} ran in parts, up to {_long(max(far.values()))} apart",
-            why="what is compared there did not run close in time: what changed in between looks like a difference",
-            cure="let all levels that are compared run in one go",
-        )
-    ]
+    return [PARTS_APART.doubt(f"trials of {repetitions} ran in parts, up to {_long(max(far.values()))} apart")]
 
 
 def _long(seconds: float) -> str:

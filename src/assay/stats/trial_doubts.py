@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK
-from assay.model.doubt import Doubt
-from assay.model.engine import JobReference
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.engine import HISTORY_INCOMPLETE, JobReference
 from assay.model.errors import AssayError
 from assay.model.medium import kind_of
 from assay.model.platform import LimitUse
@@ -22,6 +22,15 @@ CROWDED_SHARE = 0.05
 CONFIGURATION_BYTES = 300_000
 
 
+PLACEMENT_MISSED = doubt_kind(
+    "placement-missed",
+    "trial",
+    why="the figures are those of the landed shares, not of the wanted ones",
+    cure="have more blocks or tasks (a smaller dfs.blocksize, more data), and see that no medium is full",
+    severity=170,
+)
+
+
 def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
     """A doubt for each role whose bytes landed elsewhere than the placement says.
 
@@ -35,15 +44,16 @@ def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
         what = f"of {landed.role} {_percent(landed.shares)} landed where {wanted} was wanted ({landed.when})"
         if trial.strict_placement:
             raise AssayError(f"trial {trial.id}: {what}; write more and smaller blocks, or see that no medium is full")
-        doubts.append(
-            Doubt(
-                kind="placement-missed",
-                what=f"{trial.placement.name}: {what}",
-                why="the figures are those of the landed shares, not of the wanted ones",
-                cure="have more blocks or tasks (a smaller dfs.blocksize, more data), and see that no medium is full",
-            )
-        )
+        doubts.append(PLACEMENT_MISSED.doubt(f"{trial.placement.name}: {what}", trial.placement.name))
     return doubts
+
+
+LANDING_NOT_SEEN = doubt_kind(
+    "landing-not-seen",
+    "trial",
+    why="the landed shares are those of a part, and the rest may lie elsewhere",
+    cure="raise fs.inotify.max_user_watches and max_queued_events, and see that nothing else removes files",
+)
 
 
 def unseen(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
@@ -56,14 +66,7 @@ def unseen(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
         what += f": {landed.trouble}" if landed.trouble else ""
         if trial.strict_placement:
             raise AssayError(f"trial {trial.id}: {what}; so where they landed can't be told")
-        doubts.append(
-            Doubt(
-                kind="landing-not-seen",
-                what=f"{trial.placement.name}: {what}",
-                why="the landed shares are those of a part, and the rest may lie elsewhere",
-                cure="raise fs.inotify.max_user_watches and max_queued_events, and see that nothing else removes files",
-            )
-        )
+        doubts.append(LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {what}", trial.placement.name))
     return doubts
 
 
@@ -85,6 +88,15 @@ def counted(landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Lande
 
 def _percent(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{share:.0%} on {medium}" for medium, share in sorted(shares.items())) or "nothing"
+
+
+PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
+    "page-cache-hides-medium",
+    "trial",
+    why="the kernel kept the rest in its page cache, or can, so the medium's own speed may hardly show",
+    cure="bound memory more tightly, or take a dataset whose intermediates are larger than memory",
+    severity=120,
+)
 
 
 def cached(
@@ -110,36 +122,46 @@ def cached(
         if written > (trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])):
             return []
         what = f"what a trial wrote on {trial.placement.name} is less than the memory it may use"
-    doubt = Doubt(
-        kind="page-cache-hides-medium",
-        what=what,
-        why="the kernel kept the rest in its page cache, or can, so the medium's own speed may hardly show",
-        cure="bound memory more tightly, or take a dataset whose intermediates are larger than memory",
-    )
+    doubt = PAGE_CACHE_HIDES_MEDIUM.doubt(what, trial.placement.name)
     return [doubt]
 
 
 def unremembered(job: JobReference, error: AssayError) -> Doubt:
     """A doubt for a job whose history can't be had."""
-    return Doubt(
-        kind="history-incomplete",
-        what=f"the job history does not tell of {job.name} ({job.id}): {error}",
+    return HISTORY_INCOMPLETE.doubt(
+        f"the job history does not tell of {job.name} ({job.id}): {error}",
+        job.id,
         why="its time, counters and tasks are in no figure; without the times of all jobs a trial has no totals",
         cure="look for the JobHistoryServer's warnings on this job, and run the trial again",
     )
+
+
+OUT_OF_MEMORY = doubt_kind(
+    "out-of-memory",
+    "cluster",
+    why="tasks were run again, which costs time that has nothing to do with the media",
+    cure="give the cluster more memory, or its jobs fewer or smaller containers",
+    severity=60,
+)
 
 
 def out_of_memory(use: LimitUse | None) -> list[Doubt]:
     """A doubt where the kernel ended processes of the cluster, and the jobs came through all the same."""
     if use is None or not use.out_of_memory_kills:
         return []
-    doubt = Doubt(
-        kind="out-of-memory",
-        what=f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit",
-        why="tasks were run again, which costs time that has nothing to do with the media",
-        cure="give the cluster more memory, or its jobs fewer or smaller containers",
+    doubt = OUT_OF_MEMORY.doubt(
+        f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit"
     )
     return [doubt]
+
+
+MACHINE_SHARED = doubt_kind(
+    "machine-shared",
+    "machine",
+    why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
+    cure="close other programs (or the host's other guests), and run the trial again",
+    severity=10,
+)
 
 
 def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
@@ -150,26 +172,31 @@ def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
     if others_s <= CROWDED_SHARE * there_s:
         return []
     share = f"{100 * others_s / there_s:.0f} % of all"
-    doubt = Doubt(
-        kind="machine-shared",
-        what=f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran, "
+    doubt = MACHINE_SHARED.doubt(
+        f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran, "
         f"{share}",
-        why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
-        cure="close other programs (or the host's other guests), and run the trial again",
+        placement,
     )
     return [doubt]
+
+
+MEMORY_GOES_BACK = doubt_kind(
+    "memory-goes-back",
+    "machine",
+    why=(
+        "to get a page again is the host's work, which counts as the jobs' processor time; how much that is "
+        "depends on how long their memory lay free"
+    ),
+    cure="hold the free memory while you measure: `assay memory hold`",
+)
 
 
 def given_back(facts: Mapping[str, str]) -> list[Doubt]:
     """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
     if facts.get(FREE_MEMORY) != GOES_BACK:
         return []
-    doubt = Doubt(
-        kind="memory-goes-back",
-        what="this virtual machine gives its host back what memory lies free (free page reporting)",
-        why="to get a page again is the host's work, which counts as the jobs' processor time; how much that is "
-        "depends on how long their memory lay free",
-        cure="hold the free memory while you measure: `assay memory hold`",
+    doubt = MEMORY_GOES_BACK.doubt(
+        "this virtual machine gives its host back what memory lies free (free page reporting)"
     )
     return [doubt]
 

@@ -236,7 +236,7 @@ class TestInstrument:
     def test_no_controller_measures_nothing(self):
         with Ticking([Redfish(tuple)], interval_s=60).attached(SCENE) as reading:
             reading.mark("run")
-        assert [doubt.kind for doubt in reading.doubts()] == ["probe-redfish-missing"]
+        assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]
         with pytest.raises(CannotMeasureError):
             Redfish(tuple).begin(SCENE)
 

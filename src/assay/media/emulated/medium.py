@@ -27,9 +27,9 @@ from assay.media.emulated.attachment import (
 from assay.media.emulated.emulator import Emulator, RealSystem, SilentError, System
 from assay.media.emulated.profile import Profile, find_profile
 from assay.media.emulated.requirements import missing
-from assay.media.page_cache import make_cold, write_out
+from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
 from assay.model.base import Bytes, UserPath
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, Space
@@ -76,9 +76,9 @@ def path_us_of(path_cost: Mapping[str, Any]) -> float:
 
 def still_cached(medium: str, left_bytes: int) -> Doubt:
     """A medium that could not be made quite cold."""
-    return Doubt(
-        kind="cache-not-quite-cold",
-        what=f"{left_bytes} bytes of files on {medium} stayed in the page cache",
+    return CACHE_NOT_QUITE_COLD.doubt(
+        f"{left_bytes} bytes of files on {medium} stayed in the page cache",
+        medium,
         why="pages that a process has mapped or is writing can't be dropped, so their first reads come from memory",
         cure="see what keeps files on the medium open (fuser -vm), and have nothing else use it",
     )
@@ -108,44 +108,72 @@ def _late_s(report: Mapping[str, Any]) -> float:
     return float(report["late"]["seconds"]) if "late" in report else 0.0
 
 
+EMULATOR_WAS_LATE = doubt_kind(
+    "emulator-was-late",
+    "medium",
+    why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
+    cure=(
+        "put the backing file into memory (the medium's path: /dev/shm) or on a faster disk, close other "
+        "programs, or take a slower drive"
+    ),
+    severity=110,
+)
+
+
 def _late(medium: str, report: Mapping[str, Any]) -> Doubt:
     late = report["late"]
-    return Doubt(
-        kind="emulator-was-late",
-        what=f"replies of {medium} were overdue for {late['seconds']:.1f} of {report['elapsed_seconds']:.0f} s, "
+    return EMULATOR_WAS_LATE.doubt(
+        f"replies of {medium} were overdue for {late['seconds']:.1f} of {report['elapsed_seconds']:.0f} s, "
         f"at worst by {late['worst_us'] / 1000:.1f} ms",
-        why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
-        cure="put the backing file into memory (the medium's path: /dev/shm) or on a faster disk, close other "
-        "programs, or take a slower drive",
+        medium,
     )
+
+
+EMULATOR_WAS_SLOW = doubt_kind(
+    "emulator-was-slow",
+    "medium",
+    why="this machine wakes the emulator too late, or is too slow for such a drive",
+    cure="close other programs, use a machine with more processors, or take a slower drive",
+    severity=90,
+)
 
 
 def _overshot(medium: str, report: Mapping[str, Any]) -> Doubt:
-    return Doubt(
-        kind="emulator-was-slow",
-        what=f"half of the replies of {medium} were sent at least {report['overshoot']['median_us']:.0f} us late, a "
+    return EMULATOR_WAS_SLOW.doubt(
+        f"half of the replies of {medium} were sent at least {report['overshoot']['median_us']:.0f} us late, a "
         f"request taking {report['mean_response_us']:.0f} us on average: it seems slower here than it is",
-        why="this machine wakes the emulator too late, or is too slow for such a drive",
-        cure="close other programs, use a machine with more processors, or take a slower drive",
+        medium,
     )
+
+
+DRIVE_TOO_FAST_FOR_THIS_MACHINE = doubt_kind(
+    "drive-too-fast-for-this-machine",
+    "medium",
+    why="short requests, one after the other, can't be as fast here as they are on such a drive",
+    cure="use a faster machine, or compare only what reads and writes in long requests",
+    severity=100,
+)
 
 
 def _path_too_long(medium: str, path_us: float, response_us: float) -> Doubt:
-    return Doubt(
-        kind="drive-too-fast-for-this-machine",
-        what=f"the way to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
+    return DRIVE_TOO_FAST_FOR_THIS_MACHINE.doubt(
+        f"the way to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
         f"{response_us:.0f} us: it seems slower here than it is",
-        why="short requests, one after the other, can't be as fast here as they are on such a drive",
-        cure="use a faster machine, or compare only what reads and writes in long requests",
+        medium,
     )
 
 
+EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
+    "emulator-memory-not-locked",
+    "medium",
+    why="parts of it may be swapped out, and requests then take longer than the drive would",
+    cure="raise the limit of locked memory (ulimit -l)",
+)
+
+
 def _not_locked(medium: str) -> Doubt:
-    return Doubt(
-        kind="emulator-memory-not-locked",
-        what=f"the kernel refused to lock the memory of the emulator of {medium}",
-        why="parts of it may be swapped out, and requests then take longer than the drive would",
-        cure="raise the limit of locked memory (ulimit -l)",
+    return EMULATOR_MEMORY_NOT_LOCKED.doubt(
+        f"the kernel refused to lock the memory of the emulator of {medium}", medium
     )
 
 

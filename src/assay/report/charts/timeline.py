@@ -167,7 +167,7 @@ class _Timeline:
 
     def _tasks_panel(self) -> None:
         if not self._tasks:
-            self._missing("tasks running", self._closeup.reason("history-incomplete"))
+            self._missing("tasks running", self._closeup.reason("job-history"))
             return
         panel = self._panel(TASKS_PX, self._scale.tasks)
         legend = [(phase, PHASE_COLOURS[phase]) for phase in PHASE_COLOURS if phase in self._tasks]
@@ -196,7 +196,7 @@ class _Timeline:
         name = f"processor, % of all {cores} hardware threads"
         series = self._cpu_series()
         if "user" not in series:
-            self._missing("processor", self._closeup.reason("probe-cpu"))
+            self._missing("processor", self._closeup.reason("cpu"))
             return
         panel = self._panel(CPU_PX, 100)
         colours = {**CPU_COLOURS, "steal": STEAL_COLOUR}
@@ -241,7 +241,7 @@ class _Timeline:
         panel = self._panel(THROUGHPUT_PX, self._scale.mb_s)
         read, written, busy = (self._disk(name, series) for series in ("read_mb_s", "write_mb_s", "busy_percent"))
         if read is None or written is None or busy is None:
-            reason = "it is memory, there is no device" if in_memory else self._disk_reason(name)
+            reason = "it is memory, there is no device" if in_memory else self._closeup.reason("disk", subject=name)
             self._missing(f"{name}: throughput and utilisation", reason)
             return
         self._add(
@@ -286,10 +286,6 @@ class _Timeline:
         points = self._closeup.series.get(("disk", f"{medium}/{series}"))
         bins = None if points is None else binned(sampled(*points), self._span, self._bins)
         return bins if bins is not None and len(bins.mean) else None
-
-    def _disk_reason(self, medium: str) -> str:
-        own = [doubt for doubt in self._closeup.record.doubts if doubt.kind.startswith("disk-")]
-        return next((doubt.what for doubt in own if repr(medium) in doubt.what), self._closeup.reason("probe-disk"))
 
 
 def leading_phases(tasks: Mapping[AccessPhase, Bins]) -> list[tuple[AccessPhase, int, int]]:
