@@ -1,12 +1,14 @@
 """Proves what `assay media list`, `show` and `detach` say, without attaching anything."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
-from assay.commands.media import detach_media, media_json, print_media, print_profile, profile_json
+from assay.cli.media import detach_drives, media, print_media, print_profile, profile_json
 from assay.media.emulated.profile import profile_names
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -59,8 +61,10 @@ def test_no_cell_is_cut_on_a_narrow_terminal(installation, width):
     assert "WD Blue desktop data sheet" in " ".join(said.split())
 
 
-def test_the_same_as_data(installation, tmp_path):
-    shown = media_json((str(tmp_path / "own.yaml"),), installation)
+def test_the_same_as_data(installation, tmp_path, monkeypatch):
+    monkeypatch.setattr("assay.cli.media.find_installation", lambda: installation)
+    answer = CliRunner().invoke(media, ["list", str(tmp_path / "own.yaml"), "--json"])
+    shown = json.loads(answer.output)
     (own,) = [profile for profile in shown["profiles"] if profile["name"] == "my-own"]
     assert own["expected"]["sequential_read_mb_s"] == {"value": 123, "basis": "review", "source": "a magazine"}
 
@@ -96,6 +100,6 @@ def test_a_profile_that_is_shown_is_checked(installation, console, tmp_path):
 
 def test_what_to_detach_must_be_said_and_be_there(installation, console):
     with pytest.raises(BadInputError, match="name the drives to detach, or give --all"):
-        detach_media((), installation, console, everything=False)
+        detach_drives((), installation, console, everything=False)
     with pytest.raises(BadInputError, match="no drive 'hdd' is attached"):
-        detach_media(("hdd",), installation, console, everything=False)
+        detach_drives(("hdd",), installation, console, everything=False)

@@ -5,10 +5,10 @@ import re
 import pytest
 from rich.console import Console
 
-from assay.model.calibration import Knee
+from assay.model.calibration import Access, Knee
 from assay.model.doubt import Doubt
-from assay.report.calibration import calibration_page, figure_text, print_calibration
-from tests.calibration.builders import a_calibration, expecting
+from assay.report.calibration import block_plots, calibration_page, figure_text, print_calibration
+from tests.calibration.builders import a_calibration, a_point, expecting
 
 DOUBT = Doubt(kind="short-seeks", what="seeks <were> short", why="why", cure="run as root")
 WHOLE = a_calibration(
@@ -25,9 +25,12 @@ def text(calibration, width=80):
     return captured.get()
 
 
-def test_the_page_is_self_contained_and_has_two_plots():
+def test_the_page_is_self_contained_and_has_its_plots_and_contents():
     html = calibration_page(WHOLE)
-    assert html.count("<svg") == 2
+    for name in ("sequential read", "sequential write", "random read", "random write", "all streams together"):
+        assert f'aria-label="{name}: MB/s by' in html
+    assert '<nav id="contents"' in html
+    assert "prefers-color-scheme: dark" in html
     assert re.findall(r"""(?:src|href)\s*=\s*["']([^"'#]+)""", html) == []
     assert "<script" not in html
 
@@ -53,6 +56,15 @@ def test_the_table_fits_a_terminal_of_80_columns():
     ):
         assert part in shown
     assert "410 MB/s for 2.7 GiB, then 139 MB/s" in " ".join(shown.split())
+
+
+def test_points_lie_where_the_axes_say():
+    fast, slow = (
+        a_point(Access(direction="read", pattern="random", block_bytes=block << 10), mb_s)
+        for block, mb_s in ((4, 1.0), (1024, 100.0))
+    )
+    (plot,) = block_plots((fast, slow))
+    assert re.findall(r'cx="([0-9.]+)" cy="([0-9.]+)"', plot) == [("52.0", "206.0"), ("418.0", "36.0")]
 
 
 def test_without_direct_points_there_is_one_plot():

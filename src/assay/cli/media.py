@@ -1,11 +1,38 @@
-"""`assay media`: drives and what they can do."""
+"""`assay media`: drive profiles, emulated drives to work with by hand, and calibration."""
 
 import json
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
+from textwrap import wrap
+from typing import Any
 
 import click
+from rich.console import Console
 
-from assay.cli.context import Number, UserPath, find_installation, open_console
+from assay.cli.console import ConsoleDisplay
+from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
+from assay.media.emulated.emulator import Emulator, FigureSpec
+from assay.media.emulated.held import Kept, attach, detach, drives, named, removable
+from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
+from assay.media.emulated.profile import Profile, find_profile, profile_names
+from assay.model.base import LEAST_BYTES
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.naming import HOW, bytes_text, size_of
+from assay.report.words import Column, fitted
+from assay.run import interruptible
+
+INDENT = "      "
+WIDEST_FIGURE = 60
+"""A figure's name and value fit into it."""
+MAIN = (
+    ("sequential_read_mb_s", "read"),
+    ("sequential_write_mb_s", "write"),
+    ("random_read_4k_iops_depth1", "reads"),
+    ("random_read_4k_iops_depth32", "depth 32"),
+)
+TITLE = "read and write sequentially: MB/s; reads of 4 KiB at random: per second, also at depth 32"
 
 
 @click.group()
@@ -22,12 +49,13 @@ def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
     \b
     Example:  assay media list my-drive.yaml
     """
-    from assay.commands.media import media_json, print_media
-
-    if as_json:
-        click.echo(json.dumps(media_json(files, find_installation()), indent=1))
-    else:
-        print_media(files, find_installation(), open_console())
+    installation = find_installation()
+    if not as_json:
+        print_media(files, installation, open_console())
+        return
+    profiles = [one.model_dump(mode="json", exclude={"lines"}) for one in _profiles(files, installation)]
+    attached = [drive.model_dump(mode="json") for drive in drives(installation)]
+    click.echo(json.dumps({"profiles": profiles, "attached": attached}, indent=1))
 
 
 @media.command("show")
@@ -39,8 +67,6 @@ def media_show(profile: str, *, as_json: bool) -> None:
     \b
     Example:  assay media show wd10ezex
     """
-    from assay.commands.media import print_profile, profile_json
-
     if as_json:
         click.echo(json.dumps(profile_json(profile, find_installation()), indent=1))
     else:
@@ -93,14 +119,22 @@ def media_attach(
     \b
     Example:  assay media attach wd10ezex --size 20GiB --at /mnt/hdd
     """
-    from assay.commands.media import attach_medium, print_attached
-
-    wanted = (profile, size, file_system, backing, at)
-    kept = attach_medium(*wanted, find_installation(), open_console(error=as_json))
+    size_bytes = None if size is None else size_of(size)
+    if size is not None and (size_bytes is None or size_bytes < LEAST_BYTES):
+        raise BadInputError(f"--size is {size!r}, and must be {HOW}, at least 1MiB")
+    options = EmulatedOptions(profile=profile, size_bytes=size_bytes, file_system=file_system, path=backing)
+    installation = find_installation()
+    with closing(ConsoleDisplay(open_console(error=as_json))) as display, interruptible():
+        display.step(f"attach {profile}")
+        drive = attach(
+            EmulatedMedium(EMULATED.spec(profile, options), installation), installation, at and at.absolute()
+        )
     if as_json:
-        click.echo(kept.model_dump_json(indent=1))
-    else:
-        print_attached(kept, open_console())
+        click.echo(drive.model_dump_json(indent=1))
+        return
+    console = open_console()
+    _say(console, f"{drive.profile} is {drive.device}, mounted at {drive.mount_point}")
+    _say(console, f"`assay media detach {drive.id}` detaches it and deletes what is on it")
 
 
 @media.command("detach")
@@ -115,6 +149,144 @@ def media_detach(names: tuple[str, ...], *, everything: bool) -> int:
     Example:  assay media detach wd10ezex
               assay media detach --all
     """
-    from assay.commands.media import detach_media
+    return detach_drives(names, find_installation(), open_console(), everything=everything)
 
-    return detach_media(names, find_installation(), open_console(), everything=everything)
+
+def detach_drives(names: tuple[str, ...], installation: Installation, console: Console, *, everything: bool) -> int:
+    """Detach some drives, or all but those that a run is using. Returns the exit code; one failure does not stop it."""
+    present = drives(installation)
+    if bool(names) == everything:
+        raise BadInputError("name the drives to detach, or give --all")
+    chosen = removable(present) if everything else [named(name, present) for name in names]
+    busy = [kept.id for kept in chosen if kept.state == "in use"]
+    if busy:
+        raise BadInputError(f"{', '.join(busy)}: a run is using it; end the run, and it goes with it")
+    code = 0
+    for kept in chosen:
+        try:
+            report = detach(kept, installation)
+        except (AssayError, TimeoutError) as error:
+            _say(console, f"assay: {kept.id} could not be detached: {error}")
+            code = FAILED
+            continue
+        _say(console, f"detached {kept.profile or kept.id} ({kept.state}){_summary(report)}")
+    if not chosen:
+        _say(console, "nothing to detach")
+    return code
+
+
+def print_media(files: tuple[str, ...], installation: Installation, console: Console) -> None:
+    """The profiles, shipped and the user's, with what published measurements show; then what is attached."""
+    profiles = list(_profiles(files, installation))
+    sizes = [profile.values.get("capacity_bytes") for profile in profiles]
+    columns = [
+        Column("profile", [profile.name for profile in profiles], name=True),
+        Column("drive", [profile.title or profile.kind for profile in profiles], name=True, rank=1),
+        Column("size", [f"{size / 1e9:,.0f} GB" if size else "-" for size in sizes]),
+        *(Column(heading, [_expected(profile, name) for profile in profiles]) for name, heading in MAIN),
+    ]
+    for line in fitted(columns, console.width):
+        _say(console, line)
+    _say(console, TITLE)
+    attached = drives(installation)
+    for kept in attached:
+        _say(console, _line(kept))
+    if not attached:
+        _say(console, "no drive is attached, and nothing was left behind")
+
+
+def _expected(profile: Profile, name: str) -> str:
+    figure = profile.expected.get(name)
+    return "-" if figure is None else f"{figure.value:,.0f}"
+
+
+def print_profile(name: str, installation: Installation, console: Console) -> None:
+    """Every figure of a drive with its unit, basis and source; those that the profile leaves out with their default."""
+    shown = profile_json(name, installation)
+    _say(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
+    for heading in ("figures", "expected"):
+        rows = shown[heading]
+        columns = [
+            Column(heading, [row["name"] for row in rows], name=True),
+            Column("value", [_number(row["value"]) for row in rows]),
+            *(
+                Column(key, [_number(row[key]) if key in row else "-" for row in rows], rank=1)
+                for key in ("least", "most")
+                if heading == "figures"
+            ),
+        ]
+        head, *lines = fitted(columns, max(WIDEST_FIGURE, console.width))
+        _say(console, f"\n{head}")
+        for line, row in zip(lines, rows, strict=True):
+            source = ": ".join(text for text in (row["basis"], row["source"]) if text)
+            meaning = f"{row['meaning']} ({row['unit']}); " if row.get("meaning") else ""
+            _say(console, line)
+            words = wrap(meaning + source, max(40, console.width), initial_indent=INDENT, subsequent_indent=INDENT)
+            _say(console, "\n".join(words))
+
+
+def profile_json(name: str, installation: Installation) -> dict[str, Any]:
+    """A profile as data. Without the emulator units, meanings, bounds and defaults are not known and left out.
+
+    Raises BadInputError when the profile's form is wrong or, where the emulator is built, a figure is misspelt, missing
+    or out of its bounds.
+    """
+    profile = find_profile(name, installation.profiles)
+    emulator = Emulator(installation)
+    if emulator.missing() is None:
+        emulator.check(profile)
+    specs = _specs(profile, installation)
+    figures = [
+        {"name": name, **one.model_dump(), **_described(specs.get(name))} for name, one in profile.figures.items()
+    ]
+    figures += [
+        {"name": spec.name, "value": spec.default, "basis": "default", "source": "", **_described(spec)}
+        for spec in specs.values()
+        if spec.name not in profile.figures and spec.default is not None
+    ]
+    expected = [{"name": name, **one.model_dump()} for name, one in profile.expected.items()]
+    return {
+        "name": profile.name, "kind": profile.kind, "title": profile.title, "file": str(profile.file),
+        "figures": figures, "expected": expected,
+    }  # fmt: skip
+
+
+def _profiles(files: tuple[str, ...], installation: Installation) -> list[Profile]:
+    return [find_profile(name, installation.profiles) for name in (*profile_names(installation.profiles), *files)]
+
+
+def _specs(profile: Profile, installation: Installation) -> Mapping[str, FigureSpec]:
+    emulator = Emulator(installation)
+    if emulator.missing():
+        return {}
+    return {spec.name: spec for spec in emulator.figures().get(profile.kind, ())}
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:,g}"
+
+
+def _described(spec: FigureSpec | None) -> dict[str, str | float]:
+    if spec is None:
+        return {"unit": "", "meaning": ""}
+    return {"unit": spec.unit, "meaning": spec.meaning, "least": spec.least, "most": spec.most}
+
+
+def _line(kept: Kept) -> str:
+    where = f" at {kept.mount_point}" if kept.mount_point else ""
+    end = "" if kept.state in {"attached", "in use"} else "; `assay media detach --all` removes it"
+    name = f"{kept.profile} ({kept.id})" if kept.profile else kept.id
+    return f"{name}: {kept.state}{where}, takes {bytes_text(kept.backing_bytes)} below {kept.home.parent}{end}"
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    """What the drive did, for the end of a line."""
+    if not report.get("begun"):
+        return ""
+    read, written = (bytes_text(report[name]["bytes"]) for name in ("reads", "writes"))
+    late = f", {report['late']['share']:.1%} of the requests late" if report["late"]["requests"] else ""
+    return f": {read} read, {written} written, busy for {report['busy_seconds']:.0f} s{late}"
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

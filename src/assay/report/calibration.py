@@ -3,6 +3,7 @@
 Both put a drive's named figures beside those its profile expects, where it has a profile.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,76 +13,131 @@ from rich.table import Table
 
 from assay.model.calibration import Calibration, Point
 from assay.model.naming import bytes_text
+from assay.report.charts.drawing import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    LEFT,
+    ORANGE,
+    PINK,
+    SKY,
+    VERMILION,
+    figure,
+    round_up,
+    text,
+    ticks,
+    title,
+)
+from assay.report.page import template, with_contents
 from assay.report.terminal import print_doubt
 from assay.stats.fidelity import Comparison, compare
 
-DEPTH_COLOURS = ["#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"]
-DIRECTION_COLOURS = {"read": "#0072B2", "write": "#D55E00"}
+DEPTH_COLOURS = (BLUE, SKY, GREEN, ORANGE, VERMILION, PINK)
+DIRECTION_COLOURS = {"read": BLUE, "write": VERMILION}
+PANELS = ("sequential read", "sequential write", "random read", "random write")
+PLOT_WIDTH, PLOT_RIGHT, PLOT_TOP, PLOT_HEIGHT, PLOT_BELOW = 440, 22, 36, 170, 44
 
 
-def block_plot(points: Sequence[Point]) -> str:
-    """Throughput by block size and depth, direct, as SVG; a panel per pattern and direction. Empty without data."""
-    import altair
+class Axis(NamedTuple):
+    """Numbers from `first` to `last`, in logarithms or not; `marks` are those that are written along it."""
 
-    values = [
-        {
-            "panel": f"{point.pattern} {point.direction}",
-            "block_kib": point.block_bytes / 1024,
-            "depth": point.depth,
-            "mb_s": point.mb_s,
-        }
-        for point in points
-        if not point.buffered and not point.start_share
-    ]
-    if not values:
-        return ""
-    depths = sorted({point.depth for point in points})
-    base = altair.Chart(altair.Data(values=values)).encode(
-        x=altair.X(
-            "block_kib:Q",
-            title="block (KiB)",
-            scale=altair.Scale(type="log", base=2),
-            axis=altair.Axis(values=[4, 16, 64, 256, 1024]),
-        ),
-        y=altair.Y("mb_s:Q", title="MB/s", scale=altair.Scale(type="log"), axis=altair.Axis(format="~s", tickCount=5)),
-        color=altair.Color(
-            "depth:O", title="queue depth", scale=altair.Scale(domain=depths, range=DEPTH_COLOURS[: len(depths)])
-        ),
-    )
-    layered = altair.layer(base.mark_line(), base.mark_point(filled=True, size=45)).properties(width=250, height=170)
-    panels = ["sequential read", "sequential write", "random read", "random write"]
-    return _svg(layered.facet(altair.Facet("panel:N", title=None, sort=panels), columns=2))
+    title: str
+    first: float
+    last: float
+    marks: Sequence[float]
+    logarithmic: bool = False
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value lies, 0 to 1."""
+        if self.logarithmic:
+            return math.log(value / self.first) / math.log(self.last / self.first)
+        return (value - self.first) / (self.last - self.first)
+
+
+class Curve(NamedTuple):
+    """Points that belong together, from left to right."""
+
+    name: str
+    colour: str
+    points: Sequence[tuple[float, float]]
+
+
+def block_plots(points: Sequence[Point]) -> list[str]:
+    """Throughput by block size and queue depth, direct, as SVG: a plot per pattern and direction that was measured.
+
+    All have the same axes.
+    """
+    direct = [point for point in points if not point.buffered and not point.start_share and point.mb_s > 0]
+    if not direct:
+        return []
+    blocks = sorted({point.block_bytes / 1024 for point in direct})
+    across = Axis("block, KiB", blocks[0], max(blocks[-1], 2 * blocks[0]), blocks, logarithmic=True)
+    least = math.floor(math.log10(min(point.mb_s for point in direct)))
+    most = max(math.ceil(math.log10(max(point.mb_s for point in direct))), least + 1)
+    up = Axis("MB/s", 10.0**least, 10.0**most, [10.0**power for power in range(least, most + 1)], logarithmic=True)
+    depths = sorted({point.depth for point in direct})
+    colours = {depth: DEPTH_COLOURS[place % len(DEPTH_COLOURS)] for place, depth in enumerate(depths)}
+    plots = []
+    for name in PANELS:
+        of_depth: dict[int, list[tuple[float, float]]] = {}
+        for point in sorted(direct, key=lambda one: (one.depth, one.block_bytes)):
+            if f"{point.pattern} {point.direction}" == name:
+                of_depth.setdefault(point.depth, []).append((point.block_bytes / 1024, point.mb_s))
+        curves = [Curve(f"depth {depth}", colours[depth], own) for depth, own in of_depth.items()]
+        if curves:
+            plots.append(_plot(name, curves, across, up))
+    return plots
 
 
 def stream_plot(points: Sequence[Point]) -> str:
     """Throughput of all streams together, buffered, as SVG. Empty without data."""
-    import altair
-
-    values = [
-        {"streams": point.streams, "direction": point.direction, "mb_s": point.mb_s}
+    own = [
+        point
         for point in points
         if point.buffered and point.pattern == "sequential" and (point.direction == "read" or point.fsync == "end")
     ]
-    if not values:
+    if not own:
         return ""
-    colour = altair.Color(
-        "direction:N",
-        title=None,
-        scale=altair.Scale(domain=list(DIRECTION_COLOURS), range=list(DIRECTION_COLOURS.values())),
+    counts, most = sorted({point.streams for point in own}), round_up(max(point.mb_s for point in own))
+    across = Axis("sequential streams at once", 0, counts[-1], counts)
+    curves = [
+        Curve(way, colour, sorted((point.streams, point.mb_s) for point in own if point.direction == way))
+        for way, colour in DIRECTION_COLOURS.items()
+    ]
+    return _plot(
+        "all streams together", [one for one in curves if one.points], across, Axis("MB/s", 0, most, ticks(most))
     )
-    base = altair.Chart(altair.Data(values=values)).encode(
-        x=altair.X("streams:Q", title="concurrent sequential streams", axis=altair.Axis(values=[1, 2, 4, 6, 8])),
-        y=altair.Y("mb_s:Q", title="MB/s, all together", scale=altair.Scale(zero=True)),
-        color=colour,
-    )
-    return _svg(altair.layer(base.mark_line(), base.mark_point(filled=True, size=45)).properties(width=420, height=200))
 
 
-def _svg(chart: object) -> str:
-    import vl_convert
+def _plot(name: str, curves: Sequence[Curve], across: Axis, up: Axis) -> str:
+    """Curves with a ring at each point."""
+    bottom, right = PLOT_TOP + PLOT_HEIGHT, PLOT_WIDTH - PLOT_RIGHT
 
-    configured = chart.configure_view(stroke="#d7dce1").configure_axis(labelFontSize=12, titleFontSize=12)  # type: ignore[attr-defined]
-    return str(vl_convert.vegalite_to_svg(configured.to_json()))
+    def x(value: float) -> float:
+        return LEFT + across.share(value) * (right - LEFT)
+
+    def y(value: float) -> float:
+        return bottom - up.share(value) * PLOT_HEIGHT
+
+    # What all names begin with is said once.
+    legend = [(one.name if one is curves[0] else one.name.removeprefix("depth "), one.colour) for one in curves]
+    parts = [title(PLOT_TOP - 8, name, legend)]
+    parts.append(text(LEFT - 6, PLOT_TOP - 15, up.title, 'text-anchor="end"'))
+    parts += [f'<path d="M{LEFT},{y(one):.1f}H{right}" stroke="{FAINT}"/>' for one in up.marks]
+    parts += [text(LEFT - 6, y(one) + 4, f"{one:,.6g}", 'text-anchor="end"') for one in up.marks]
+    parts.append(f'<path d="M{LEFT},{bottom}H{right}" stroke="{INK}"/>')
+    parts += [text(x(one), bottom + 18, f"{one:g}", 'text-anchor="middle"') for one in across.marks]
+    parts.append(text(right, bottom + 36, across.title, 'text-anchor="end"'))
+    for curve in curves:
+        path = "L".join(f"{x(one):.1f},{y(value):.1f}" for one, value in curve.points)
+        parts.append(f'<path d="M{path}" fill="none" stroke="{curve.colour}" stroke-width="1.8"/>')
+        parts += [
+            f'<circle cx="{x(one):.1f}" cy="{y(value):.1f}" r="3.5" fill="{curve.colour}">'
+            f"<title>{curve.name}, {one:g}: {_number(value)} {up.title}</title></circle>"
+            for one, value in curve.points
+        ]
+    return figure(bottom + PLOT_BELOW, parts, f"{name}: {up.title} by {across.title}", "chart", PLOT_WIDTH)
 
 
 BAR_CELLS = 4
@@ -160,17 +216,14 @@ def print_calibration(calibration: Calibration, console: Console) -> None:
 
 def calibration_page(calibration: Calibration) -> str:
     """One self-contained HTML page: no script, no address but its own."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(loader=PackageLoader("assay.report", "."), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"size": bytes_text}
-    return environment.get_template("calibration.html.j2").render(
+    html: str = template("calibration.html.j2").render(
         calibration=calibration,
         lines=lines(calibration.points),
         comparisons=comparison_lines(compare(calibration)),
-        block_plot=block_plot(calibration.points),
+        block_plots=block_plots(calibration.points),
         stream_plot=stream_plot(calibration.points),
     )
+    return with_contents(html)
 
 
 def figure_text(name: str, value: float) -> str:
