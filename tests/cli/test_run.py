@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from assay.cli import main
+from assay.cli.report import exit_code
 from assay.cli.run import AT_ONCE, How, run_experiment
 from assay.host.machine import machine_facts
 from assay.model.errors import AssayError, BadInputError
@@ -20,6 +21,7 @@ from assay.model.installation import Installation
 from assay.model.record import Status
 from assay.model.trial import SHIPPED_PRIOR
 from assay.record.folder import RunFolder
+from assay.report.analysis import read_run
 from assay.run import Budget
 from assay.stats.run_doubts import doubts_of
 from assay.stats.summary import summarise
@@ -54,7 +56,7 @@ class Command:
         monkeypatch.chdir(folder)
         monkeypatch.setattr("assay.kinds.open_trial", self.set_up)
         monkeypatch.setattr("assay.cli.run.remove_left_overs", list)
-        monkeypatch.setattr("assay.cli.run.report_run", lambda folder, console: None)
+        monkeypatch.setattr("assay.cli.run.report_run", lambda folder, console: exit_code(read_run(RunFolder(folder))))
 
     @contextmanager
     def set_up(self, trial, installation):

@@ -12,6 +12,7 @@ from assay.model.record import Status
 from assay.model.registry import STORES
 from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
+from assay.report.analysis import read_run
 from assay.run import execute
 from assay.store.hdfs import Hdfs, HdfsPlacer, WebHdfs
 from assay.vocabulary import vocabulary
@@ -75,6 +76,6 @@ cache: warm
     ]
     assert "1 vertices differ" in " ".join(verdict.detail for verdict in record.verdicts)
     assert record.outcome is Outcome.FAIL
-    assert exit_code(folder.path) == 1
+    assert exit_code(read_run(folder)) == 1
     place.assay("report", "run", code=1)
     assert place.left_over() == []

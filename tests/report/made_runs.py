@@ -5,6 +5,8 @@ from pathlib import Path
 
 from assay.model.trial import ZERO_DELAY, SettingsSpec
 from assay.record.folder import RunFolder
+from assay.report.analysis import RunData, analyse, ids_shown
+from assay.report.page import run_page
 from tests.builders import a_job, a_plan, a_record, a_trial
 
 TIMES = {"hdd": 60.0, "ssd": 40.0, "memory": 39.0, ZERO_DELAY: 37.0}
@@ -74,3 +76,10 @@ def write_run(folder, plan, records):
         place.mkdir()
         (place / "record.json").write_text(record.model_dump_json())
     return run
+
+
+def page(plan, records, damaged=(), detailed=()):
+    """The page of records that lie nowhere."""
+    shown = set(ids_shown(records))
+    whole = [record for record in records if record.trial.id in shown]
+    return run_page(RunData(plan, records, damaged, whole, detailed), analyse(plan, records))

@@ -7,47 +7,46 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import MediumSpec, WorkloadSpec
-from assay.report.analysis import judge
+from assay.report.analysis import analyse
 from assay.report.factors import effect_tables
 from assay.report.first_screen import overview
-from assay.report.page import page
 from assay.stats.decision import Verdict
 from assay.stats.run_doubts import doubts_of
 from tests.builders import a_plan, a_record, a_trial
-from tests.report.made_runs import made_run, made_trials
+from tests.report.made_runs import made_run, made_trials, page
 from tests.stats.terasort import terasort_run
 
 
-def judged_of(**changes):
+def analysis_of(**changes):
     noise, times = changes.pop("noise", 0.02), changes.pop("times", {"hdd": 60.0, "ssd": 40.0, "memory": 39.0})
-    return judge(*made_run(made_trials(**changes), noise=noise, times=times))
+    return analyse(*made_run(made_trials(**changes), noise=noise, times=times))
 
 
 def test_one_repetition_decides_nothing():
-    (one,) = judged_of(repetitions=1).answers
+    (one,) = analysis_of(repetitions=1).answers
     assert one.verdict is Verdict.NOT_KNOWN_YET
 
 
 def test_the_first_placement_can_stay_the_best():
-    (one,) = judged_of(repetitions=5, times={"hdd": 30.0, "ssd": 60.0}).answers
+    (one,) = analysis_of(repetitions=5, times={"hdd": 30.0, "ssd": 60.0}).answers
     assert re.fullmatch(r"ssd is not worth it: (9|10)\d % more time than hdd", one.headline)
     assert " more time: not worth it" in one.lines[1].words
 
 
 def test_each_combination_of_other_factors_has_its_own_answer_and_these_are_compared_beside():
-    judged = judged_of(settings=("defaults", "customs"), repetitions=6)
-    assert {one.subject for one in judged.answers} == {
+    analysis = analysis_of(settings=("defaults", "customs"), repetitions=6)
+    assert {one.subject for one in analysis.answers} == {
         "triangles on tiny, settings customs", "triangles on tiny, settings defaults",
     }  # fmt: skip
-    assert {one.factor for one in judged.others} == {"settings"}
-    assert {one.factor for one in judged.decisions} == {"placement"}
+    assert {one.factor for one in analysis.others} == {"settings"}
+    assert {one.factor for one in analysis.decisions} == {"placement"}
 
 
 def test_without_several_placements_another_factor_is_the_question():
-    judged = judged_of(media=("ssd",), settings=("defaults", "customs"), repetitions=6)
-    (one,) = judged.answers
+    analysis = analysis_of(media=("ssd",), settings=("defaults", "customs"), repetitions=6)
+    (one,) = analysis.answers
     assert [line.where for line in one.lines] == ["With settings customs", "With settings defaults"]
-    assert judged.others == []
+    assert analysis.others == []
 
 
 def test_more_work_is_never_compared_with_less():
@@ -58,15 +57,15 @@ def test_more_work_is_never_compared_with_less():
         for trial in made_trials(("sort",), ("ssd",), repetitions=4)
         for size in ("1GB", "2GB")
     ]
-    judged = judge(*made_run(trials))
-    assert [len(one.placements) for one in judged.decisions] == [1, 1]
-    assert judged.others == []
+    analysis = analyse(*made_run(trials))
+    assert [len(one.placements) for one in analysis.decisions] == [1, 1]
+    assert analysis.others == []
 
 
 def test_each_workload_has_its_answer_and_the_page_begins_with_it():
     plan, records = made_run(made_trials(("triangles", "components"), repetitions=5))
     html = page(plan, records, [])
-    answers = judge(plan, records).answers
+    answers = analyse(plan, records).answers
     assert {one.subject for one in answers} == {"components on tiny", "triangles on tiny"}
     for one in answers:
         assert one.subject in html

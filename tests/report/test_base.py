@@ -7,11 +7,10 @@ from rich.console import Console
 
 from assay.model.record import Status
 from assay.model.trial import ZERO_DELAY
-from assay.report.analysis import Gathered, judge
-from assay.report.compare_page import beside_page
-from assay.report.compare_runs import agreements, put_beside
-from assay.report.compare_text import print_beside
-from assay.report.page import page_of
+from assay.report.analysis import RunData, analyse
+from assay.report.compare_runs import agreements, compare_runs
+from assay.report.compare_views import comparison_page, print_comparison
+from assay.report.page import run_page
 from assay.report.terminal import print_report
 from tests.builders import a_record
 from tests.report.made_runs import made_run, made_trials
@@ -26,7 +25,7 @@ def a_run(placements, failed=()):
         else one
         for one in records
     ]
-    return Gathered(plan.model_copy(update={"placements": placements}), told, [], told)
+    return RunData(plan.model_copy(update={"placements": placements}), told, [], told)
 
 
 def on_a_terminal(write, *told):
@@ -46,33 +45,33 @@ def on_a_terminal(write, *told):
 )
 def test_the_base_is_the_first_planned_placement_with_a_time_everywhere(placements, failed, order):
     run = a_run(placements, failed)
-    judged = judge(run.plan, run.records)
-    (decision,) = judged.decisions
+    analysis = analyse(run.plan, run.records)
+    (decision,) = analysis.decisions
     assert [one.placement for one in decision.placements] == order
-    rows = [row.placement for row in judged.rows]
+    rows = [row.placement for row in analysis.rows]
     assert [name for name in rows if name not in failed] == [*order, ZERO_DELAY]
     assert rows[-1] == ZERO_DELAY
-    beside = put_beside({"one": run, "two": run})
-    for table in (judged.rows, [side.row for side in beside.sides]):
+    compared = compare_runs({"one": run, "two": run})
+    for table in (analysis.rows, [one.combination for one in compared.rows]):
         assert {row.comparison.base for row in table if row.comparison} == {order[0]}
         assert {row.placement for row in table if row.comparison} == set(order[1:])
     assert all(
         f" than {order[0]} in" in one.headline or f" from {order[0]} in" in one.headline
-        for one in agreements(beside, [])
+        for one in agreements(compared, [])
     )
 
 
 def test_the_notes_name_the_base():
     run = a_run(("ssd", "hdd", "memory"))
-    judged = judge(run.plan, run.records)
-    assert "ratio: elapsed time over that on ssd." in on_a_terminal(print_report, "demo", run.records, judged)
-    assert "Ratio: elapsed time over that on ssd, what" in page_of(run, judged)
-    beside = put_beside({"one": run, "two": run})
-    assert "ratio: elapsed time over that on ssd in the same run;" in on_a_terminal(print_beside, beside)
-    assert "Ratio: elapsed time over that on ssd in the same run," in beside_page(beside)
+    analysis = analyse(run.plan, run.records)
+    assert "ratio: elapsed time over that on ssd." in on_a_terminal(print_report, "demo", run.records, analysis)
+    assert "Ratio: elapsed time over that on ssd, what" in run_page(run, analysis)
+    compared = compare_runs({"one": run, "two": run})
+    assert "ratio: elapsed time over that on ssd in the same run;" in on_a_terminal(print_comparison, compared)
+    assert "Ratio: elapsed time over that on ssd in the same run," in comparison_page(compared)
 
 
 def test_where_runs_have_several_bases_the_note_says_how_each_is_chosen():
-    beside = put_beside({"one": a_run(("ssd", "hdd")), "two": a_run(("hdd", "ssd"))})
-    told = on_a_terminal(print_beside, beside)
+    compared = compare_runs({"one": a_run(("ssd", "hdd")), "two": a_run(("hdd", "ssd"))})
+    told = on_a_terminal(print_comparison, compared)
     assert "ratio: elapsed time over that on the group's first placement that has a time in the same run;" in told

@@ -11,15 +11,14 @@ import pytest
 
 from assay.cli.report import browser_command, find_browser, print_page
 from assay.model.errors import BadInputError
-from assay.report.analysis import MOST_TRIALS_TOLD, Gathered
-from assay.report.compare_page import beside_page
-from assay.report.compare_runs import put_beside
-from assay.report.page import page
+from assay.report.analysis import MOST_TRIALS_SHOWN, RunData
+from assay.report.compare_runs import compare_runs
+from assay.report.compare_views import comparison_page
 from assay.stats.summary import summarise
 from tests.extras.studies.test_view import the_run
 from tests.report.chromium import Chromium
-from tests.report.closeups import a_closeup, ms, the_series
-from tests.report.made_runs import decided_run, made_run, made_trials
+from tests.report.made_runs import decided_run, made_run, made_trials, page
+from tests.report.made_trials import ms, the_series, the_tables
 
 pytestmark = pytest.mark.it  # a browser takes seconds of both cores to start
 
@@ -114,14 +113,14 @@ def table(text):
 @pytest.fixture(scope="module")
 def run():
     plan, records = made_run(made_trials(("triangles", "components"), ("hdd", "ssd"), ("defaults", "customs"), 6))
-    closeups = [a_closeup(901, "hdd", 20.0), a_closeup(902, "ssd", 20.0)]
-    return plan, [*records, *(one.record for one in closeups)], closeups
+    detailed = [the_tables(901, "hdd", 20.0), the_tables(902, "ssd", 20.0)]
+    return plan, [*records, *(one.record for one in detailed)], detailed
 
 
 @pytest.fixture(scope="module")
 def told(browser, run, tmp_path_factory):
-    plan, records, closeups = run
-    return ask(browser, tmp_path_factory.mktemp("page"), page(plan, records, [], closeups), "customs")
+    plan, records, detailed = run
+    return ask(browser, tmp_path_factory.mktemp("page"), page(plan, records, [], detailed), "customs")
 
 
 def test_the_page_opens_without_errors_and_fits_its_window(told):
@@ -157,7 +156,7 @@ def test_every_cell_of_the_table_and_each_trial_says_what_its_records_say(told, 
         one.trial.id: f"{one.trial.id} repetition {one.trial.repetition}: {seconds(one.totals.elapsed_s)} s, {one.outcome}"
         for one in run[1]
     }
-    assert len(told["trials"]) == MOST_TRIALS_TOLD
+    assert len(told["trials"]) == MOST_TRIALS_SHOWN
     assert told["trials"] == [said[words.partition(" ")[0]] for words in told["trials"]]
 
 
@@ -198,10 +197,10 @@ def test_figures_and_tables_can_be_taken_away(told, run):
 
 def test_the_comparison_of_runs_works_as_well_on_a_phone(browser, tmp_path):
     runs = {
-        "here": Gathered(*made_run(made_trials(repetitions=6)), [], []),
-        "there": Gathered(*made_run(made_trials(repetitions=6), seed=2, facts={"cpu": "other"}), [], []),
+        "here": RunData(*made_run(made_trials(repetitions=6)), [], []),
+        "there": RunData(*made_run(made_trials(repetitions=6), seed=2, facts={"cpu": "other"}), [], []),
     }
-    told = ask(browser, tmp_path, beside_page(put_beside(runs)), "there", width=390)
+    told = ask(browser, tmp_path, comparison_page(compare_runs(runs)), "there", width=390)
     assert told["problems"] == []
     assert told["wide"] <= 0
     assert (len(told["before"]["rows"]), len(told["after"]["rows"])) == (4, 2)
@@ -218,8 +217,8 @@ def test_the_comparison_of_runs_works_as_well_on_a_phone(browser, tmp_path):
 
 
 def test_the_page_fits_a_phone(browser, run, tmp_path):
-    plan, records, closeups = run
-    told = ask(browser, tmp_path, page(plan, records, [], closeups), "customs", width=390)
+    plan, records, detailed = run
+    told = ask(browser, tmp_path, page(plan, records, [], detailed), "customs", width=390)
     assert told["problems"] == []
     assert told["wide"] <= 0
 
@@ -246,9 +245,9 @@ def chromium(browser, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def url(run, tmp_path_factory):
-    plan, records, closeups = run
+    plan, records, detailed = run
     file = tmp_path_factory.mktemp("opened") / "page.html"
-    file.write_text(page(plan, records, [], closeups))
+    file.write_text(page(plan, records, [], detailed))
     return file.as_uri()
 
 

@@ -10,10 +10,9 @@ from assay.report.analysis import Filter
 from assay.report.answer import answer_of
 from assay.report.charts.split import FULL, split_charts
 from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, Overview, first_screen
-from assay.report.page import page
 from assay.stats.decision import Split, Verdict
 from tests.report.made_decisions import HDD, LEVELS, SSD, bounded, decision, not_worth_it, placed, undecided
-from tests.report.made_runs import decided_run, made_run, made_trials
+from tests.report.made_runs import decided_run, made_run, made_trials, page
 
 SEEN = Overview(compared=(), checked="all 5 outputs were checked and are right", missing="", doubted="", right=True)
 

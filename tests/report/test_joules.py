@@ -10,15 +10,14 @@ from click.testing import CliRunner
 from assay.cli import cli
 from assay.model.energy import Efficiency, Ranged, give_or_take
 from assay.record.folder import RunFolder
-from assay.report import analysis as gathered
-from assay.report import values as joules
-from assay.report.analysis import gather
+from assay.report import analysis as analysis_module
+from assay.report.analysis import read_run
 from assay.report.values import efficiencies, energy_cells, energy_values, ranged_text, row_energies
 from assay.report.words import significant_text
 from assay.stats.summary import summarise
 from tests.builders import a_plan
-from tests.report.closeups import a_record
 from tests.report.made_runs import write_run
+from tests.report.made_trials import a_record
 
 DRIVE = give_or_take(163, 0.3)
 
@@ -64,7 +63,7 @@ def test_values_are_medians_over_trials_end_by_end():
 
 
 def test_each_combination_has_its_own_trials_energy(run):
-    found = gather(RunFolder(run), close=False)
+    found = read_run(RunFolder(run), details=False)
     rows = summarise(found.records)
     known = efficiencies(found)
     energies = row_energies(rows, found.records, known)
@@ -74,10 +73,9 @@ def test_each_combination_has_its_own_trials_energy(run):
 
 
 def test_a_large_runs_energy_is_that_of_its_whole_records(run, monkeypatch):
-    small = efficiencies(gather(RunFolder(run), close=False))
-    monkeypatch.setattr(gathered, "WHOLE_UP_TO", 2)
-    monkeypatch.setattr(joules, "WHOLE_UP_TO", 2)
-    outlines = gather(RunFolder(run), close=False)
+    small = efficiencies(read_run(RunFolder(run), details=False))
+    monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 2)
+    outlines = read_run(RunFolder(run), details=False)
     assert not outlines.records[0].amounts
     assert efficiencies(outlines) == small
 

@@ -2,10 +2,10 @@
 
 from assay.model.doubt import Doubt, Outcome
 from assay.record.folder import RunFolder
-from assay.report import analysis as gathered
-from assay.report.analysis import MOST_ROWS, MOST_TRIALS_TOLD, by_kind, gather, judge, rows_shown, trials_shown
+from assay.report import analysis as analysis_module
+from assay.report.analysis import MOST_ROWS, MOST_TRIALS_SHOWN, analyse, by_kind, read_run, rows_shown, trials_shown
 from assay.report.factors import MOST_OTHERS
-from assay.report.page import page_of
+from assay.report.page import run_page
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials, write_run
@@ -50,38 +50,38 @@ def test_doubts_of_one_kind_are_put_together():
 
 
 def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(gathered, "WHOLE_UP_TO", 50)
+    monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 50)
     settings = [f"s{number}" for number in range(100)]
     plan, records = made_run(made_trials(settings=settings, repetitions=2))
-    run = gather(write_run(tmp_path / "run", plan, records))
+    run = read_run(write_run(tmp_path / "run", plan, records))
     assert len(run.records) == 400
     assert run.records[0].jobs[0].counters == {}
-    assert len(run.told) == MOST_TRIALS_TOLD
-    assert run.told[0].jobs[0].counters
-    html = page_of(run, judge(run.plan, run.records))
+    assert len(run.shown) == MOST_TRIALS_SHOWN
+    assert run.shown[0].jobs[0].counters
+    html = run_page(run, analyse(run.plan, run.records))
     combinations = html[html.index('<table id="combinations"') :]
     assert combinations[: combinations.index("</table>")].count("<tr data-levels") == MOST_ROWS
     others = html[html.index('<h2 id="others">') :]
     assert others[: others.index("</table>")].count("<tr data-levels") == MOST_OTHERS
     assert f"{MOST_ROWS} of 200 combinations are shown" in html
-    assert f"{MOST_TRIALS_TOLD} of 400 trials are shown" in html
+    assert f"{MOST_TRIALS_SHOWN} of 400 trials are shown" in html
     assert len(html) < 1 << 20
 
 
 def test_a_trial_whose_whole_record_is_damaged_is_left_out_although_its_outline_reads(tmp_path, monkeypatch):
-    monkeypatch.setattr(gathered, "WHOLE_UP_TO", 1)
+    monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 1)
     plan, records = made_run(made_trials(repetitions=2))
     folder = write_run(tmp_path / "run", plan, records)
     file = folder.file(records[0].trial.id, "record.json")
     file.write_text(file.read_text().replace('"devices":{}', '"devices":7'))
-    run = gather(RunFolder(folder.path))
+    run = read_run(RunFolder(folder.path))
     assert len(run.records) == 3
     assert [one.folder.name for one in run.damaged] == [records[0].trial.id]
     assert "devices" in run.damaged[0].reason
-    assert "was left out" in page_of(run, judge(run.plan, run.records))
+    assert "was left out" in run_page(run, analyse(run.plan, run.records))
 
 
 def test_a_plan_without_trials_read_is_no_error(tmp_path):
     folder = RunFolder(tmp_path / "run")
     folder.create(a_plan())
-    assert "1 of 1 planned trials are not in this report" in page_of(gather(folder), judge(folder.plan(), []))
+    assert "1 of 1 planned trials are not in this report" in run_page(read_run(folder), analyse(folder.plan(), []))

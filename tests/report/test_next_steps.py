@@ -3,10 +3,10 @@
 import pytest
 
 from assay.model.trial import MediumSpec
-from assay.report.analysis import Gathered, gather, judge
+from assay.report.analysis import RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
-from assay.report.page import page_of
+from assay.report.page import run_page
 from assay.stats.decision import Verdict
 from tests.builders import a_plan, a_trial
 from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
@@ -16,7 +16,7 @@ WORKLOADS = ("triangles", "mutual-friends", "components")
 
 
 def steps_of(*decisions, **plan):
-    return next_steps(Gathered(a_plan().model_copy(update=plan), [], [], []), decisions)
+    return next_steps(RunData(a_plan().model_copy(update=plan), [], [], []), decisions)
 
 
 def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
@@ -79,13 +79,13 @@ def test_the_page_and_the_text_have_the_commands(tmp_path, monkeypatch):
     monkeypatch.setenv("ASSAY_COMMAND", "./assay")
     plan, records = made_run(made_trials(WORKLOADS, repetitions=3), times={"hdd": 60.0, "ssd": 55.0})
     folder = write_run("runs/first one", plan.model_copy(update={"options": ("--only", "cache=cold")}), records)
-    html = page_of(gather(folder), judge(plan, records))
+    html = run_page(read_run(folder), analyse(plan, records))
     assert "file was not kept with this run" in html
     folder.keep_experiment("experiment: test\n")
-    html, text = page_of(run := gather(folder), judged := judge(plan, records)), markdown(run, judged)
-    assert {one.verdict for one in judged.decisions} == {Verdict.NOT_KNOWN_YET}
+    html, text = run_page(run := read_run(folder), analysis := analyse(plan, records)), markdown(run, analysis)
+    assert {one.verdict for one in analysis.decisions} == {Verdict.NOT_KNOWN_YET}
     more = "./assay run 'runs/first one/experiment.yaml' --out 'runs/first one' --resume --only cache=cold --for "
-    (step,) = next_steps(run, judged.decisions)
+    (step,) = next_steps(run, analysis.decisions)
     for words in (more, step.words):
         assert words in html.replace("&#39;", "'")
         assert words in text

@@ -10,13 +10,12 @@ from assay import report
 from assay.model.doubt import DOUBTS, Outcome
 from assay.model.record import Status
 from assay.record.folder import Damaged
-from assay.report.analysis import judge
-from assay.report.page import page
+from assay.report.analysis import analyse
 from assay.report.terminal import print_report
 from assay.report.values import trial_values
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
-from tests.report.made_runs import made_run, made_trials
+from tests.report.made_runs import made_run, made_trials, page
 
 RECORDS = [a_record(a_trial(1), elapsed_s=12.34), a_record(a_trial(2, medium="memory"), elapsed_s=6.17)]
 PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
@@ -25,7 +24,7 @@ PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
 def table_text(records):
     console = Console(record=True, width=140, file=None, quiet=False, force_terminal=False)
     with console.capture() as captured:
-        print_report("demo", records, judge(PLAN, records), console)
+        print_report("demo", records, analyse(PLAN, records), console)
     return captured.get()
 
 
@@ -64,11 +63,11 @@ def test_wrong_outputs_are_shown_marked_and_counted_as_left_out():
     records = [
         a_record(one.trial, elapsed_s=1, outcome=Outcome.FAIL) if one.trial.id in bad else one for one in records
     ]
-    html, judged = page(plan, records, []), judge(plan, records)
+    html, analysis = page(plan, records, []), analyse(plan, records)
     assert html.count('<path class="wrong"') == 2
     assert "4 of 6, 2 wrong" in html
     assert "wrong-outputs" in html
-    assert [one.trials for one in judged.decisions[0].placements] == [6, 4]
+    assert [one.trials for one in analysis.decisions[0].placements] == [6, 4]
     values = list(trial_values(records))
     assert [one["trial"] for one in values if not one["counts"]] == bad
 
@@ -79,7 +78,7 @@ def test_where_all_outputs_of_a_level_are_wrong_nothing_wins():
         a_record(one.trial, elapsed_s=1, outcome=Outcome.FAIL) if one.trial.placement.name == "ssd" else one
         for one in records
     ]
-    (one,) = judge(plan, records).answers
+    (one,) = analyse(plan, records).answers
     assert one.notes[0] == "No trial on ssd counts: they failed, or their outputs are wrong."
     assert one.verdict == "not known yet"
     assert one.notes[0] in page(plan, records, [])

@@ -8,20 +8,19 @@ import click
 from rich.console import Console
 
 from assay.cli.context import FORMS, UserPath, open_console
-from assay.cli.report import Form, emit, find_browser, json_lines, print_page, uncollected
+from assay.cli.report import Form, emit, find_browser, json_lines, uncollected, write_page
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
-from assay.report.analysis import gather
-from assay.report.compare_page import beside_markdown, beside_page
-from assay.report.compare_runs import put_beside, side_values
-from assay.report.compare_text import print_beside
+from assay.report.analysis import analyse, read_run
+from assay.report.compare_runs import compare_runs, compared_values
+from assay.report.compare_views import comparison_markdown, comparison_page, print_comparison
 from assay.report.values import csv_lines
 
 PAGE = Path("comparison.html")
 
 
 @uncollected()
-def compare_runs(folders: Sequence[Path], form: Form | None, out: Path | None, console: Console) -> int:
+def report_comparison(folders: Sequence[Path], form: Form | None, out: Path | None, console: Console) -> int:
     """Print the runs side by side and write the page, or write one form; 0.
 
     Raises BadInputError where a folder is no run or is named twice, or PDF can't be had.
@@ -31,23 +30,16 @@ def compare_runs(folders: Sequence[Path], form: Form | None, out: Path | None, c
     if form == "json":
         emit(_json_lines(dict(zip(names, folders, strict=True))), out)
         return 0
-    runs = {name: gather(RunFolder(folder), close=False) for name, folder in zip(names, folders, strict=True)}
-    beside = put_beside(runs)
+    runs = {name: read_run(RunFolder(folder), details=False) for name, folder in zip(names, folders, strict=True)}
+    compared = compare_runs(runs)
     if form == "csv":
-        emit(csv_lines([side_values(side) for side in beside.sides]), out)
-        return 0
-    if form == "md":
-        emit(iter([beside_markdown(beside)]), out)
-        return 0
-    page = beside_page(beside)
-    target = out or PAGE.with_suffix(f".{form or 'html'}")
-    if form is None:
-        print_beside(beside, console)
-    if form == "pdf":
-        print_page(page, target, browser)
+        emit(csv_lines([compared_values(row) for row in compared.rows]), out)
+    elif form == "md":
+        emit(iter([comparison_markdown(compared)]), out)
     else:
-        target.write_text(page)
-    console.print(f"page: {target}", highlight=False, soft_wrap=True)
+        if form is None:
+            print_comparison(compared, console)
+        write_page(comparison_page(compared), out or PAGE.with_suffix(f".{form or 'html'}"), browser, console)
     return 0
 
 
@@ -70,7 +62,8 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
     yield "{"
     for place, (name, folder) in enumerate(folders.items()):
         yield f"{',' if place else ''}{json.dumps(name)}:"
-        yield from json_lines(RunFolder(folder))
+        run = read_run(RunFolder(folder), details=False)
+        yield from json_lines(run, analyse(run.plan, run.records))
     yield "}"
 
 
@@ -89,4 +82,4 @@ def compare(folders: tuple[Path, ...], form: Form | None, out: Path | None) -> i
     \b
     Example:  assay compare runs/laptop runs/server
     """
-    return compare_runs(folders, form, out, open_console())
+    return report_comparison(folders, form, out, open_console())

@@ -16,15 +16,13 @@ import click
 from rich.console import Console
 
 from assay.cli.context import FORMS, UserPath, open_console
-from assay.model.doubt import Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
-from assay.model.record import Record
-from assay.record.folder import Damaged, RunFolder
-from assay.report.analysis import Gathered, gather, judge
+from assay.record.folder import RunFolder
+from assay.report.analysis import RunAnalysis, RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
-from assay.report.page import page_of
+from assay.report.page import run_page
 from assay.report.terminal import print_report
 from assay.report.values import (
     combination_values,
@@ -102,24 +100,23 @@ Rows = Literal["combinations", "trials", "placements", "parts"]
 @uncollected()
 def report_run(folder: Path, console: Console) -> int:
     """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run."""
-    run = gather(RunFolder(folder))
-    judged = judge(run.plan, run.records)
+    run = read_run(RunFolder(folder))
+    analysis = analyse(run.plan, run.records)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
-    print_report(title, run.records, judged, console)
-    for one in run.damaged[:MOST_DAMAGED]:
-        console.print(f"left out: {one.folder}: {one.reason}", style="red", highlight=False, markup=False)
+    print_report(title, run.records, analysis, console)
+    left_out = [f"{one.folder}: {one.reason}" for one in run.damaged[:MOST_DAMAGED]]
     if len(run.damaged) > MOST_DAMAGED:
-        console.print(f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", style="red", highlight=False)
-    for section in judged.sections.values():
+        left_out.append(f"{len(run.damaged) - MOST_DAMAGED} more record folders")
+    for line in left_out:
+        console.print(f"left out: {line}", style="red", highlight=False, markup=False)
+    for section in analysis.sections.values():
         console.print(section.text(), highlight=False, markup=False, soft_wrap=True)
-    target = folder / "report.html"
-    target.write_text(page_of(run, judged))
-    console.print(f"page: {target}", highlight=False, soft_wrap=True)
-    for step in next_steps(run, judged.decisions):
+    write_page(run_page(run, analysis), folder / "report.html", "", console)
+    for step in next_steps(run, analysis.decisions):
         console.print(f"Next: {step.words}{':' if step.command else '.'}", highlight=False, markup=False)
         if step.command:
             console.print(f"  {step.command}", highlight=False, markup=False, soft_wrap=True)
-    return _code(run)
+    return exit_code(run)
 
 
 @uncollected()
@@ -130,40 +127,41 @@ def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console
     BadInputError when the folder is no run or PDF can't be had.
     """
     browser = find_browser() if form == "pdf" else ""
+    run = read_run(RunFolder(folder), details=form not in {"csv", "json"})
+    analysis = analyse(run.plan, run.records)
     if form == "json":
-        emit(json_lines(RunFolder(folder)), out)
-        return exit_code(folder)
-    run = gather(RunFolder(folder), close=form != "csv")
-    if form == "csv":
-        emit(csv_of(run, rows), out)
-        return _code(run)
-    judged = judge(run.plan, run.records)
-    if form == "md":
-        emit(iter([markdown(run, judged)]), out)
-        return _code(run)
-    target = out or folder / f"report.{form}"
-    if form == "pdf":
-        print_page(page_of(run, judged), target, browser)
+        emit(json_lines(run, analysis), out)
+    elif form == "csv":
+        emit(csv_of(run, analysis, rows), out)
+    elif form == "md":
+        emit(iter([markdown(run, analysis)]), out)
     else:
-        target.write_text(page_of(run, judged))
+        write_page(run_page(run, analysis), out or folder / f"report.{form}", browser, console)
+    return exit_code(run)
+
+
+def write_page(html: str, target: Path, browser: str, console: Console) -> None:
+    """Write a page, as PDF where there is a browser for it, and say where it is."""
+    if browser:
+        print_page(html, target, browser)
+    else:
+        target.write_text(html)
     console.print(f"page: {target}", highlight=False, soft_wrap=True)
-    return _code(run)
 
 
-def csv_of(run: Gathered, rows: Rows) -> Iterator[str]:
+def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
     """One line per combination or trial, with what its jobs took of energy; per placement; or per job and phase."""
-    judged = judge(run.plan, run.records)
     if rows == "placements":
-        return csv_lines([line for one in judged.decisions for line in placement_values(one)])
+        return csv_lines([line for one in analysis.decisions for line in placement_values(one)])
     if rows == "parts":
-        told = zip(judged.breakdowns, judged.decisions, strict=True)
+        told = zip(analysis.breakdowns, analysis.decisions, strict=True)
         return csv_lines([line for one, decision in told for line in part_values(one, decision.factor)])
     known = efficiencies(run)
     if rows == "trials":
         trials = zip(run.records, trial_values(run.records), strict=True)
         return csv_lines([{**values, **energy_values([known.get(record.trial.id)])} for record, values in trials])
-    energies = row_energies(judged.rows, run.records, known)
-    return csv_lines([{**combination_values(row), **own} for row, own in zip(judged.rows, energies, strict=True)])
+    energies = row_energies(analysis.rows, run.records, known)
+    return csv_lines([{**combination_values(row), **own} for row, own in zip(analysis.rows, energies, strict=True)])
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:
@@ -177,46 +175,29 @@ def emit(lines: Iterator[str], out: Path | None) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def json_lines(run: RunFolder) -> Iterator[str]:
+def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     """One JSON document in lines, a record at a time: a large run does not fit into memory at once.
 
     `energy` is what follows from each record's figures, by trial.
     """
-    plan = run.plan()
-    damaged: list[Damaged] = []
     energies: list[str] = []
-    yield f'{{"plan": {plan.model_dump_json()},\n"records": ['
-    before = ""
-    for one in run.each(plan):
-        if isinstance(one, Record):
-            yield f"{before}{one.model_dump_json()}"
-            before = ","
-            energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(energy_json(one))}")
-        else:
-            damaged.append(one)
-    left_out = [{"folder": str(one.folder), "reason": one.reason} for one in damaged]
-    readable = gather(run, close=False)
-    judged = judge(plan, readable.records)
-    parts = {"decisions": judged.decisions, "breakdowns": judged.breakdowns, "other_comparisons": judged.others}
+    yield f'{{"plan": {run.plan.model_dump_json()},\n"records": ['
+    for place, one in enumerate(run.whole_records()):
+        yield f"{',' if place else ''}{one.model_dump_json()}"
+        energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(energy_json(one))}")
+    left_out = [{"folder": str(one.folder), "reason": one.reason} for one in run.damaged]
+    parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
     worked_out = "".join(
         f',\n"{name}": [{",".join(one.model_dump_json() for one in own)}]' for name, own in parts.items()
     )
-    sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in judged.sections.items())
+    sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
     energy = ",\n".join(energies)
     yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{worked_out}{sections}}}'
 
 
-def exit_code(folder: Path) -> int:
-    """0 when every planned trial has a readable record and all verdicts pass."""
-    run = RunFolder(folder)
-    plan = run.plan()
-    records, damaged = run.records(plan, outlines=True)
-    return _code(Gathered(plan, records, damaged, ()))
-
-
-def _code(run: Gathered) -> int:
-    whole = len(run.records) == len(run.plan.trials) and not run.damaged
-    return 0 if whole and all(record.outcome is Outcome.PASS for record in run.records) else FAILED
+def exit_code(run: RunData) -> int:
+    """0 when every planned trial has a readable record and all its checks pass."""
+    return 0 if run.passed else FAILED
 
 
 @click.command()

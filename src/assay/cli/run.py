@@ -14,7 +14,7 @@ from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import OUT_HELP, Duration, UserPath, find_installation, open_console
-from assay.cli.report import exit_code, report_run
+from assay.cli.report import report_run
 from assay.host.lease import release_stale
 from assay.host.machine import machine_facts
 from assay.model.doubt import Doubt
@@ -205,9 +205,9 @@ def run_experiment(
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
         _say(console, f"finished trials are kept; continue with: {again}")
         raise
-    report_run(folder.path, console)
+    code = report_run(folder.path, console)
     _say(console, f"Took {duration_text(time.monotonic() - began_s)}.")
-    return exit_code(folder.path)
+    return code
 
 
 def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resume: bool) -> Plan:

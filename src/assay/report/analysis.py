@@ -1,6 +1,6 @@
-"""What a run's trials come to, read and worked out once for all forms of its report."""
+"""A run, read once (RunData) and judged once (RunAnalysis), for all forms of its report."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +78,7 @@ MOST_TRIALS = 12
 """More would make a page that nobody reads to its end, and that a phone opens slowly."""
 
 
-class Closeup(NamedTuple):
+class TrialTables(NamedTuple):
     """One trial with its tables; `unreadable` says which of them could not be read, and why."""
 
     record: Record
@@ -116,7 +116,7 @@ class Closeup(NamedTuple):
         return reasons[0] if reasons else "the record has nothing of it"
 
 
-def chosen(records: Sequence[Record]) -> list[Record]:
+def trials_in_detail(records: Sequence[Record]) -> list[Record]:
     """At most so many trials that count: the first of each combination of factors, then their repetitions."""
     firsts: list[Record] = []
     others: list[Record] = []
@@ -130,7 +130,7 @@ def chosen(records: Sequence[Record]) -> list[Record]:
     return [*firsts, *others][:MOST_TRIALS]
 
 
-def look(run: RunFolder, record: Record) -> Closeup:
+def read_tables(run: RunFolder, record: Record) -> TrialTables:
     """Read a trial's tables; one that is damaged is named and left out."""
     trial = record.trial.id
     found: dict[str, Any] = {}
@@ -144,12 +144,12 @@ def look(run: RunFolder, record: Record) -> Closeup:
             found[name] = read(trial)
         except BadInputError as error:
             unreadable.append(str(error))
-    return Closeup(record, **found, unreadable=tuple(unreadable))
+    return TrialTables(record, **found, unreadable=tuple(unreadable))
 
 
 MOST_ROWS = 150
 MOST_BARS = 60
-MOST_TRIALS_TOLD = 40
+MOST_TRIALS_SHOWN = 40
 MOST_OF_A_KIND = 10
 """Combinations in the table and in charts, trials with their jobs, and doubts of one kind: more is not read."""
 
@@ -189,7 +189,7 @@ def _telling(rows: Sequence[Row]) -> tuple[bool, float, float]:
 
 
 def trials_shown(
-    records: Sequence[Record], close: Collection[str], odd: Collection[str], most: int = MOST_TRIALS_TOLD
+    records: Sequence[Record], close: Collection[str], odd: Collection[str], most: int = MOST_TRIALS_SHOWN
 ) -> list[str]:
     """The ids of at most so many, in their order: those drawn, failed or far off come before all others."""
     ids = [record.trial.id for record in records]
@@ -213,58 +213,72 @@ WHOLE_UP_TO = 200
 """A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
 
 
-class Gathered(NamedTuple):
-    """`records` are all that could be read; `told` those of them that are shown with all that they hold.
+class RunData(NamedTuple):
+    """A run as it was read, once. `records` are all that could be read, `damaged` are the others.
 
-    `folder` is where the run lies, as it was named, and `experiment` its experiment's file, where it was kept.
+    `shown` are whole records of the trials that are shown with all that they hold, `detailed` are the trials that are
+    drawn, with their tables. `folder` is where the run lies, as it was named, and `experiment` its experiment's file,
+    where it was kept.
     """
 
     plan: Plan
     records: Sequence[Record]
     damaged: Sequence[Damaged]
-    told: Sequence[Record]
-    closeups: Sequence[Closeup] = ()
+    shown: Sequence[Record] = ()
+    detailed: Sequence[TrialTables] = ()
     folder: Path | None = None
     experiment: Path | None = None
 
+    @property
+    def passed(self) -> bool:
+        """Whether every planned trial has a readable record and all its checks pass."""
+        whole = len(self.records) == len(self.plan.trials) and not self.damaged
+        return whole and all(record.outcome is Outcome.PASS for record in self.records)
 
-def gather(run: RunFolder, *, close: bool = True) -> Gathered:
-    """Read a run; with `close` the tables of the trials that are drawn, too. Raises BadInputError when it is no run."""
-    plan = run.plan()
-    outlines = len(run.trials()) > WHOLE_UP_TO
-    records, damaged = run.records(plan, outlines=outlines)
-    told, broken = _whole(run, shown_of(records), records, outlines=outlines)
-    lost = {one.folder.name for one in broken}
-    records = [record for record in records if record.trial.id not in lost]
-    whole = {record.trial.id: record for record in told}
-    drawn = [whole[record.trial.id] for record in chosen(records) if record.trial.id in whole] if close else []
-    closeups = [look(run, record) for record in drawn]
-    return Gathered(plan, records, [*damaged, *broken], told, closeups, run.path, run.experiment)
+    def whole_records(self) -> Iterator[Record]:
+        """All records with all that they hold, one at a time: of a large run only outlines are in `records`."""
+        if self.folder is None or len(self.records) + len(self.damaged) <= WHOLE_UP_TO:
+            return iter(self.records)
+        return (one for one in RunFolder(self.folder).each(self.plan) if isinstance(one, Record))
 
 
-def shown_of(records: Sequence[Record]) -> list[str]:
+def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
+    """Read a run; with `details` the tables of the trials that are drawn, too. Raises BadInputError when it is no run.
+
+    Of more than WHOLE_UP_TO trials only outlines are read, and whole records of those that are shown.
+    """
+    plan = folder.plan()
+    outlines = len(folder.trials()) > WHOLE_UP_TO
+    records, damaged = folder.records(plan, outlines=outlines)
+    whole = {record.trial.id: record for record in records}
+    shown = ids_shown(records)
+    if outlines:
+        for trial in shown:
+            try:
+                whole[trial] = folder.record(trial)
+            except BadInputError as error:
+                del whole[trial]
+                damaged.append(Damaged(folder.file(trial, ""), str(error)))
+        records = [record for record in records if record.trial.id in whole]
+    drawn = [one for one in trials_in_detail(records) if one.trial.id in shown] if details else []
+    return RunData(
+        plan,
+        records,
+        damaged,
+        shown=[whole[trial] for trial in shown if trial in whole],
+        detailed=[read_tables(folder, whole[one.trial.id]) for one in drawn],
+        folder=folder.path,
+        experiment=folder.experiment,
+    )
+
+
+def ids_shown(records: Sequence[Record]) -> list[str]:
     """The ids of the trials that are shown with all that they hold."""
     odd = {one.trial for one in outliers(samples(records))}
-    return trials_shown(records, {record.trial.id for record in chosen(records)}, odd)
+    return trials_shown(records, {record.trial.id for record in trials_in_detail(records)}, odd)
 
 
-def _whole(
-    run: RunFolder, ids: Sequence[str], records: Sequence[Record], *, outlines: bool
-) -> tuple[list[Record], list[Damaged]]:
-    """The records of some trials with all that they hold, and those that turn out to be damaged."""
-    if not outlines:
-        wanted = set(ids)
-        return [record for record in records if record.trial.id in wanted], []
-    whole, broken = [], []
-    for trial in ids:
-        try:
-            whole.append(run.record(trial))
-        except BadInputError as error:
-            broken.append(Damaged(run.file(trial, ""), str(error)))
-    return whole, broken
-
-
-class Judged(NamedTuple):
+class RunAnalysis(NamedTuple):
     """All that is said of a run, as data; `answers` are the decisions in words.
 
     `rows` are those of the table, `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors
@@ -280,12 +294,12 @@ class Judged(NamedTuple):
     sections: Mapping[str, SectionView]
 
 
-def judge(plan: Plan, records: Sequence[Record]) -> Judged:
+def analyse(plan: Plan, records: Sequence[Record]) -> RunAnalysis:
     """From all records of a plan that could be read."""
     compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     factor = decided[0].factor if decided else PLACEMENT
-    return Judged(
+    return RunAnalysis(
         rows=summarise(records, compared, plan.prior, plan.placements),
         decisions=decided,
         answers=[answer_of(one, decided) for one in decided],

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
-from assay.report.analysis import Filter, Judged, marks_of
+from assay.report.analysis import Filter, RunAnalysis, marks_of
 from assay.report.answer import interval_text, percent
 from assay.report.words import seconds_text
 from assay.stats.breakdown import Change, JobPart
@@ -26,7 +26,7 @@ class Cell(NamedTuple):
     significant: bool = False
 
 
-class PartLine(NamedTuple):
+class BreakdownRow(NamedTuple):
     """One job or phase on one placement: seconds, how much of it is storage, what is saved of the base's time."""
 
     part: str
@@ -37,20 +37,20 @@ class PartLine(NamedTuple):
     saves: Cell
 
 
-class PartTable(NamedTuple):
+class BreakdownTable(NamedTuple):
     """One decision's parts; `untested` are those that are not tested, as `JobPart` says.
 
     `repeated` is whether any trial of the decision ran twice: else nothing can be tested.
     """
 
     subject: str
-    lines: list[PartLine]
+    lines: list[BreakdownRow]
     untested: list[str]
     repeated: bool
     levels: str
 
 
-class OtherLine(NamedTuple):
+class FactorRow(NamedTuple):
     """One comparison of two levels of a factor beside the placement."""
 
     of: str
@@ -61,11 +61,11 @@ class OtherLine(NamedTuple):
     marks: str
 
 
-def part_tables(judged: Judged, places: Sequence[int], filters: Sequence[Filter]) -> list[PartTable]:
+def breakdown_tables(analysis: RunAnalysis, places: Sequence[int], filters: Sequence[Filter]) -> list[BreakdownTable]:
     """One for each decision at some places, in their order."""
-    shown = [(judged.breakdowns[place], judged.answers[place]) for place in places]
+    shown = [(analysis.breakdowns[place], analysis.answers[place]) for place in places]
     return [
-        PartTable(
+        BreakdownTable(
             subject=answer.subject,
             lines=[line for part in one.parts if part.tested for line in _lines(part)],
             untested=[_untested(part) for part in one.parts if not part.tested],
@@ -76,9 +76,9 @@ def part_tables(judged: Judged, places: Sequence[int], filters: Sequence[Filter]
     ]
 
 
-def _lines(part: JobPart) -> list[PartLine]:
+def _lines(part: JobPart) -> list[BreakdownRow]:
     return [
-        PartLine(
+        BreakdownRow(
             part=part.name,
             kind=part.kind,
             placement=one.placement,
@@ -100,15 +100,15 @@ def _change(one: Change | None) -> Cell:
     return Cell(f"{percent(one.share.value)} ({interval_text(one.share)})", one.share.value, one.significant)
 
 
-def other_lines(
+def factor_rows(
     comparisons: Sequence[Comparison], names: Sequence[str], filters: Sequence[Filter]
-) -> tuple[list[OtherLine], int]:
+) -> tuple[list[FactorRow], int]:
     """The significant first, then by the size of the difference; and how many are left out."""
     ordered = sorted(comparisons, key=lambda one: (not one.significant, -abs(log(one.ratio))))
     return [_other(one, names, filters) for one in ordered[:MOST_OTHERS]], max(0, len(ordered) - MOST_OTHERS)
 
 
-def _other(one: Comparison, names: Sequence[str], filters: Sequence[Filter]) -> OtherLine:
+def _other(one: Comparison, names: Sequence[str], filters: Sequence[Filter]) -> FactorRow:
     others: Mapping[str, str] = dict(one.others)
     told = [
         others[name]
@@ -116,7 +116,7 @@ def _other(one: Comparison, names: Sequence[str], filters: Sequence[Filter]) -> 
         if others.get(name) not in {None, "none", ""}
     ]
     interval = f" ({one.interval.low:.2f} to {one.interval.high:.2f})"
-    return OtherLine(
+    return FactorRow(
         of=", ".join(dict.fromkeys(told)),
         factor=one.factor,
         levels=f"{one.level} / {one.base}",
@@ -135,7 +135,7 @@ MOST_EFFECTS, MOST_LEVELS, MOST_TABLES = 10, 8, 12
 LEAST_SHARE = 0.005
 
 
-class EffectLine(NamedTuple):
+class EffectRow(NamedTuple):
     """One factor, or two together: its share of all variation, and what its levels do."""
 
     name: str
@@ -147,7 +147,7 @@ class EffectTable(NamedTuple):
     """Those within one workload and data set, and what could not be told."""
 
     title: str
-    lines: list[EffectLine]
+    lines: list[EffectRow]
     drift: str
     rest: str
     refused: tuple[str, ...]
@@ -169,7 +169,7 @@ def _table(one: Effects) -> EffectTable:
     return EffectTable(
         title=", ".join(level for name, level in one.within if name != "machine" or level != "A"),
         lines=[
-            EffectLine(" and ".join(each.factors), _percent(each.share), _levels(each.levels))
+            EffectRow(" and ".join(each.factors), _percent(each.share), _levels(each.levels))
             for each in one.effects[:MOST_EFFECTS]
             if each.share >= LEAST_SHARE or len(each.factors) == 1
         ],

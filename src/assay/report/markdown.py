@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from assay.model.doubt import Doubt
-from assay.report.analysis import Closeup, Gathered, Judged, by_kind, rows_shown
+from assay.report.analysis import RunAnalysis, RunData, TrialTables, by_kind, rows_shown
 from assay.report.answer import Answer
 from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
@@ -17,22 +17,22 @@ MOST_OTHERS = 40
 PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
 
 
-def markdown(run: Gathered, judged: Judged) -> str:
+def markdown(run: RunData, analysis: RunAnalysis) -> str:
     """All of it."""
-    rows, doubts = judged.rows, judged.doubts
+    rows, doubts = analysis.rows, analysis.doubts
     told = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
     parts.append("; ".join(part for part in (told.checked, told.missing, told.doubted) if part) + ".")
-    parts += map(_answer, judged.answers)
-    parts.append("\n".join(f"- {escaped(in_words(one))}" for one in judged.others[:MOST_OTHERS]))
+    parts += map(_answer, analysis.answers)
+    parts.append("\n".join(f"- {escaped(in_words(one))}" for one in analysis.others[:MOST_OTHERS]))
     parts += [
         f"Next: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
-        for step in next_steps(run, judged.decisions)
+        for step in next_steps(run, analysis.decisions)
     ]
     parts.append(rows_table(rows))
-    parts += [section.markdown() for section in judged.sections.values()]
-    parts.append(_costs(run.closeups))
+    parts += [section.markdown() for section in analysis.sections.values()]
+    parts.append(_costs(run.detailed))
     parts.append("\n".join(_doubt(*one) for one in by_kind(doubts)))
     parts.append("\n".join(f"- left out: {one.folder.name}: {escaped(one.reason)}" for one in run.damaged))
     return "\n\n".join(part for part in parts if part)
@@ -101,10 +101,10 @@ def _doubt(one: Doubt, others: Sequence[Doubt], rest: int) -> str:
     return f"- **{escaped(one.what)}** (`{one.kind}`){more}: {escaped(one.why)}. Cure: {escaped(one.cure)}."
 
 
-def _costs(closeups: Sequence[Closeup]) -> str:
+def _costs(detailed: Sequence[TrialTables]) -> str:
     """Energy and the probes' own cost of the trials that were looked at, by workload and placement."""
-    grouped: dict[tuple[str, str], list[Closeup]] = {}
-    for one in closeups:
+    grouped: dict[tuple[str, str], list[TrialTables]] = {}
+    for one in detailed:
         if one.record.amounts:
             grouped.setdefault((one.record.trial.workload.name, one.placement), []).append(one)
     if not grouped:

@@ -7,7 +7,7 @@ from math import ceil
 from typing import NamedTuple
 
 from assay.model.medium import kind_of
-from assay.report.analysis import Gathered
+from assay.report.analysis import RunData
 from assay.report.words import duration_text
 from assay.stats.decision import Decision, Verdict
 
@@ -24,7 +24,7 @@ class NextStep(NamedTuple):
     command: str = ""
 
 
-def next_steps(run: Gathered, decisions: Sequence[Decision]) -> list[NextStep]:
+def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     """The most useful first; at least one where anything was decided."""
     steps = []
     undecided = [one for one in decisions if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
@@ -44,7 +44,7 @@ def next_steps(run: Gathered, decisions: Sequence[Decision]) -> list[NextStep]:
     return steps
 
 
-def _repeat(run: Gathered, undecided: Sequence[Decision]) -> NextStep:
+def _repeat(run: RunData, undecided: Sequence[Decision]) -> NextStep:
     seconds = sum(one.more.seconds for one in undecided if one.more)
     what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
     return NextStep(
@@ -52,7 +52,7 @@ def _repeat(run: Gathered, undecided: Sequence[Decision]) -> NextStep:
     )
 
 
-def _go_on(run: Gathered, decisions: Sequence[Decision]) -> NextStep:
+def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     """What follows from the verdicts, where the experiment itself does not say."""
     if any(one.verdict is Verdict.WORTH_IT for one in decisions):
         return NextStep(
@@ -78,17 +78,17 @@ def _go_on(run: Gathered, decisions: Sequence[Decision]) -> NextStep:
     return NextStep(f"To have something to compare with, add another medium{baseline}")
 
 
-def run_command(run: Gathered) -> str:
+def run_command(run: RunData) -> str:
     """The command that makes this run again, in the folder where this one was started; the old one's file is used."""
     return typed("run", _experiment(run), "--out", "runs/again", *run.plan.options)
 
 
-def compare_command(run: Gathered) -> str:
+def compare_command(run: RunData) -> str:
     """The command that puts both side by side."""
     return typed("compare", str(run.folder or "RUN"), "runs/again")
 
 
-def repeat_command(run: Gathered, seconds: float) -> str:
+def repeat_command(run: RunData, seconds: float) -> str:
     """The command that repeats the run's trials until all is decided or about so many seconds are over."""
     minutes = max(LEAST_MINUTES, ceil(MARGIN * seconds / 60))
     given = run.plan.options
@@ -98,7 +98,7 @@ def repeat_command(run: Gathered, seconds: float) -> str:
     )
 
 
-def _experiment(run: Gathered) -> str:
+def _experiment(run: RunData) -> str:
     return str(run.experiment or "EXPERIMENT.yaml")
 
 

@@ -8,33 +8,28 @@ from typing import Any, NamedTuple
 
 from assay.model.naming import bytes_text
 from assay.model.record import Record, Status
-from assay.model.trial import Plan
-from assay.record.folder import Damaged
 from assay.report.analysis import (
     MOST_BARS,
     MOST_TRIALS,
-    Closeup,
     Filter,
-    Gathered,
-    Judged,
+    RunAnalysis,
+    RunData,
     by_kind,
     filters_of,
-    judge,
     label_factors,
     label_of,
     levels_of,
     marks_of,
     rows_shown,
-    shown_of,
 )
 from assay.report.charts.elapsed import Line, elapsed_charts
 from assay.report.charts.phases import PhaseLine, phase_charts
 from assay.report.charts.timeline import MOST_BINS
-from assay.report.factors import effect_tables, other_lines, part_tables
+from assay.report.factors import breakdown_tables, effect_tables, factor_rows
 from assay.report.first_screen import carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
-from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, Comparison, comparisons
-from assay.report.values import PARTS, PHASES, combination_values, csv_lines, trial_values
+from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, DetailGroup, detail_groups
+from assay.report.values import PARTS, PHASES, Value, combination_values, csv_lines, trial_values
 from assay.report.words import (
     base_text,
     counted_text,
@@ -134,22 +129,9 @@ MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
 
 
-def page(
-    plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], closeups: Sequence[Closeup] = (),
-    told: Sequence[Record] | None = None,
-) -> str:  # fmt: skip
-    """The page's HTML. Everything in it comes from the records; `closeups` are the trials that are drawn.
-
-    `told` are whole records of the trials that are shown with all that they hold; without, they are chosen here.
-    """
-    shown = set(shown_of(records))
-    whole = [record for record in records if record.trial.id in shown] if told is None else told
-    return page_of(Gathered(plan, records, damaged, whole, closeups), judge(plan, records))
-
-
-def page_of(run: Gathered, judged: Judged) -> str:
+def run_page(run: RunData, analysis: RunAnalysis) -> str:
     """The page's HTML of a run that was read."""
-    rows, doubts = judged.rows, judged.doubts
+    rows, doubts = analysis.rows, analysis.doubts
     names = varying(rows)
     table = _table(rows, run.records)
     facts = _common_facts(run.records)
@@ -157,23 +139,27 @@ def page_of(run: Gathered, judged: Judged) -> str:
     html = template("page.html.j2").render(
         **table,
         **_why(run, names),
+        name=run.plan.experiment,
         plan=run.plan,
         again=(run_command(run), compare_command(run)),
         kept=run.experiment is not None,
-        screen=first_screen(judged.decisions, judged.answers, table["filters"], seen, doubts),
-        steps=next_steps(run, judged.decisions),
-        part_tables=part_tables(judged, carded(judged.decisions), table["filters"]),
-        other_lines=other_lines(judged.others, names, table["filters"]),
-        alone=[] if judged.decisions else rows[:MOST_ANSWERS],
+        screen=first_screen(analysis.decisions, analysis.answers, table["filters"], seen, doubts),
+        steps=next_steps(run, analysis.decisions),
+        breakdown_tables=breakdown_tables(analysis, carded(analysis.decisions), table["filters"]),
+        factor_rows=factor_rows(analysis.others, names, table["filters"]),
+        alone=[] if analysis.decisions else rows[:MOST_ANSWERS],
         effects=effect_tables(run.records, run.plan.prior),
-        sections=list(judged.sections.values()),
+        sections=list(analysis.sections.values()),
         most_jobs=MOST_JOBS,
-        data=_data(rows, run.records),
+        data=data_of(
+            combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
+            trials=list(trial_values(run.records)) if len(run.records) <= MOST_CARRIED else [],
+        ),
         overview=seen,
         most_details=MOST_DETAILS,
         records=run.records,
-        told=run.told,
-        settings=_settings(run.told),
+        shown=run.shown,
+        settings=_settings(run.shown),
         noise=noise_words([row.comparison.noise for row in rows if row.comparison]),
         damaged=run.damaged,
         doubts=by_kind(doubts),
@@ -213,13 +199,9 @@ def _coded(words: str) -> Any:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped before
 
 
-def _data(rows: Sequence[Row], records: Sequence[Record]) -> str:
-    """CSV texts for the page's script, as JSON that can't end its element; without what is too long to carry."""
-    texts = {}
-    if len(rows) <= MOST_CARRIED:
-        texts["combinations"] = "\n".join(csv_lines([combination_values(row) for row in rows])) + "\n"
-    if len(records) <= MOST_CARRIED:
-        texts["trials"] = "\n".join(csv_lines(list(trial_values(records)))) + "\n"
+def data_of(**tables: Sequence[Mapping[str, Value]]) -> str:
+    """Tables as CSV for the page's script, as JSON that can't end its element; empty ones are left out."""
+    texts = {name: "\n".join(csv_lines(rows)) + "\n" for name, rows in tables.items() if rows}
     return json.dumps(texts).replace("<", "\\u003c")
 
 
@@ -262,9 +244,9 @@ class _Marks(NamedTuple):
         """One trial's."""
         return marks_of(self.filters, record.trial.factors)
 
-    def beside(self, comparison: Comparison) -> str:
+    def of_group(self, group: DetailGroup) -> str:
         """Those of trials that differ in their placement only."""
-        levels = comparison.all[0].closeup.record.trial.factors
+        levels = group.all[0].tables.record.trial.factors
         return marks_of(self.filters, {name: level for name, level in levels.items() if name != PLACEMENT})
 
 
@@ -303,18 +285,18 @@ def times_by_levels(
     return found
 
 
-def _why(run: Gathered, names: Sequence[str]) -> dict[str, Any]:
+def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
     """What some trials show closely."""
     return {
-        "comparisons": comparisons(run.closeups, [name for name in names if name != MACHINE]),
-        "shown": len(run.closeups),
+        "groups": detail_groups(run.detailed, [name for name in names if name != MACHINE]),
+        "detailed": len(run.detailed),
         "finished": sum(record.status is Status.FINISHED for record in run.records),
         "most_trials": MOST_TRIALS,
         "most_bins": MOST_BINS,
         "energy_parts": PARTS,
         "energy_phases": PHASES,
         "bounds": f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",
-        "cost_reason": next((one.reason("own-cost") for one in run.closeups if not one.record.amounts), ""),
+        "cost_reason": next((one.reason("own-cost") for one in run.detailed if not one.record.amounts), ""),
     }
 
 
@@ -329,8 +311,8 @@ class _Settings(NamedTuple):
     differing: Mapping[str, Mapping[str, list[str]]]
 
 
-def _settings(told: Sequence[Record]) -> _Settings:
-    known = [record for record in told if record.settings]
+def _settings(shown: Sequence[Record]) -> _Settings:
+    known = [record for record in shown if record.settings]
     values: dict[str, dict[str, list[str]]] = {}
     for name in sorted({name for record in known for name in record.settings}):
         for record in known:

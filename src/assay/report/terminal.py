@@ -7,9 +7,9 @@ from rich.text import Text
 
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
-from assay.report.analysis import Judged, rows_shown
+from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import Answer, interval_text, percent
-from assay.report.words import base_text, counted_text, ratio_text, seconds_text
+from assay.report.words import base_text, counted_text, ratio_text, say, seconds_text
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
 from assay.stats.summary import Row, varying
@@ -44,39 +44,39 @@ NOTE = (
 )
 
 
-def print_report(title: str, records: Sequence[Record], judged: Judged, console: Console) -> None:
+def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, console: Console) -> None:
     """Title, table, failures, the answers, and the doubts that could change them; the page has all of it."""
-    rows = judged.rows
+    rows = analysis.rows
     shown = rows_shown(rows, MOST_LINES)
     console.print(title, style="bold", highlight=False)
     for line in table_lines(shown, console.width):
         console.print(line, highlight=False, soft_wrap=True)
     if len(shown) < len(rows):
         left = f"{len(shown)} of {len(rows)} combinations, those that failed or differ most; --format csv has them all."
-        _say(console, left, "dim")
-    _say(console, NOTE.format(base=base_text(rows)), "dim")
+        say(console, left, "dim")
+    say(console, NOTE.format(base=base_text(rows)), "dim")
     wrong = list(_wrong(records))
     for words, colour in wrong[:MOST_FAILURES]:
-        _say(console, words, colour)
+        say(console, words, colour)
     if len(wrong) > MOST_FAILURES:
-        _say(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
-    print_answers(judged, console)
+        say(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
+    print_answers(analysis, console)
     verified = sum(record.outcome is Outcome.PASS for record in records)
     if records:
         whole = "All outputs verified" if verified == len(records) else "Outputs verified"
-        _say(console, f"{whole} ({verified} of {len(records)} trials).")
-    alike = decisive(judged.doubts)
+        say(console, f"{whole} ({verified} of {len(records)} trials).")
+    alike = decisive(analysis.doubts)
     for doubt, count in alike[:MOST_DOUBTS]:
         more = f" (and {count - 1} more like it)" if count > 1 else ""
         console.print(_doubt_text(f"{doubt.what}{more}."), highlight=False)
-    if rest := len(judged.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
-        _say(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
+    if rest := len(analysis.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
+        say(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
 
 
-def print_answers(judged: Judged, console: Console) -> None:
+def print_answers(analysis: RunAnalysis, console: Console) -> None:
     """Each answer with its lines and notes, and where there are few of them what storage costs in each part."""
-    answers = judged.answers
-    for one, breakdown, decision in zip(answers[:MOST_ANSWERS], judged.breakdowns, judged.decisions, strict=False):
+    answers = analysis.answers
+    for one, breakdown, decision in zip(answers[:MOST_ANSWERS], analysis.breakdowns, analysis.decisions, strict=False):
         console.print()
         headline = Text(f"{one.subject}: ", style="bold")
         headline.append(one.headline, VERDICTS[one.verdict])
@@ -84,12 +84,12 @@ def print_answers(judged: Judged, console: Console) -> None:
         for line in answer_lines(one, console.width):
             console.print(line, highlight=False, markup=False, soft_wrap=True)
         if len(answers) <= MOST_BROKEN_DOWN:
-            for line in part_lines(breakdown, decision, console.width):
+            for line in breakdown_lines(breakdown, decision, console.width):
                 console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
         for note in one.notes:
-            _say(console, note)
+            say(console, note)
     if len(answers) > MOST_ANSWERS:
-        _say(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
+        say(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
     console.print()
 
 
@@ -106,7 +106,7 @@ def answer_lines(answer: Answer, width: int) -> Iterator[str]:
             yield from _wrapped(line.words, width, 2 * GAP)
 
 
-def part_lines(breakdown: Breakdown, decision: Decision, width: int) -> Iterator[str]:
+def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Iterator[str]:
     """Jobs and phases: the base's time with the share that storage costs, the best placement's with what it saves."""
     base = decision.placements[0].placement if decision.placements else ""
     best = decision.best if decision.best != base else next((p.placement for p in decision.placements[1:]), "")
@@ -232,7 +232,3 @@ def _doubt_text(words: str) -> Text:
     text = Text("Doubt: ", style="yellow")
     text.append(words, "default")
     return text
-
-
-def _say(console: Console, words: str, style: str | None = None) -> None:
-    console.print(words, style=style, highlight=False, markup=False)

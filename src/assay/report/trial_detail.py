@@ -6,7 +6,7 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.model.record import Part, Record
-from assay.report.analysis import Closeup
+from assay.report.analysis import TrialTables
 from assay.report.charts.accesses import AccessLine, Flow, UseLine, access_lines, flow_picture, flows, use_lines
 from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import KINDS, JobPath, job_paths, path_bars
@@ -67,10 +67,10 @@ TOO_SHORT = 4
 """A trial so many times shorter than the longest beside it gets a time axis of its own: it could not be read."""
 
 
-class Seen(NamedTuple):
+class TrialDetail(NamedTuple):
     """One trial, drawn and told. `own_scale` says that its time axis is not that of the trials beside it."""
 
-    closeup: Closeup
+    tables: TrialTables
     name: str
     timeline: str
     own_scale: bool
@@ -83,17 +83,17 @@ class Seen(NamedTuple):
     missing: tuple[str, ...]
 
 
-class Comparison(NamedTuple):
+class DetailGroup(NamedTuple):
     """Trials that differ in their placement only; `others` are their repetitions."""
 
     title: str
     path_bars: str
     power_boxes: str
-    firsts: list[Seen]
-    others: list[Seen]
+    firsts: list[TrialDetail]
+    others: list[TrialDetail]
 
     @property
-    def all(self) -> list[Seen]:
+    def all(self) -> list[TrialDetail]:
         """Those of each placement, and their repetitions."""
         return [*self.firsts, *self.others]
 
@@ -113,50 +113,48 @@ class Comparison(NamedTuple):
         return any(one.energy.components for one in self.all)
 
 
-def comparisons(closeups: Sequence[Closeup], names: Sequence[str]) -> list[Comparison]:
+def detail_groups(detailed: Sequence[TrialTables], names: Sequence[str]) -> list[DetailGroup]:
     """One for each combination of factors but the placement, in the order of the trials.
 
     `names` are the factors to tell.
     """
-    grouped: dict[tuple[tuple[str, str], ...], list[Closeup]] = {}
-    for closeup in closeups:
-        grouped.setdefault(_kind(closeup.record), []).append(closeup)
-    return [_comparison(dict(kind), own, names) for kind, own in grouped.items()]
+    grouped: dict[tuple[tuple[str, str], ...], list[TrialTables]] = {}
+    for tables in detailed:
+        grouped.setdefault(_kind(tables.record), []).append(tables)
+    return [_group(dict(kind), own, names) for kind, own in grouped.items()]
 
 
 def _kind(record: Record) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, value) for name, value in record.trial.factors.items() if name != "placement"))
 
 
-def _comparison(factors: Mapping[str, str], closeups: Sequence[Closeup], names: Sequence[str]) -> Comparison:
-    energies = {closeup.record.trial.id: energy_of(closeup) for closeup in closeups}
-    scale = scale_of(closeups)._replace(watts=most_watts(energy.power for energy in energies.values()))
-    found = {
-        closeup.record.trial.id: flows(closeup.signature, closeup.record) for closeup in closeups if closeup.signature
-    }
+def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: Sequence[str]) -> DetailGroup:
+    energies = {tables.record.trial.id: energy_of(tables) for tables in detailed}
+    scale = scale_of(detailed)._replace(watts=most_watts(energy.power for energy in energies.values()))
+    found = {tables.record.trial.id: flows(tables.signature, tables.record) for tables in detailed if tables.signature}
     most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
-    ordered = sorted(closeups, key=lambda one: (one.placement, one.record.trial.id))
+    ordered = sorted(detailed, key=lambda one: (one.placement, one.record.trial.id))
     names_of = _names(ordered)
     seen = [
-        _seen(
+        _detail(
             one, names_of[one.record.trial.id], scale, found.get(one.record.trial.id, []), most_bytes,
             energies[one.record.trial.id],
         )
         for one in ordered
     ]  # fmt: skip
-    firsts = list({one.closeup.placement: one for one in reversed(seen)}.values())[::-1]
-    return Comparison(
+    firsts = list({one.tables.placement: one for one in reversed(seen)}.values())[::-1]
+    return DetailGroup(
         title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
-        path_bars=path_bars([(one.name, one.closeup, one.paths) for one in seen]),
+        path_bars=path_bars([(one.name, one.tables, one.paths) for one in seen]),
         power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
         firsts=firsts,
         others=[one for one in seen if one not in firsts],
     )
 
 
-def _names(closeups: Sequence[Closeup]) -> dict[str, str]:
+def _names(detailed: Sequence[TrialTables]) -> dict[str, str]:
     """What each trial is called beside the others, by its id: as little as tells them apart."""
-    trials = [one.record.trial for one in closeups]
+    trials = [one.record.trial for one in detailed]
     placements = Counter(trial.placement.name for trial in trials)
     turns = Counter((trial.placement.name, trial.repetition) for trial in trials)
     names = {}
@@ -169,24 +167,24 @@ def _names(closeups: Sequence[Closeup]) -> dict[str, str]:
     return names
 
 
-def _seen(
-    closeup: Closeup, name: str, scale: Scale, own_flows: Sequence[Flow], most_bytes: float, energy: TrialEnergy
-) -> Seen:
-    record, span = closeup.record, closeup.run
+def _detail(
+    tables: TrialTables, name: str, scale: Scale, own_flows: Sequence[Flow], most_bytes: float, energy: TrialEnergy
+) -> TrialDetail:
+    record, span = tables.record, tables.run
     own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
     if own_scale:
-        scale = scale._replace(length_ms=scale_of([closeup]).length_ms)
-    signature = closeup.signature
-    return Seen(
-        closeup=closeup,
+        scale = scale._replace(length_ms=scale_of([tables]).length_ms)
+    signature = tables.signature
+    return TrialDetail(
+        tables=tables,
         name=name,
-        timeline=timeline(closeup, scale, energy.power, energy.whole.basis if energy.whole else None),
+        timeline=timeline(tables, scale, energy.power, energy.whole.basis if energy.whole else None),
         own_scale=own_scale,
-        paths=job_paths(closeup),
+        paths=job_paths(tables),
         flow_picture=flow_picture(own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction"),
         accesses=access_lines(signature, record) if signature else [],
         uses=use_lines(signature, record) if signature else [],
         energy=energy,
-        cost=cost_of(record, closeup.samples_bytes),
-        missing=(*closeup.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in record.doubts if doubt.instrument)),
+        cost=cost_of(record, tables.samples_bytes),
+        missing=(*tables.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in record.doubts if doubt.instrument)),
     )

@@ -2,14 +2,13 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
 from assay.model.energy import Efficiency, EnergyAccount, Phase, Ranged, Spread
 from assay.model.record import Basis, Part, Phases, Record, Sample
-from assay.record.folder import RunFolder
-from assay.report.analysis import WHOLE_UP_TO, Closeup, Gathered, levels_of
+from assay.report.analysis import RunData, TrialTables, levels_of
 from assay.report.words import significant_text
 from assay.stats.breakdown import Breakdown
 from assay.stats.decision import Decision, Estimate
@@ -209,16 +208,16 @@ class TrialEnergy(NamedTuple):
     spreads: Mapping[str, Spread]
 
 
-def energy_of(closeup: Closeup) -> TrialEnergy:
+def energy_of(tables: TrialTables) -> TrialEnergy:
     """By the default model of power, where nothing measured."""
-    account = energy_account(closeup.record, _samples(closeup))
+    account = energy_account(tables.record, _samples(tables))
     whole = efficiency(account)
     return TrialEnergy(
         components=_components(account, whole),
         whole=whole,
-        phases=phase_efficiency(by_phase(account, closeup.attempts)),
+        phases=phase_efficiency(by_phase(account, tables.attempts)),
         missing=account.missing,
-        power=power_over_time(account, closeup.run) if closeup.run is not None else {},
+        power=power_over_time(account, tables.run) if tables.run is not None else {},
         spreads=node_spreads(account),
     )
 
@@ -259,12 +258,9 @@ def _ranged(values: Mapping[str, Value], name: str, unit: str) -> Ranged:
     return Ranged.model_validate({"value": value, "low": low, "high": high})
 
 
-def efficiencies(run: Gathered) -> dict[str, Efficiency | None]:
-    """What each trial's jobs took, by trial; of a run whose outlines alone were read, from its records once more."""
-    records: Iterable[object] = run.records
-    if run.folder is not None and len(run.records) + len(run.damaged) > WHOLE_UP_TO:
-        records = RunFolder(run.folder).each(run.plan)
-    return {record.trial.id: efficiency(energy_account(record)) for record in records if isinstance(record, Record)}
+def efficiencies(run: RunData) -> dict[str, Efficiency | None]:
+    """What each trial's jobs took, by trial."""
+    return {record.trial.id: efficiency(energy_account(record)) for record in run.whole_records()}
 
 
 def row_energies(
@@ -312,8 +308,8 @@ def _jobs_share(parts: Mapping[Part, Ranged], whole: Efficiency | None) -> float
     return sum(own) / whole.energy_j.value if own and whole and whole.energy_j.value else None
 
 
-def _samples(closeup: Closeup) -> Iterator[Sample]:
-    for (probe, series), points in closeup.series.items():
+def _samples(tables: TrialTables) -> Iterator[Sample]:
+    for (probe, series), points in tables.series.items():
         if probe in _PROBES or (probe, series) in _SERIES or series.endswith("/busy_percent"):
             for time_ms, value in zip(points.times_ms, points.values, strict=True):
                 yield Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from math import floor, log10
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.stats.summary import Row
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -58,6 +61,11 @@ def significant_text(value: float | None) -> str:
     # Asked again: what is rounded up to the next power of ten has one place less (0.0996 is 0.10).
     places = 1 - floor(log10(abs(rounded)))
     return f"{rounded:,.{max(0, places)}f}"
+
+
+def say(console: "Console", words: str, style: str | None = None) -> None:
+    """One sentence on a terminal, broken at its width; a name in it never controls the terminal."""
+    console.print(words, style=style, highlight=False, markup=False)
 
 
 GAP = "  "

@@ -6,11 +6,11 @@ from html import unescape
 import pytest
 
 from assay.model.trial import Plan, SettingsSpec
-from assay.report.page import page
 from assay_extras.studies.comparison import compare
 from assay_extras.studies.view import STUDY_CLASSES, TWO_TESTS, study_view
 from tests.builders import a_plan, a_record
 from tests.extras.studies.builders import a_graph_trial, a_rate_trial, a_sort_trial, thrice
+from tests.report.made_runs import page
 
 HDD, SSD2 = (3.0, 60.0, 80.0, 70.0), (3.0, 15.0, 120.0, 50.0)
 

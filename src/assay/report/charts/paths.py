@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.model.record import JobRecord
 from assay.model.task import PathKind, Skew, TaskPhases
-from assay.report.analysis import Closeup
+from assay.report.analysis import TrialTables
 from assay.report.charts.drawing import (
     BLUE,
     EDGE,
@@ -66,27 +66,27 @@ class JobPath(NamedTuple):
     time_skew: Skew | None
 
 
-def job_paths(closeup: Closeup) -> list[JobPath]:
+def job_paths(tables: TrialTables) -> list[JobPath]:
     """Of each of the run's jobs."""
-    skews = {(skew.job, skew.measure): skew for skew in reducer_skew(closeup.attempts)}
+    skews = {(skew.job, skew.measure): skew for skew in reducer_skew(tables.attempts)}
     return [
         JobPath(
             job=job,
-            seconds=_seconds(job, closeup),
-            **_passes([one for one in closeup.phases if one.job == job.id]),
+            seconds=_seconds(job, tables),
+            **_passes([one for one in tables.phases if one.job == job.id]),
             bytes_skew=skews.get((job.id, "shuffled_bytes")),
             time_skew=skews.get((job.id, "reduce_s")),
         )
-        for job in closeup.record.jobs
+        for job in tables.record.jobs
     ]
 
 
-def path_bars(trials: Sequence[tuple[str, Closeup, Sequence[JobPath]]]) -> str:
+def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> str:
     """A bar for each trial: its jobs' paths added up by kind, and the run's time outside its jobs; empty without any.
 
     The bars are as long as the run's step took.
     """
-    rows = [(name, _added(closeup, paths)) for name, closeup, paths in trials]
+    rows = [(name, _added(tables, paths)) for name, tables, paths in trials]
     most_s = max((sum(seconds.values()) for _, seconds in rows), default=0.0)
     if not most_s:
         return ""
@@ -101,8 +101,8 @@ def path_bars(trials: Sequence[tuple[str, Closeup, Sequence[JobPath]]]) -> str:
     return figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
 
 
-def _seconds(job: JobRecord, closeup: Closeup) -> dict[str, float]:
-    parts = critical_path(job, closeup.attempts, closeup.phases).parts
+def _seconds(job: JobRecord, tables: TrialTables) -> dict[str, float]:
+    parts = critical_path(job, tables.attempts, tables.phases).parts
     found = {kind: sum(part.seconds for part in parts if part.kind in kinds) for kind, (kinds, _) in KINDS.items()}
     return {kind: seconds for kind, seconds in found.items() if seconds}
 
@@ -117,10 +117,10 @@ def _passes(phases: Sequence[TaskPhases]) -> dict[str, int | None]:
     }
 
 
-def _added(closeup: Closeup, paths: Sequence[JobPath]) -> dict[str, float]:
+def _added(tables: TrialTables, paths: Sequence[JobPath]) -> dict[str, float]:
     """By kind over all jobs; what is left of the step is the workload's own time, and the client's."""
     found = {kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in KINDS}
-    step_s = sum(step.seconds for step in closeup.record.steps if step.name == "run")
+    step_s = sum(step.seconds for step in tables.record.steps if step.name == "run")
     return {**found, OUTSIDE: max(0.0, step_s - sum(found.values()))}
 
 

@@ -8,7 +8,7 @@ from assay.model.energy import Span
 from assay.model.medium import kind_of
 from assay.model.record import Basis
 from assay.model.signature import AccessPhase
-from assay.report.analysis import Closeup
+from assay.report.analysis import TrialTables
 from assay.report.charts.drawing import (
     BLUE,
     EDGE,
@@ -57,18 +57,18 @@ class Scale(NamedTuple):
     watts: float = 1.0
 
 
-def scale_of(closeups: Sequence[Closeup]) -> Scale:
+def scale_of(detailed: Sequence[TrialTables]) -> Scale:
     """Such that the longest, fastest and widest of some trials fits; those without a run part do not count."""
-    spans = [(closeup, closeup.run) for closeup in closeups]
-    runs = [(closeup, span) for closeup, span in spans if span is not None]
+    spans = [(tables, tables.run) for tables in detailed]
+    runs = [(tables, span) for tables, span in spans if span is not None]
     rates = [
         float(own.values.max(initial=0.0))
-        for closeup, span in runs
-        for (probe, series), points in closeup.series.items()
+        for tables, span in runs
+        for (probe, series), points in tables.series.items()
         if probe == "disk" and series.endswith(("/read_mb_s", "/write_mb_s"))
         for own in [within(sampled(*points), span)]
     ]
-    tasks = [_all_tasks(closeup, span) for closeup, span in runs]
+    tasks = [_all_tasks(tables, span) for tables, span in runs]
     return Scale(
         length_ms=max((span.end_ms - span.begin_ms for _, span in runs), default=1),
         mb_s=round_up(max(rates, default=0.0)),
@@ -82,9 +82,9 @@ def most_watts(powers: Iterable[Power]) -> float:
     return round_up(float(max(most, default=0.0)))
 
 
-def _all_tasks(closeup: Closeup, span: Span) -> float:
+def _all_tasks(tables: TrialTables, span: Span) -> float:
     """The most that ran at once."""
-    running = [within(pieces, span).values for pieces in running_tasks(closeup.attempts).values()]
+    running = [within(pieces, span).values for pieces in running_tasks(tables.attempts).values()]
     return float(sum(running).max(initial=0.0)) if running else 0.0  # type: ignore[union-attr]
 
 
@@ -102,24 +102,24 @@ POWER_PX = 60
 POWER_COLOURS = (SLATE, SILVER, BLUE, ORANGE, GREEN, PINK)
 
 
-def timeline(closeup: Closeup, scale: Scale, power: Power | None = None, basis: Basis | None = None) -> str:
+def timeline(tables: TrialTables, scale: Scale, power: Power | None = None, basis: Basis | None = None) -> str:
     """The figure as SVG; empty for a trial without a run part. What is missing is named, never drawn as nothing."""
-    span = closeup.run
-    return _Timeline(closeup, span, scale, power or {}, basis).drawn() if span is not None and span.seconds > 0 else ""
+    span = tables.run
+    return _Timeline(tables, span, scale, power or {}, basis).drawn() if span is not None and span.seconds > 0 else ""
 
 
 class _Timeline:
     """Panels from top to bottom: `_at` is how far down the figure has come."""
 
-    def __init__(self, closeup: Closeup, span: Span, scale: Scale, power: Power, basis: Basis | None) -> None:
-        self._closeup = closeup
+    def __init__(self, tables: TrialTables, span: Span, scale: Scale, power: Power, basis: Basis | None) -> None:
+        self._tables = tables
         self._power = power
         self._basis = basis
         self._span = span
         self._scale = scale
         self._bins = max(1, round(MOST_BINS * (span.end_ms - span.begin_ms) / scale.length_ms))
         self._tasks: dict[AccessPhase, Bins] = {
-            phase: binned(pieces, span, MOST_BINS) for phase, pieces in running_tasks(closeup.attempts).items()
+            phase: binned(pieces, span, MOST_BINS) for phase, pieces in running_tasks(tables.attempts).items()
         }
         self._parts: list[str] = []
         self._at = 0.0
@@ -130,13 +130,13 @@ class _Timeline:
         self._tasks_panel()
         below, top = len(self._parts), self._at
         self._cpu()
-        for medium in self._closeup.record.trial.media:
+        for medium in self._tables.record.trial.media:
             self._medium(medium.name, in_memory=kind_of(medium).in_memory)
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
         self._parts.append(time_at_pointer(self._scale.length_ms / 1000))
-        label = f"{self._closeup.record.trial.id} over time: tasks, processor, media and power"
+        label = f"{self._tables.record.trial.id} over time: tasks, processor, media and power"
         return figure(self._at + 42, self._parts, label, "wide timeline")
 
     def _panel(self, height: float, greatest: float) -> Panel:
@@ -156,7 +156,7 @@ class _Timeline:
     def _jobs(self) -> None:
         """When each job ran, named where its name fits."""
         panel = self._panel(JOB_PX, 1)._replace(top=2)
-        for job in self._closeup.record.jobs:
+        for job in self._tables.record.jobs:
             left, right = panel.x(job.started_ms), panel.x(job.finished_ms)
             box = rect(left, panel.top, max(right - left, 0.5), JOB_PX, PALE, edge=EDGE)
             self._parts.append(box.replace("<rect", f'<rect data-job="{escape(job.name)}"'))
@@ -167,7 +167,7 @@ class _Timeline:
 
     def _tasks_panel(self) -> None:
         if not self._tasks:
-            self._missing("tasks running", self._closeup.reason("job-history"))
+            self._missing("tasks running", self._tables.reason("job-history"))
             return
         panel = self._panel(TASKS_PX, self._scale.tasks)
         legend = [(phase, PHASE_COLOURS[phase]) for phase in PHASE_COLOURS if phase in self._tasks]
@@ -192,11 +192,11 @@ class _Timeline:
         )
 
     def _cpu(self) -> None:
-        cores = self._closeup.record.facts.get("cores", "?")
+        cores = self._tables.record.facts.get("cores", "?")
         name = f"processor, % of all {cores} hardware threads"
         series = self._cpu_series()
         if "user" not in series:
-            self._missing("processor", self._closeup.reason("cpu"))
+            self._missing("processor", self._tables.reason("cpu"))
             return
         panel = self._panel(CPU_PX, 100)
         colours = {**CPU_COLOURS, "steal": STEAL_COLOUR}
@@ -229,9 +229,9 @@ class _Timeline:
     def _cpu_series(self) -> dict[str, Pieces]:
         """By state, only at the times that all of them have."""
         found = {
-            state: within(sampled(*self._closeup.series["cpu", f"{state}_percent"]), self._span)
+            state: within(sampled(*self._tables.series["cpu", f"{state}_percent"]), self._span)
             for state in (*CPU_COLOURS, "steal")
-            if ("cpu", f"{state}_percent") in self._closeup.series
+            if ("cpu", f"{state}_percent") in self._tables.series
         }
         if "steal" in found and found["steal"].values.max(initial=0.0) < STEAL_FROM_PERCENT:
             del found["steal"]
@@ -241,7 +241,7 @@ class _Timeline:
         panel = self._panel(THROUGHPUT_PX, self._scale.mb_s)
         read, written, busy = (self._disk(name, series) for series in ("read_mb_s", "write_mb_s", "busy_percent"))
         if read is None or written is None or busy is None:
-            reason = "it is memory, there is no device" if in_memory else self._closeup.reason("disk", subject=name)
+            reason = "it is memory, there is no device" if in_memory else self._tables.reason("disk", subject=name)
             self._missing(f"{name}: throughput and utilisation", reason)
             return
         self._add(
@@ -283,7 +283,7 @@ class _Timeline:
         self._add(panel, *parts)
 
     def _disk(self, medium: str, series: str) -> Bins | None:
-        points = self._closeup.series.get(("disk", f"{medium}/{series}"))
+        points = self._tables.series.get(("disk", f"{medium}/{series}"))
         bins = None if points is None else binned(sampled(*points), self._span, self._bins)
         return bins if bins is not None and len(bins.mean) else None
 

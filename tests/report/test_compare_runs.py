@@ -1,11 +1,11 @@
-"""Proves that runs stand beside one another with each judged by itself, and that unequal machines are never pooled."""
+"""Proves that runs are compared with each judged by itself, and that unequal machines are never pooled."""
 
 import pytest
 
 from assay.model.trial import SettingsSpec
-from assay.report.analysis import Gathered
-from assay.report.compare_page import beside_markdown, beside_page
-from assay.report.compare_runs import agreements, differing_facts, put_beside, side_values
+from assay.report.analysis import RunData
+from assay.report.compare_runs import agreements, compare_runs, compared_values, differing_facts
+from assay.report.compare_views import comparison_markdown, comparison_page
 from assay.stats.summary import summarise
 from tests.report.made_runs import made_run, made_trials
 
@@ -14,7 +14,7 @@ SLOW = {"hdd": 90.0, "ssd": 99.0, "memory": 50.0}
 
 def a_run(seed=1, facts=None, repetitions=8, **changes):
     plan, records = made_run(made_trials(repetitions=repetitions), seed=seed, facts=facts, **changes)
-    return Gathered(plan, records, [], [])
+    return RunData(plan, records, [], [])
 
 
 @pytest.fixture
@@ -24,22 +24,22 @@ def runs():
 
 
 def test_each_run_keeps_its_own_medians_and_ratios(runs):
-    beside = put_beside(runs)
-    assert len(beside.sides) == 6
-    for side in beside.sides:
-        own = next(row for row in summarise(runs[side.run].records) if row.placement == side.row.placement)
-        assert side.row.elapsed == own.elapsed
-        assert side.row.comparison == own.comparison
+    compared = compare_runs(runs)
+    assert len(compared.rows) == 6
+    for row in compared.rows:
+        own = next(one for one in summarise(runs[row.run].records) if one.placement == row.combination.placement)
+        assert row.combination.elapsed == own.elapsed
+        assert row.combination.comparison == own.comparison
 
 
 def test_only_runs_on_one_machine_are_measured_against_one_another(runs):
-    beside = put_beside(runs)
-    assert beside.machines == {
+    compared = compare_runs(runs)
+    assert compared.machines == {
         "first": ("A (cpu test)",),
         "second": ("A (cpu test)",),
         "elsewhere": ("B (cpu another)",),
     }
-    against = {(side.run, side.row.placement): side.against for side in beside.sides}
+    against = {(row.run, row.combination.placement): row.against for row in compared.rows}
     assert against["second", "ssd"].base == "first"
     assert against["second", "ssd"].pairs == 0
     assert against["first", "ssd"] is None
@@ -47,16 +47,16 @@ def test_only_runs_on_one_machine_are_measured_against_one_another(runs):
 
 
 def test_agreement_and_disagreement_are_told(runs):
-    (same,) = agreements(put_beside({name: runs[name] for name in ("first", "second")}), [])
+    (same,) = agreements(compare_runs({name: runs[name] for name in ("first", "second")}), [])
     assert same.headline.startswith("ssd is faster than hdd in 2 of 2 comparisons (0.6")
-    assert same.significant == "in all"
-    (differ,) = agreements(put_beside(runs), [])
+    assert same.significant == "all"
+    (differ,) = agreements(compare_runs(runs), [])
     assert differ.headline.startswith("the runs disagree: ssd is faster in first, second and slower in elsewhere")
 
 
 def test_the_page_and_the_markdown_say_the_same(runs):
-    beside = put_beside(runs)
-    html, text = beside_page(beside), beside_markdown(beside)
+    compared = compare_runs(runs)
+    html, text = comparison_page(compared), comparison_markdown(compared)
     for part in ("first", "elsewhere", "B (cpu another)", "the runs disagree"):
         assert part in html
         assert part in text
@@ -66,7 +66,7 @@ def test_the_page_and_the_markdown_say_the_same(runs):
 
 
 def test_values_name_run_and_machine(runs):
-    values = [side_values(side) for side in put_beside(runs).sides]
+    values = [compared_values(row) for row in compare_runs(runs).rows]
     assert [(one["run"], one["machine"]) for one in values[:3]] == [
         ("first", "A (cpu test)"), ("second", "A (cpu test)"), ("elsewhere", "B (cpu another)"),
     ]  # fmt: skip
@@ -80,10 +80,10 @@ def test_a_run_of_two_machines_is_two_columns_of_times():
         record if place % 4 < 2 else record.model_copy(update={"facts": {**record.facts, "kernel": "7"}})
         for place, record in enumerate(records)
     ]
-    beside = put_beside({"mixed": Gathered(plan, records, [], []), "whole": a_run(2)})
-    assert [len(names) for names in beside.machines.values()] == [2, 1]
-    assert sum(side.row.trials for side in beside.sides if side.run == "mixed") == 8
-    assert "mixed on" in beside_page(beside)
+    compared = compare_runs({"mixed": RunData(plan, records, [], []), "whole": a_run(2)})
+    assert [len(names) for names in compared.machines.values()] == [2, 1]
+    assert sum(row.combination.trials for row in compared.rows if row.run == "mixed") == 8
+    assert "mixed on" in comparison_page(compared)
 
 
 def with_media(run, **changes):
@@ -105,24 +105,24 @@ def test_other_media_of_the_same_name_are_not_compared_and_that_is_said():
         "two": with_media(a_run(2), kind="emulated", profile="mx"),
         "again": with_media(a_run(3), kind="emulated", profile="evo"),
     }
-    beside = put_beside(runs)
-    against = {(side.run, side.row.placement): side.against for side in beside.sides}
+    compared = compare_runs(runs)
+    against = {(row.run, row.combination.placement): row.against for row in compared.rows}
     assert against["two", "ssd"] is None
     assert against["again", "ssd"].base == "one"
     assert against["two", "hdd"].base == "one"
-    (doubt,) = [one for one in beside.doubts if one.kind == "same-names-for-other-things"]
+    (doubt,) = [one for one in compared.doubts if one.kind == "same-names-for-other-things"]
     assert "medium ssd: profile is evo or mx" in doubt.what
-    (same,) = agreements(beside, [])
+    (same,) = agreements(compared, [])
     assert [where for where, _ in same.details] == ["one", "again"]
-    assert "same-names-for-other-things" in beside_page(beside)
+    assert "same-names-for-other-things" in comparison_page(compared)
 
 
 def test_a_real_drive_that_was_exchanged_between_runs_is_another_medium():
     first, second = ({"medium.ssd.drive": name} for name in ("evo", "mx"))
-    beside = put_beside({"one": a_run(facts=first), "two": a_run(2, second)})
-    assert beside.machines == {"one": ("A",), "two": ("A",)}
-    assert agreements(beside, []) == []
-    (doubt,) = [one for one in beside.doubts if one.kind == "same-names-for-other-things"]
+    compared = compare_runs({"one": a_run(facts=first), "two": a_run(2, second)})
+    assert compared.machines == {"one": ("A",), "two": ("A",)}
+    assert agreements(compared, []) == []
+    (doubt,) = [one for one in compared.doubts if one.kind == "same-names-for-other-things"]
     assert "the drive of ssd is what it was at first or mx" in doubt.what
 
 
@@ -143,7 +143,7 @@ def test_a_real_drive_that_was_exchanged_between_runs_is_another_medium():
 def test_other_data_clusters_and_settings_are_not_compared(what, change):
     plan, records = made_run(made_trials(repetitions=8), seed=2)
     other = [one.model_copy(update={"trial": one.trial.model_copy(update=change(one.trial))}) for one in records]
-    beside = put_beside({"one": a_run(), "two": Gathered(plan, other, [], [])})
-    assert all(side.against is None for side in beside.sides)
-    assert agreements(beside, []) == []
-    assert any(what in one.what for one in beside.doubts)
+    compared = compare_runs({"one": a_run(), "two": RunData(plan, other, [], [])})
+    assert all(row.against is None for row in compared.rows)
+    assert agreements(compared, []) == []
+    assert any(what in one.what for one in compared.doubts)

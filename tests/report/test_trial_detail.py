@@ -12,24 +12,24 @@ from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
 from assay.record.folder import RunFolder
-from assay.report.analysis import MOST_TRIALS, Closeup, chosen, look
+from assay.report.analysis import MOST_TRIALS, TrialTables, read_tables, trials_in_detail
 from assay.report.charts.accesses import access_lines, flow_picture, flows
 from assay.report.charts.drawing import PAPER
 from assay.report.charts.paths import KINDS, job_paths, path_bars
 from assay.report.charts.timeline import leading_phases, scale_of, timeline
-from assay.report.page import page
-from assay.report.trial_detail import comparisons, cost_of, middle
+from assay.report.trial_detail import cost_of, detail_groups, middle
 from assay.report.values import energy_of
 from assay.stats.timeline import binned, running_tasks
 from tests.builders import a_plan
-from tests.report.closeups import SIGNATURE, a_closeup, a_record
+from tests.report.made_runs import page
+from tests.report.made_trials import SIGNATURE, a_record, the_tables
 
 LONG_S = 7200.0
 
 
-def page_of(*closeups):
-    records = [one.record for one in closeups]
-    return page(a_plan(*(record.trial for record in records)), records, [], closeups)
+def run_page(*detailed):
+    records = [one.record for one in detailed]
+    return page(a_plan(*(record.trial for record in records)), records, [], detailed)
 
 
 def words(svg):
@@ -61,7 +61,7 @@ class Tags(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html():
-    return page_of(a_closeup(1, "hdd", 60.0), a_closeup(2, "ssd", 40.0), a_closeup(3, "hdd", 58.0, repetition=2))
+    return run_page(the_tables(1, "hdd", 60.0), the_tables(2, "ssd", 40.0), the_tables(3, "hdd", 58.0, repetition=2))
 
 
 def test_the_page_has_the_records_numbers(html):
@@ -91,8 +91,8 @@ def test_every_placement_is_drawn_and_repetitions_are_folded_away(html):
 
 
 def test_the_two_trials_of_a_placement_in_the_mirrored_order_have_names_of_their_own():
-    (comparison,) = comparisons(
-        [a_closeup(1, "hdd"), a_closeup(2, "ssd"), a_closeup(3, "ssd"), a_closeup(4, "hdd")], []
+    (comparison,) = detail_groups(
+        [the_tables(1, "hdd"), the_tables(2, "ssd"), the_tables(3, "ssd"), the_tables(4, "hdd")], []
     )
     assert sorted(one.name for one in comparison.all) == [
         "hdd, repetition 1, trial 1", "hdd, repetition 1, trial 4",
@@ -101,12 +101,12 @@ def test_the_two_trials_of_a_placement_in_the_mirrored_order_have_names_of_their
 
 
 def test_two_trials_of_two_hours_make_a_small_page():
-    closeups = [a_closeup(number, medium, LONG_S, waves=900) for number, medium in enumerate(("hdd", "ssd"), 1)]
-    assert len(page_of(*closeups)) < 3 << 19
+    detailed = [the_tables(number, medium, LONG_S, waves=900) for number, medium in enumerate(("hdd", "ssd"), 1)]
+    assert len(run_page(*detailed)) < 3 << 19
 
 
 def test_a_figure_names_its_panels_and_axes():
-    seen = a_closeup()
+    seen = the_tables()
     told = words(timeline(seen, scale_of([seen])))
     for part in ("sort", "tasks running", "processor, % of all 2 hardware threads", "iowait", "hdd: throughput, MB/s",
                  "read", "write", "hdd: utilisation, % of the time", "seconds since the run began", "40", "150"):  # fmt: skip
@@ -115,7 +115,7 @@ def test_a_figure_names_its_panels_and_axes():
 
 
 def test_a_long_trial_is_put_together_and_keeps_its_extremes():
-    seen = a_closeup(length_s=LONG_S, waves=900)
+    seen = the_tables(length_s=LONG_S, waves=900)
     scale = scale_of([seen])
     svg = timeline(seen, scale)
     assert scale.mb_s == 150  # one sample of 150 among 14,400
@@ -128,18 +128,18 @@ def test_a_long_trial_is_put_together_and_keeps_its_extremes():
 
 def test_what_no_probe_saw_is_said_and_not_drawn():
     doubt = DOUBTS["disk-uncounted"].doubt("the disk of medium 'hdd' was not measured: no device", "hdd")
-    bare = a_closeup(series={}, signature=None, phases=(), record=a_record(doubts=(doubt,), amounts=(), devices={}))
+    bare = the_tables(series={}, signature=None, phases=(), record=a_record(doubts=(doubt,), amounts=(), devices={}))
     told = words(timeline(bare, scale_of([bare])))
     assert "processor: not measured: the record has nothing of it" in told
     assert "hdd: throughput and utilisation: not measured: the disk of medium 'hdd' was not measured: no device" in told
     assert not [word for word in told if "MB/s" in word]
-    html = page_of(bare)
+    html = run_page(bare)
     assert "There is no I/O signature: the record has nothing of it" in html
     assert "missing is cpu in staging, cpu in run" in html
 
 
 def test_memory_has_no_device_and_that_is_no_fault():
-    seen = a_closeup(medium="ram", series={})
+    seen = the_tables(medium="ram", series={})
     trial = seen.record.trial.model_copy(update={"media": (MediumSpec(name="ram", kind="memory"),)})
     seen = seen._replace(record=seen.record.model_copy(update={"trial": trial}))
     assert "ram: throughput and utilisation: not measured: it is memory, there is no device" in words(
@@ -150,20 +150,20 @@ def test_memory_has_no_device_and_that_is_no_fault():
 def test_a_trial_without_probes_says_so():
     record = a_record(amounts=(), doubts=())
     record = record.model_copy(update={"trial": record.trial.model_copy(update={"probes": "none"})})
-    html = page_of(a_closeup(record=record, series={}, signature=None))
+    html = run_page(the_tables(record=record, series={}, signature=None))
     assert "processor: not measured: the trial ran without probes" in html
     assert "There is no I/O signature: the trial ran without probes" in html
 
 
 def test_a_record_of_nothing_but_its_jobs_still_has_its_page():
-    seen = Closeup(a_record(steps=(), amounts=(), devices={}, doubts=()))
-    html = page_of(seen)
+    seen = TrialTables(a_record(steps=(), amounts=(), devices={}, doubts=()))
+    html = run_page(seen)
     assert "has no figure: its record does not tell when its run began" in html
     assert "unknown" in html
 
 
 def test_bands_follow_the_phase_that_most_tasks_are_in():
-    seen = a_closeup(length_s=40.0)
+    seen = the_tables(length_s=40.0)
     tasks = {phase: binned(pieces, seen.run, 300) for phase, pieces in running_tasks(seen.attempts).items()}
     bands = leading_phases(tasks)
     assert [phase for phase, _, _ in bands][-3:] == ["shuffle", "merge", "reduce"]
@@ -195,7 +195,7 @@ def test_an_estimated_flow_does_not_claim_to_know_its_order():
 
 
 def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():
-    seen = a_closeup()
+    seen = the_tables()
     (path,) = job_paths(seen)
     assert sum(path.seconds.values()) == pytest.approx(path.job.submitted_s)
     assert set(path.seconds) <= set(KINDS)
@@ -210,7 +210,7 @@ def test_power_is_labelled_measured_or_modelled(html):
 
 
 def test_energy_by_component_and_phase_adds_up():
-    energy = energy_of(a_closeup())
+    energy = energy_of(the_tables())
     run = {one.component: one.energy_j["run"].value for one in energy.components}
     assert run["hdd"] == pytest.approx(163)
     assert set(run) == {"cpu", "memory", "hdd"}
@@ -220,7 +220,7 @@ def test_energy_by_component_and_phase_adds_up():
 
 
 def test_the_instruments_cost_is_the_trials_own():
-    seen = a_closeup()
+    seen = the_tables()
     cost = cost_of(seen.record, seen.samples_bytes)
     assert cost.core_percent == pytest.approx(1.23)
     assert cost.growth_bytes == 77.5 * 2**20
@@ -232,23 +232,23 @@ def test_the_instruments_cost_is_the_trials_own():
 def test_the_first_of_each_placement_is_chosen_before_repetitions_and_failures_never():
     records = [a_record(2 * n + side, ("hdd", "ssd")[side], repetition=n + 1) for n in range(10) for side in (0, 1)]
     records.insert(0, a_record(99, "nvme", status=Status.FAILED))
-    found = chosen(records)
+    found = trials_in_detail(records)
     assert len(found) == MOST_TRIALS
     assert [one.trial.placement.name for one in found[:2]] == ["hdd", "ssd"]
     assert "nvme" not in {one.trial.placement.name for one in found}
 
 
 def test_a_short_trial_beside_a_long_one_gets_its_own_axis():
-    (comparison,) = comparisons([a_closeup(1, "hdd", 400.0), a_closeup(2, "ssd", 50.0)], [])
+    (comparison,) = detail_groups([the_tables(1, "hdd", 400.0), the_tables(2, "ssd", 50.0)], [])
     assert [one.own_scale for one in comparison.firsts] == [False, True]
 
 
 def test_damaged_tables_are_named_and_the_rest_is_read(tmp_path):
-    run, seen = RunFolder(tmp_path / "run"), a_closeup()
+    run, seen = RunFolder(tmp_path / "run"), the_tables()
     run.create(a_plan(seen.record.trial))
     run.write(TrialResult(seen.record, seen.attempts, (), seen.phases, seen.signature))
     (tmp_path / "run" / "trials" / seen.record.trial.id / "samples.parquet").write_bytes(b"PAR1 cut")
-    found = look(run, seen.record)
+    found = read_tables(run, seen.record)
     assert (found.attempts, found.phases, found.signature) == (seen.attempts, seen.phases, seen.signature)
     assert "samples.parquet can't be read" in found.unreadable[0]
-    assert "samples.parquet can&#39;t be read" in page_of(found)
+    assert "samples.parquet can&#39;t be read" in run_page(found)

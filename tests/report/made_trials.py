@@ -6,7 +6,7 @@ from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
 from assay.model.task import TaskPhases
 from assay.model.trial import MediumSpec
 from assay.record.parquet import Series
-from assay.report.analysis import Closeup
+from assay.report.analysis import TrialTables
 from tests.builders import a_trial
 
 EPOCH_MS = 1_795_000_000_000
@@ -130,14 +130,14 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
     return record.model_copy(update=changes)
 
 
-def a_closeup(number=1, medium="hdd", length_s=40.0, waves=5, repetition=1, **changes):
+def the_tables(number=1, medium="hdd", length_s=40.0, waves=5, repetition=1, **changes):
     attempts = the_attempts(length_s, waves)
     phases = [
         TaskPhases(job=JOB, attempt=one.attempt, kind=one.kind, start_s=0.2, spills=3, merge_passes=1)
         for one in attempts
     ]
     accesses = tuple(one.model_copy(update={"medium": medium}) for one in SIGNATURE.accesses)
-    seen = Closeup(
+    seen = TrialTables(
         record=a_record(number, medium, length_s, repetition),
         attempts=attempts,
         phases=phases,
