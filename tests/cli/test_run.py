@@ -164,7 +164,7 @@ def test_damaged_records_of_earlier_runs_are_left_out_and_named(command):
 def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_from_that(command):
     command.run(How(only=("placement=ssd",)))
     assert RunFolder(command.out).plan().options == ("--only", "placement=ssd")
-    assert (command.out / "experiment.yaml").read_text() == EXPERIMENT
+    assert (command.out / "experiment.yaml").read_text() == f"folder: '{command.experiment.parent}'\n{EXPERIMENT}"
     command.experiment = command.out / "experiment.yaml"
     assert command.run(How(resume=True))[0] == 0
     assert len(command.records) == TRIALS

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.check import BOUNDS
+from assay.plan.properties import BOUNDS
 from assay.plan.settings import resolve, shipped_profiles
 from tests.plan.test_make import plan_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.plan.make import make_plan
-from assay.plan.source import load
+from assay.plan.source import Source
 from tests.plan.test_make import WORDS, plan_of
 
 PLAIN = """\
@@ -82,7 +82,7 @@ def test_a_mistake_elsewhere(tmp_path, before, after, words):
 
 def test_a_folder_is_no_experiment(tmp_path):
     with pytest.raises(BadInputError, match="can.t be read: it is a folder, and a regular file is needed"):
-        load(tmp_path)
+        Source(tmp_path)
 
 
 THIRTY = ", ".join(f"m{number}" for number in range(30))

@@ -1,7 +1,10 @@
 """Proves that an experiment's kept file makes the same plan from another folder, and reads as it was written."""
 
+import pytest
+
+from assay.model.errors import BadInputError
 from assay.plan.make import make_plan
-from assay.plan.portable import portable
+from assay.plan.source import Source
 from tests.plan.test_make import GOOD, WORDS
 
 RELATIVE = """\
@@ -16,29 +19,35 @@ media:
   drive: drives/old.yaml
   other: {profile: drives/old.yaml, size: 1GiB}
 """
+FLOW = "--- # all in one map\n  {experiment: demo, workloads: triangles, datasets: graph.txt,\n   media: {disk: {path: media}}}\n"
+INDENTED = "  experiment: demo\n  workloads: triangles\n  datasets: graph.txt\n  media: {disk: {path: media}}\n"
 
 
-def moved(tmp_path, text):
+def kept_elsewhere(tmp_path, text):
     """Its plan, the plan of its kept file in another folder, and that file's text."""
-    home, away = tmp_path / "home", tmp_path / "away"
+    home, away = tmp_path / "it's home", tmp_path / "away"
     for folder in (home / "jobs", home / "media" / "disk", home / "drives", away):
         folder.mkdir(parents=True)
     (home / "graph.txt").write_text("1 2\n")
     (home / "demo.yaml").write_text(text)
-    (away / "experiment.yaml").write_text(kept := portable(home / "demo.yaml", WORDS))
+    (away / "experiment.yaml").write_text(kept := Source(home / "demo.yaml").portable())
     return make_plan(home / "demo.yaml", WORDS), make_plan(away / "experiment.yaml", WORDS), kept
 
 
-def test_relative_paths_are_made_absolute_and_the_rest_stays(tmp_path):
-    here, there, kept = moved(tmp_path, RELATIVE)
+@pytest.mark.parametrize("text", [RELATIVE, FLOW, INDENTED, GOOD, GOOD.replace("\n", "\r\n")])
+def test_the_kept_file_makes_the_same_plan_and_is_kept_as_it_is(tmp_path, text):
+    here, there, kept = kept_elsewhere(tmp_path, text)
     assert there == here
-    assert kept.startswith("# Two media, and a job of my own.\nexperiment: demo\n")
-    assert "# mine" in kept
-    assert str(tmp_path / "home" / "jobs" / "mine.jar") in kept
-    assert portable(tmp_path / "away" / "experiment.yaml", WORDS) == kept
+    assert Source(tmp_path / "away" / "experiment.yaml").portable() == kept
 
 
-def test_a_file_without_paths_is_kept_as_it_is(tmp_path):
-    here, there, kept = moved(tmp_path, GOOD)
-    assert there == here
-    assert kept == GOOD
+def test_only_the_folder_is_added(tmp_path):
+    _, _, kept = kept_elsewhere(tmp_path, RELATIVE)
+    home = str(tmp_path / "it's home").replace("'", "''")
+    assert kept == RELATIVE.replace("experiment: demo\n", f"folder: '{home}'\nexperiment: demo\n")
+
+
+def test_the_folder_is_an_absolute_path(tmp_path):
+    (tmp_path / "demo.yaml").write_text("folder: media\n" + GOOD)
+    with pytest.raises(BadInputError, match="line 1: folder is 'media': must be an absolute path"):
+        Source(tmp_path / "demo.yaml")

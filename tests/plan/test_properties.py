@@ -6,8 +6,8 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.plan.check import renamed
 from assay.plan.make import make_plan
+from assay.plan.properties import renamed
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform.distribution import known_properties
 from tests.plan.test_make import GOOD, WORDS, plan_of

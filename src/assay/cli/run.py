@@ -22,10 +22,10 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
 from assay.model.naming import bytes_text
-from assay.model.trial import DEFAULT_LEVELS, Estimate, Plan, Trial
+from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
-from assay.plan.portable import portable
+from assay.plan.source import Source
 from assay.probe.left_overs import remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
@@ -36,6 +36,8 @@ from assay.stats.duration_history import Expected, earlier
 from assay.stats.fit import prior_of
 from assay.vocabulary import vocabulary
 
+# Levels that go without saying in a line about a trial, by factor.
+_USUAL = {"variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{one.name: one.usual for one in FACTORS}}
 _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 
@@ -60,11 +62,7 @@ def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
     """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
     factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
     further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]
-    named = [
-        value
-        for name, value in factors.items()
-        if name not in trial.levels and value not in DEFAULT_LEVELS.get(name, ())
-    ]
+    named = [value for name, value in factors.items() if name not in trial.levels and value not in _USUAL.get(name, ())]
     turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"
     time = f", {duration_text(estimate.seconds)} in earlier records" if estimate and estimate.records else ""
     return f"  {trial.id}: {', '.join([*named, *further, turn])}{time}"
@@ -166,8 +164,8 @@ def run_experiment(
     began_s = time.monotonic()
     from assay.kinds import open_trial
 
-    words = vocabulary(installation)
-    full, more = plan_and_more(experiment, words)
+    source = Source(experiment)
+    full, more = plan_and_more(source, vocabulary(installation))
     for doubt in full.doubts:
         print_doubt(doubt, console)
     full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": how.options})
@@ -193,7 +191,7 @@ def run_experiment(
         folder.replace_plan(whole)
     else:
         folder.create(whole)
-    folder.keep_experiment(portable(experiment, words))
+    folder.keep_experiment(source.portable())
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
             if how.budget_s is None:

@@ -1,14 +1,15 @@
 """Plans and trials: what an experiment asks for, as data."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import ConfigDict, model_validator
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.input import DatasetSpec
+from assay.model.naming import size_of
 from assay.model.platform import EXISTING, ClusterSpec
 from assay.model.platform import ROLES as ROLES  # noqa: PLC0414 - exported again: who speaks of trials speaks of their roles
 from assay.model.platform import Role as Role  # noqa: PLC0414
@@ -217,23 +218,9 @@ class Trial(Frozen):
             "dataset": self.dataset.name,
             "placement": self.placement.name,
             "settings": self.settings.name,
-            "store": self.store,
-            "engine": self.engine,
-            "nodes": nodes_level(self.cluster.nodes),
-            "network": self.cluster.network,
-            "memory": memory_level(self.cluster.limit_memory_bytes),
-            "cpus": cpus_level(self.cluster.limit_cpus),
-            "cache": self.cache,
-            "probes": self.probes,
+            **{factor.name: factor.of(self) for factor in FACTORS},
             **self.levels,
         }
-
-
-DEFAULT_LEVELS: Mapping[str, Collection[str]] = {
-    "variant": {"paper"}, "options": {""}, "dataset": {"none"}, "store": {HDFS}, "engine": {MAPREDUCE},
-    "nodes": {"1", EXISTING}, "network": {"none"}, "memory": {"all"}, "cpus": {"all"}, "probes": {DEFAULT_PROBES},
-}  # fmt: skip
-"""Levels of factors that a short line about a trial need not name."""
 
 
 def nodes_level(count: int | None) -> str:
@@ -252,6 +239,58 @@ def memory_level(count: int | None) -> str:
         return "all"
     gib, mib = count / (1 << 30), count / (1 << 20)
     return f"{gib:g}GiB" if gib == int(gib) else f"{mib:g}MiB"
+
+
+class Factor(NamedTuple):
+    """Something that varies in an experiment: each trial has a level of it.
+
+    `name` is what tables call it, `key` where an experiment lists its levels, `field` where a trial has its own. `text`
+    is how tables show a level; `parse` makes one of such a text (None or ValueError for what is none). Levels that
+    are `usual` go without saying in a line about a trial.
+    """
+
+    name: str
+    key: Sequence[str]
+    field: Sequence[str]
+    text: Callable[[Any], str] = str
+    parse: Callable[[str], Any] = str
+    usual: Collection[str] = ()
+
+    def levels_in(self, experiment: object) -> Sequence[Any]:
+        """The levels that an experiment lists."""
+        levels: Any = experiment
+        for name in self.key:
+            levels = getattr(levels, name)
+        return cast("Sequence[Any]", levels)
+
+    def of(self, trial: Trial) -> str:
+        """A trial's level, as tables show it."""
+        level: Any = trial
+        for name in self.field:
+            level = getattr(level, name)
+        return self.text(level)
+
+    def as_shown(self, word: str) -> str:
+        """A level as tables show it, from how a user writes it: `2048MiB` is shown as `2GiB`."""
+        try:
+            level = self.parse(word)
+        except ValueError:
+            return word
+        return word if level is None else self.text(level)
+
+
+FACTORS = (
+    Factor("store", ["store"], ["store"], usual={HDFS}),
+    Factor("engine", ["engine"], ["engine"], usual={MAPREDUCE}),
+    Factor("nodes", ["cluster", "nodes"], ["cluster", "nodes"], nodes_level, int, usual={"1", EXISTING}),
+    Factor("network", ["cluster", "network"], ["cluster", "network"], usual={"none"}),
+    Factor("memory", ["memory"], ["cluster", "limit_memory_bytes"], memory_level, size_of, usual={"all"}),
+    Factor("cpus", ["cpus"], ["cluster", "limit_cpus"], cpus_level, float, usual={"all"}),
+    Factor("cache", ["cache"], ["cache"]),
+    Factor("probes", ["probes"], ["probes"], usual={DEFAULT_PROBES}),
+)
+"""The factors that are a field of a trial and a key of an experiment, in the order of tables. Workload, dataset,
+placement and settings, which have names and more than one value, and Hadoop's properties vary beside them."""
 
 
 ZERO_DELAY = "zero-delay"

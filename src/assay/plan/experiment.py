@@ -3,18 +3,19 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError, PydanticKnownError
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
 from assay.model.base import Bytes, Frozen, UserPath
 from assay.model.input import MOST_SEED, DatasetSpec
@@ -96,9 +97,21 @@ def file_alone(value: Any) -> Any:
     return {"file": value} if isinstance(value, str) else value
 
 
-def one_or_many(value: Any) -> Any:
-    """A single item where a list is expected."""
-    return value if isinstance(value, list) else [value]
+class OneOrMany:
+    """Annotates a list of one item or more, in whose place a single item may stand."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The list's own schema, behind a single item's."""
+        many = handler(source)
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, list) else [value],
+            many,
+            json_schema_input_schema=core_schema.union_schema([many["items_schema"], many]),
+        )
+
+
+Item = TypeVar("Item")
+Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
 
 
 def one_list_or_many(value: Any) -> Any:
@@ -140,14 +153,18 @@ def _in_one_line(value: str) -> str:
 Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(_in_one_line)]
 
 
+def _absolute(value: Path) -> Path:
+    if not value.is_absolute():
+        raise PydanticCustomError("relative", "Must be an absolute path")
+    return value
+
+
 # Numbers as YAML has them: no texts, no yes or no; neither infinite nor undefined.
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 # A Hadoop property's levels: a single one is no factor.
-Levels = Annotated[
-    list[Text], BeforeValidator(one_or_many, json_schema_input_type=Text | list[Text]), Field(min_length=1)
-]
+Levels = Many[Text]
 
 
 class WorkloadEntry(Frozen):
@@ -277,13 +294,6 @@ class DatasetEntry(DatasetSpec):
         return self
 
 
-# Names that a registry or a list in the code offers, one or many.
-Names = Annotated[list[str], BeforeValidator(one_or_many, json_schema_input_type=str | list[str]), Field(min_length=1)]
-NodeCounts = Annotated[
-    list[Whole], BeforeValidator(one_or_many, json_schema_input_type=Whole | list[Whole]), Field(min_length=1)
-]
-
-
 class ClusterEntry(Frozen):
     """A cluster: its kind's name alone, or a map."""
 
@@ -295,8 +305,10 @@ class ClusterEntry(Frozen):
     conf_dir: Path | None = Field(
         default=None, description="The Hadoop configuration directory of an existing cluster; required there."
     )
-    nodes: NodeCounts = Field(default=[1], description="Numbers of nodes; today one. Embedded only.")
-    network: Names = Field(
+    nodes: Many[Whole] = Field(
+        default=[], description="Numbers of nodes; today 1, which is the default. Embedded only."
+    )
+    network: Many[str] = Field(
         default=["none"],
         description="The network that Assay emulates between the nodes: today `none`. Embedded only.",
     )
@@ -366,14 +378,14 @@ class ExperimentFile(Frozen):
         description="The next step after this experiment, in a sentence that ends the report. Write commands "
         "between back quotes.",
     )
-    workloads: Annotated[
-        list[OneWorkload], BeforeValidator(one_or_many, json_schema_input_type=OneWorkload | list[OneWorkload])
-    ] = Field(min_length=1, description="What to compute.")
-    datasets: Annotated[
-        list[OneDataset], BeforeValidator(one_or_many, json_schema_input_type=OneDataset | list[OneDataset])
-    ] = Field(
+    folder: Annotated[Path, AfterValidator(_absolute)] | None = Field(
+        default=None,
+        description="The folder from which relative paths count, as an absolute path; by default the folder of this "
+        "file. Assay writes it into the copy that a run keeps.",
+    )
+    workloads: Many[OneWorkload] = Field(description="What to compute.")
+    datasets: Many[OneDataset] = Field(
         default=[],
-        min_length=1,
         description="The graphs to compute on. Required unless all workloads generate their own input.",
     )
     media: Mapping[Name, OneMedium] = Field(
@@ -381,11 +393,8 @@ class ExperimentFile(Frozen):
         description="The media, by names of your choice. Required on an embedded cluster, not allowed on an "
         "existing one.",
     )
-    placement: Annotated[
-        list[OnePlacement], BeforeValidator(one_or_many, json_schema_input_type=OnePlacement | list[OnePlacement])
-    ] = Field(
+    placement: Many[OnePlacement] = Field(
         default=[],
-        min_length=1,
         description="The medium of input, intermediate data and output; by default each medium takes all of them. "
         "Embedded only.",
     )
@@ -405,9 +414,8 @@ class ExperimentFile(Frozen):
         default="doubt",
         description="Whether bytes that [landed elsewhere](#where-bytes-landed) raise a doubt or make the trial fail.",
     )
-    settings: Annotated[list[str], BeforeValidator(one_or_many, json_schema_input_type=str | list[str])] = Field(
+    settings: Many[str] = Field(
         default=["defaults"],
-        min_length=1,
         description="Settings profiles, which are named sets of Hadoop properties: `stock`, `defaults`, "
         "`containers`, `customs`, `small` and others (see [settings](settings.md)), or your own under "
         "`profiles`.",
@@ -420,46 +428,35 @@ class ExperimentFile(Frozen):
         description="Hadoop properties for all trials. They override the profiles. A list of levels makes a "
         "property a factor.",
     )
-    replication: Annotated[list[Copies], BeforeValidator(one_or_many, json_schema_input_type=Copies | list[Copies])] = (
-        Field(
-            default=[],
-            min_length=1,
-            description="Copies that HDFS keeps of each block (`dfs.replication`). The embedded cluster has one "
-            "DataNode and always keeps one copy; asking for more raises a doubt.",
-        )
+    replication: Many[Copies] = Field(
+        default=[],
+        description="Copies that HDFS keeps of each block (`dfs.replication`). The embedded cluster has one "
+        "DataNode and always keeps one copy; asking for more raises a doubt.",
     )
-    store: Names = Field(
+    store: Many[str] = Field(
         default=[HDFS],
         description="The storage subsystem that holds the data: `hdfs`. Several levels make it a factor.",
     )
-    engine: Names = Field(
+    engine: Many[str] = Field(
         default=[MAPREDUCE], description="What executes the jobs: `mapreduce`. Several levels make it a factor."
     )
     cluster: OneCluster = Field(default=ClusterEntry(), description="Which cluster to run on.")
-    memory: Annotated[list[Bytes], BeforeValidator(one_or_many, json_schema_input_type=Bytes | list[Bytes])] = Field(
+    memory: Many[Bytes] = Field(
         default=[],
-        min_length=1,
         description="Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); by default no"
         " bound. Embedded only.",
     )
-    cpus: Annotated[list[Cpus], BeforeValidator(one_or_many, json_schema_input_type=Cpus | list[Cpus])] = Field(
+    cpus: Many[Cpus] = Field(
         default=[],
-        min_length=1,
         description="Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default no "
         "bound. Embedded only.",
     )
-    cache: Annotated[
-        list[CacheState], BeforeValidator(one_or_many, json_schema_input_type=CacheState | list[CacheState])
-    ] = Field(
+    cache: Many[CacheState] = Field(
         default=["cold"],
-        min_length=1,
         description="State of the page cache when the jobs start (see [below](#cache)).",
     )
-    probes: Annotated[
-        list[Measuring], BeforeValidator(one_or_many, json_schema_input_type=Measuring | list[Measuring])
-    ] = Field(
+    probes: Many[Measuring] = Field(
         default=["default"],
-        min_length=1,
         description="Whether [probes](probes.md) measure the trial. With `capture` the network's bytes by purpose "
         "come from [tshark](../how-to/capture-packets.md). Name several levels to see what probes cost."
         " An existing cluster has no probes.",
@@ -479,9 +476,7 @@ class ExperimentFile(Frozen):
         description="Lists of factors whose levels go together, first with first, second with second. Zipped "
         "factors must have the same number of levels.",
     )
-    exclude: Annotated[
-        list[Combined], BeforeValidator(one_or_many, json_schema_input_type=Combined | list[Combined])
-    ] = Field(
+    exclude: Many[Combined] = Field(
         default=[],
         description="Combinations to leave out: those with all the levels of one of these maps. A list of levels "
         "stands for any of them.",

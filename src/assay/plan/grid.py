@@ -6,10 +6,11 @@ from math import prod
 from typing import Any, NamedTuple
 
 from assay.model.errors import BadInputError
-from assay.model.naming import nearest, size_of
-from assay.model.trial import Plan, cpus_level, memory_level
+from assay.model.naming import nearest
+from assay.model.trial import FACTORS, Plan
 
-WORKLOAD, DATASET, PLACEMENT, REPLICATION = "workload", "dataset", "placement", "replication"
+WORKLOAD, DATASET, SETTINGS, PLACEMENT = "workload", "dataset", "settings", "placement"
+REPLICATION = "replication"
 # The keys of an experiment whose factor tables call otherwise.
 _KEYS = {"workloads": WORKLOAD, "datasets": DATASET, "placements": PLACEMENT, "media": PLACEMENT}
 
@@ -44,20 +45,9 @@ def factor_name(word: str, known: Sequence[str]) -> str:
     return name
 
 
-def level_text(factor: str, word: str) -> str:
-    """A level as tables show it, from how a user writes it: `2048MiB` is shown as `2GiB`."""
-    size = size_of(word) if factor == "memory" else None
-    if size is not None:
-        return memory_level(size)
-    try:
-        return cpus_level(float(word)) if factor == "cpus" and word != cpus_level(None) else word
-    except ValueError:
-        return word
-
-
 def known_level(factor: str, word: str, known: Sequence[str]) -> str:
     """A level of a factor as tables show it. Raises BadInputError with the nearest one where there is no such level."""
-    text = level_text(factor, word)
+    text = next((one.as_shown(word) for one in FACTORS if one.name == factor), word)
     if text not in known:
         raise BadInputError(f"{factor} has no level {word!r}; {nearest(text, known)}")
     return text

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen
+from assay.model.errors import BadInputError
 from assay.model.naming import unprintable
 from assay.model.trial import SettingsSpec
 
@@ -54,13 +55,13 @@ def shipped_profiles() -> dict[str, Profile]:
 def resolve(name: str, profiles: Mapping[str, Profile]) -> SettingsSpec:
     """The properties of a profile with all it inherits; its own win.
 
-    Raises KeyError for a profile that there is not, ValueError for one that inherits itself.
+    Raises KeyError for a profile that there is not, BadInputError for one that inherits itself.
     """
     chain: list[str] = []
     current: str | None = name
     while current is not None:
         if current in chain:
-            raise ValueError(f"settings profile {name!r} inherits itself through {' -> '.join([*chain, current])}")
+            raise BadInputError(f"settings profile {name!r} inherits itself through {' -> '.join([*chain, current])}")
         chain.append(current)
         current = profiles[current].inherits
     properties: dict[str, str] = {}

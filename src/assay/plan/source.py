@@ -1,4 +1,4 @@
-"""Reads an experiment file; every mistake in it becomes one sentence with the line and the nearest valid word."""
+"""Reads an experiment file, once; every mistake in it becomes one sentence with the line and the nearest valid word."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from assay.host.files import UnreadableFileError
-from assay.host.yaml_file import line_of, plain, read_tree, shown
+from assay.host.files import UnreadableFileError, absolute, read_text
+from assay.host.yaml_file import line_of, plain, shown, tree_of
 from assay.model.errors import BadInputError
 from assay.model.input import DATASET, DatasetSpec
 from assay.model.naming import nearest
@@ -32,6 +32,9 @@ _MUST = {
 }  # fmt: skip
 # The option of a workload that may name any input, the experiment's dataset too.
 INPUT = "input"
+
+Place = Sequence[object]
+"""Where something stands in a file: keys and positions in lists, from the outside in."""
 
 
 def no_check(spec: object) -> None:
@@ -69,46 +72,93 @@ class Vocabulary(NamedTuple):
         return asked or workload not in self.own_input
 
 
-def load(path: Path) -> tuple[ExperimentFile, Any]:
-    """The experiment in a file, and the YAML tree that knows its lines. Raises BadInputError."""
-    try:
-        tree = read_tree(path)
-    except UnreadableFileError as error:
-        if not error.missing:
-            raise
-        raise BadInputError(f"there is no experiment file {path}; see the experiments/ folder for examples") from None
-    if not isinstance(tree, dict):
-        raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
-    try:
-        return ExperimentFile.model_validate(plain(tree)), tree
-    except ValidationError as error:
-        raise BadInputError(f"{path}{_sentence(error, tree)}") from None
+class Source:
+    """An experiment file, read once: what it says, and in which line."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises BadInputError for what is no experiment."""
+        self.path = path
+        try:
+            self.text = read_text(path)
+        except UnreadableFileError as error:
+            if not error.missing:
+                raise
+            raise BadInputError(
+                f"there is no experiment file {path}; see the experiments/ folder for examples"
+            ) from None
+        self._tree = tree_of(self.text, path)
+        if not isinstance(self._tree, dict):
+            raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
+        try:
+            self.experiment = ExperimentFile.model_validate(plain(self._tree))
+        except ValidationError as error:
+            raise self.error_at(*_mistake(error)) from None
+        with self.at("folder"):
+            self.folder = absolute(path.parent, self.experiment.folder or Path())
+
+    def line(self, place: Place) -> int | None:
+        """The line of a place, or of the nearest place around it that is there; None where there is none."""
+        return line_of(self._tree, place)
+
+    def error_at(self, place: Place, message: str) -> BadInputError:
+        """A mistake, with the file and the line of its place."""
+        line = self.line(place)
+        return BadInputError(f"{self.path}, line {line}: {message}" if line else f"{self.path}: {message}")
+
+    @contextmanager
+    def at(self, *place: object) -> Iterator[None]:
+        """A mistake that is met meanwhile gets the file and the line of this place."""
+        try:
+            yield
+        except BadInputError as error:
+            raise self.error_at(place, str(error)) from None
+
+    def check_word(self, place: Place, what: str, word: str, words: Sequence[str]) -> None:
+        """Raises BadInputError for a word that is none of these."""
+        if word not in words:
+            raise self.error_at(place, f"unknown {what} {word!r}; {nearest(word, words)}")
+
+    def refuse_repeated(self, place: Place, what: str, names: Sequence[str], cure: str = "leave one out") -> None:
+        """Raises BadInputError for a name that comes twice."""
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise self.error_at(place, f"{what} has {repeated[0]!r} twice; {cure}")
+
+    def absolute(self, path: Path | str) -> Path:
+        """A path of the experiment, from its folder. Raises BadInputError where it can't be one."""
+        return absolute(self.folder, Path(path))
+
+    def portable(self) -> str:
+        """The file's text, with the folder from which its relative paths count, so that it may be moved."""
+        if self.experiment.folder is not None:
+            return self.text
+        first = next(iter(self._tree))
+        row, column = self._tree.lc.key(first)
+        lines = self.text.split("\n")
+        between = ", " if self._tree.fa.flow_style() else "\n" + " " * column
+        lines[row] = f"{lines[row][:column]}folder: {_quoted(str(self.folder))}{between}{lines[row][column:]}"
+        return "\n".join(lines)
 
 
-@contextmanager
-def told_at(path: Path, tree: Any, location: Sequence[object]) -> Iterator[None]:
-    """A mistake that is met meanwhile, told with the file and the line of this place in it."""
-    try:
-        yield
-    except BadInputError as error:
-        line = line_of(tree, location)
-        raise BadInputError(f"{path}, line {line}: {error}" if line else f"{path}: {error}") from None
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
-def _sentence(error: ValidationError, tree: Any) -> str:
-    """One mistake as `, line 3: ...`; an unknown key first, because a misspelt key also makes another one missing."""
+def _mistake(error: ValidationError) -> tuple[Place, str]:
+    """One mistake and its place; an unknown key first, because a misspelt key also makes another one missing."""
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    location = [part for part in first["loc"] if not str(part).startswith("function-")]
-    told = str(first["ctx"]["error"]) if first["type"] == "value_error" else ""
+    place = [part for part in first["loc"] if not str(part).startswith("function-")]
+    if first["type"] != "value_error":
+        return place, _sentence(first, place)
+    message = str(first["ctx"]["error"])
     # What is wrong with several keys together begins with the one that it is about.
-    line = line_of(tree, location or told.replace(":", " ").split(" ")[:1])
-    return (f", line {line}" if line else "") + ": " + (told or _mistake(first, location))
+    return place or message.replace(":", " ").split(" ")[:1], message
 
 
-def _mistake(first: "ErrorDetails", location: Sequence[int | str]) -> str:
-    name = ".".join(str(part) for part in location if isinstance(part, str) and part != "[key]")
+def _sentence(first: "ErrorDetails", place: Sequence[int | str]) -> str:
+    name = ".".join(str(part) for part in place if isinstance(part, str) and part != "[key]")
     if first["type"] == "extra_forbidden":
-        return f"unknown key {location[-1]!r}; {nearest(str(location[-1]), _keys_beside(location))}"
+        return f"unknown key {place[-1]!r}; {nearest(str(place[-1]), _keys_beside(place))}"
     if first["type"] == "missing":
         return f"{name!r} is missing"
     if first["input"] is None or first["input"] in ([], {}):
@@ -116,16 +166,16 @@ def _mistake(first: "ErrorDetails", location: Sequence[int | str]) -> str:
         return f"{name} is empty; give it a value" + ("" if key and key.is_required() else ", or leave it out")
     must = _MUST.get(first["type"])
     if must is not None:
-        levels = location[0] == "profiles" and isinstance(first["input"], list)
+        levels = place[0] == "profiles" and isinstance(first["input"], list)
         where = "; a list of levels belongs under `hadoop`" if levels and must == _TEXT else ""
         return f"{name} is {shown(first['input'])}, and must be {must.format(**first.get('ctx', {}))}{where}"
     return f"{name} is {shown(first['input'])}: {first['msg'][:1].lower()}{first['msg'][1:]}"
 
 
-def _keys_beside(location: Sequence[int | str]) -> list[str]:
+def _keys_beside(place: Sequence[int | str]) -> list[str]:
     """The keys that are valid where an unknown key stands."""
     model: type[BaseModel] = ExperimentFile
-    for part in location[:-1]:
+    for part in place[:-1]:
         field = model.model_fields.get(str(part))
         if field is not None:
             model = _model_within(field.annotation) or model
@@ -137,7 +187,7 @@ def _model_within(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for argument in getattr(annotation, "__args__", ()):
-        found = _model_within(argument)
-        if found is not None:
-            return found
+        model = _model_within(argument)
+        if model is not None:
+            return model
     return None

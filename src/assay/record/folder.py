@@ -3,7 +3,7 @@
 A folder that was written without them is read as it is: nothing is claimed of it.
 
 RUN/plan.json                      the plan, written first
-RUN/experiment.yaml                the experiment that it was made from, its paths made absolute
+RUN/experiment.yaml                the experiment that it was made from, with the folder of its paths
 RUN/trials/<id>/record.json        the record (schema-versioned), with the probes' amounts
 RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases

@@ -1,0 +1,309 @@
+"""Which Hadoop properties an experiment may set, and to what.
+
+On an embedded cluster they don't say where things lie, how daemons run, and where they listen: that would put bytes
+on another medium than the record says, or services on other interfaces than loopback. On no cluster may they make an
+output that can't be judged.
+
+Sources: Hadoop 3.4's own checks, in the classes named below, and `Integer.parseInt` where nothing else is.
+`deprecated.txt` is Hadoop's own list of its deprecated names.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.naming import nearest
+from assay.plan.experiment import COPIES, ExperimentFile
+from assay.plan.source import Place, Source
+
+_DIRECTORIES = (
+    "hadoop.tmp.dir", "dfs.namenode.name.dir", "dfs.datanode.data.dir", "yarn.nodemanager.local-dirs",
+    "yarn.nodemanager.log-dirs", "mapreduce.cluster.local.dir", "mapreduce.framework.name",
+    "yarn.nodemanager.container-executor.class", "dfs.datanode.fsdataset.volume.choosing.policy",
+)  # fmt: skip
+_ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
+# The second is the name that Hadoop 1 had for it, which is still understood.
+_COMPRESSED_OUTPUT = ("mapreduce.output.fileoutputformat.compress", "mapred.output.compress")
+_REDUCERS = "mapreduce.job.reduces"
+# The workload whose output is judged by the user's own command, if at all.
+_OWN_JUDGE = "command"
+# Read when a daemon starts, so that a workload's jobs can't have one of their own.
+_DAEMONS = ("yarn.nodemanager.", "yarn.resourcemanager.", "yarn.scheduler.", "dfs.namenode.", "dfs.datanode.")
+
+_MOST = 2**31 - 1
+_MOST_LONG = 2**63 - 1
+_BLOCK = "dfs.blocksize"
+_LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
+_CHECKSUM_BYTES = 512
+_SIZE = re.compile(r"(-?[0-9]{1,19}(?:\.[0-9]+)?)([kmgtpe]?)", re.IGNORECASE)
+_SHARE = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?[fFdD]?")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([kmgtpe]|ns|us|ms|s|h|d|%)?", re.IGNORECASE)
+"""With a size's prefix or a time's unit, of which `m` is both."""
+# What a name or value of Hadoop's can't hold: its files are XML.
+_NAME = re.compile(r"[^\s<>&\"']+")
+
+
+class Bounds(NamedTuple):
+    """The least and the most, as numbers; `whole` ones have no fraction, a `size` may have a unit (`64m`)."""
+
+    least: float
+    most: float
+    whole: bool = True
+    size: bool = False
+    besides: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        kind = "a whole number" if self.whole else "a number"
+        if self.size:
+            kind = "a size in bytes (a unit such as 64m is allowed)"
+        end = " on" if self.most >= _MOST else f" to {self.most:g}"
+        besides = f", or {' or '.join(self.besides)} for Hadoop's own choice" if self.besides else ""
+        return f"{kind} from {self.least:g}{end}{besides}"
+
+    def hold(self, text: str) -> bool:
+        """Whether a property's value lies within."""
+        if text in self.besides:
+            return True
+        if not self.whole:
+            return _SHARE.fullmatch(text) is not None and self.least <= float(text.rstrip("fFdD")) <= self.most
+        number = _bytes(text) if text.lstrip("-").isdecimal() or (self.size and "." not in text) else None
+        return number is not None and self.least <= number <= self.most
+
+
+_COUNT, _COUNT_OR_NONE, _SHARE_OF_ONE = Bounds(1, _MOST), Bounds(0, _MOST), Bounds(0, 1, whole=False)
+_ABOVE_NOTHING = Bounds(0.001, 1, whole=False)
+_CONTAINER = Bounds(1, _MOST, besides=("-1",))
+
+BOUNDS: Mapping[str, Bounds] = {
+    "mapreduce.job.reduces": _COUNT_OR_NONE,
+    "mapreduce.job.maps": _COUNT,
+    _BLOCK: Bounds(1, _MOST_LONG, size=True),
+    _LEAST_BLOCK: Bounds(0, _MOST_LONG, size=True),
+    COPIES: Bounds(1, 512),  # dfs.replication.max
+    "dfs.bytes-per-checksum": _COUNT,
+    "io.file.buffer.size": _COUNT,
+    "mapreduce.task.io.sort.mb": Bounds(1, 2047),  # MapTask.MapOutputBuffer
+    "mapreduce.task.io.sort.factor": Bounds(2, _MOST),  # fewer files than two can't be merged
+    "mapreduce.map.sort.spill.percent": _ABOVE_NOTHING,  # MapTask.MapOutputBuffer
+    "mapreduce.reduce.shuffle.parallelcopies": _COUNT,
+    "mapreduce.reduce.shuffle.input.buffer.percent": _SHARE_OF_ONE,  # MergeManagerImpl
+    "mapreduce.reduce.shuffle.memory.limit.percent": _ABOVE_NOTHING,  # MergeManagerImpl
+    "mapreduce.reduce.shuffle.merge.percent": _ABOVE_NOTHING,
+    "mapreduce.reduce.input.buffer.percent": _SHARE_OF_ONE,
+    "mapreduce.job.reduce.slowstart.completedmaps": _SHARE_OF_ONE,  # above, reducers would wait for ever
+    "mapreduce.map.maxattempts": _COUNT,
+    "mapreduce.reduce.maxattempts": _COUNT,
+    "mapreduce.map.memory.mb": _CONTAINER,
+    "mapreduce.reduce.memory.mb": _CONTAINER,
+    "mapreduce.map.cpu.vcores": _COUNT,
+    "mapreduce.reduce.cpu.vcores": _COUNT,
+    "yarn.app.mapreduce.am.resource.mb": _COUNT,
+    "yarn.app.mapreduce.am.resource.cpu-vcores": _COUNT,
+    "yarn.scheduler.minimum-allocation-mb": _COUNT,
+    "yarn.scheduler.maximum-allocation-mb": _COUNT,
+    "yarn.scheduler.minimum-allocation-vcores": _COUNT,
+    "yarn.scheduler.maximum-allocation-vcores": _COUNT,
+    "yarn.nodemanager.resource.memory-mb": _CONTAINER,
+    "yarn.nodemanager.resource.cpu-vcores": _CONTAINER,
+}
+
+
+# Hadoop knows names like these by their form: a part stands for a queue, a service, a host or a class.
+_BY_FORM = re.compile(
+    r"(yarn\.scheduler\.capacity|yarn\.nodemanager\.aux-services|yarn\.nodemanager\.resource-plugins|hadoop\.proxyuser"
+    r"|hadoop\.security|fs\.[a-z0-9]+\.impl|ipc\.\d+|dfs\.(namenode|datanode|ha|nameservices?|journalnode)"
+    r"|mapreduce\.job\.(map|reduce|combine|partitioner|inputformat|outputformat)\.class)\..+|.*\.impl"
+)  # fmt: skip
+_OWN_WORDS = frozenset({
+    "mapreduce", "mapred", "yarn", "dfs", "io", "fs", "hadoop", "ipc", "ha", "net", "file", "ftp", "s3", "tfile",
+})  # fmt: skip
+"""Beginnings of Hadoop's own names: any other belongs to somebody's job."""
+
+
+class Property(NamedTuple):
+    """A Hadoop property in an experiment: its levels, the place around it, and the workloads that it holds for."""
+
+    name: str
+    levels: Sequence[str]
+    around: Place
+    workloads: Sequence[str]
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in the file."""
+        return [*self.around, self.name]
+
+
+def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
+    """All that the experiment sets: for all trials, for a workload's jobs, and in its own profiles."""
+    everywhere = [workload.name for workload in experiment.workloads]
+    for name, levels in experiment.hadoop.items():
+        yield Property(name, levels, ["hadoop"], everywhere)
+    for at, workload in enumerate(experiment.workloads):
+        for name, levels in workload.hadoop.items():
+            yield Property(name, levels, ["workloads", at, "hadoop"], [workload.name])
+    for profile, entry in experiment.profiles.items():
+        for name, value in entry.properties.items():
+            yield Property(name, [value], ["profiles", profile, "properties"], everywhere)
+
+
+def check_properties(source: Source, known: Mapping[str, str]) -> list[Doubt]:
+    """Doubts about properties that Hadoop does not know, and levels that are no number where Hadoop's own is one.
+
+    `known` has Hadoop's own values, and is empty where Hadoop is not there to ask. Raises BadInputError with the line
+    for what can't be a property or its value, for what an embedded cluster decides itself, for what makes an output
+    that can't be judged, and for deprecated names.
+    """
+    doubts: dict[str, Doubt] = {}
+    given = list(properties_of(source.experiment))
+    any_block = source.experiment.cluster.kind == "existing" or any(one.name == _LEAST_BLOCK for one in given)
+    for one in given:
+        _check_name(source, one)
+        for value in one.levels:
+            _check_value(source, one, value, any_block=any_block)
+            _check_judged(source, one, value)
+        _refuse_equal(source, one)
+        if one.name in renamed():
+            now = " and ".join(renamed()[one.name].split(","))
+            raise source.error_at(one.place, f"{one.name} is deprecated; Hadoop calls it {now} now")
+        line = f"line {source.line(one.place)}"
+        if known and not _is_known(one.name, known):
+            doubts[one.name] = _unknown(one.name, known, line)
+        elif _NUMBER.fullmatch(known.get(one.name, "")):
+            for value in one.levels:
+                if not _NUMBER.fullmatch(value.strip()):
+                    doubts[f"{one.name}={value}"] = _no_number(one.name, value, known[one.name], line)
+    return list(doubts.values())
+
+
+def _check_name(source: Source, one: Property) -> None:
+    """A name at all, and none of what the media and Assay decide on an embedded cluster."""
+    if not _NAME.fullmatch(one.name):
+        raise source.error_at(
+            one.place, f"{one.name!r} is not the name of a property; write one without spaces, quotes, < > and &"
+        )
+    if one.around[0] == "workloads" and one.name.startswith(_DAEMONS):
+        raise source.error_at(
+            one.place,
+            f"{one.name} is read by the cluster's daemons, not by {one.workloads[0]}'s jobs; give it under the "
+            "experiment's own `hadoop`",
+        )
+    own_cluster = source.experiment.cluster.kind == "embedded"
+    if own_cluster and (one.name in _DIRECTORIES or _ADDRESSES.fullmatch(one.name)):
+        raise source.error_at(
+            one.place,
+            f"{one.name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its "
+            "daemons run and listen; leave it out",
+        )
+
+
+def _check_value(source: Source, one: Property, value: str, *, any_block: bool) -> None:
+    """A value that Hadoop takes; a NameNode takes no smaller blocks, and a client none that a checksum can't divide."""
+    bounds = BOUNDS.get(one.name)
+    if bounds is not None and not bounds.hold(value.strip()):
+        raise source.error_at(one.place, f"{one.name} is {value!r}, and must be {bounds}")
+    if one.name == _BLOCK and not any_block:
+        size = _bytes(value.strip()) or 0
+        if size < 1 << 20 or size % _CHECKSUM_BYTES:
+            raise source.error_at(
+                one.place,
+                f"{_BLOCK} is {value!r}, and must be 1m or more, a multiple of {_CHECKSUM_BYTES} bytes "
+                f"({_LEAST_BLOCK} is the least that a NameNode takes)",
+            )
+
+
+def _check_judged(source: Source, one: Property, value: str) -> None:
+    """What is compressed, or was not reduced, can't be judged, nor read by the next job of a chain."""
+    judged = next((workload for workload in one.workloads if workload != _OWN_JUDGE), None)
+    if judged is None:
+        return
+    text = value.strip().lower()
+    if one.name in _COMPRESSED_OUTPUT and text == "true":
+        raise source.error_at(
+            one.place,
+            f"{one.name} can't be true for {judged}, whose verification reads outputs that aren't compressed; leave "
+            "it out (mapreduce.map.output.compress compresses what is shuffled)",
+        )
+    if one.name == _REDUCERS and text == "0":
+        raise source.error_at(
+            one.place, f"{one.name} can't be 0 for {judged}, which is done by its reducers; give 1 or more"
+        )
+
+
+def _refuse_equal(source: Source, one: Property) -> None:
+    """A level that comes twice, also in two spellings, such as `4m` and `4194304`."""
+    source.refuse_repeated(one.place, one.name, one.levels)
+    spelt: dict[str, str] = {}
+    for level in one.levels:
+        text = level.strip().lower()
+        size = _bytes(text)
+        other = spelt.setdefault(text if size is None else str(float(size)), level)
+        if other != level:
+            raise source.error_at(one.place, f"{one.name} has one level twice, as {other} and {level}; leave one out")
+
+
+def _bytes(text: str) -> float | None:
+    """A number with or without a size's unit, as Hadoop reads it."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        return None
+    number = float(found[1]) if "." in found[1] else int(found[1])
+    unit: int = 1024 ** " kmgtpe".index(found[2].lower() or " ")
+    return number * unit
+
+
+@cache
+def renamed() -> Mapping[str, str]:
+    """What Hadoop calls a property now, by its deprecated name; several names apart by commas."""
+    lines = files("assay.plan").joinpath("deprecated.txt").read_text().splitlines()
+    return dict(line.split() for line in lines if not line.startswith("#"))
+
+
+NOT_A_NUMBER = doubt_kind(
+    "not-a-number",
+    "property",
+    why="whatever reads it as a number fails, and only once it runs",
+    cure="write a number; leave it if Hadoop's documentation has words for it",
+)
+UNKNOWN_PROPERTY = doubt_kind(
+    "unknown-property",
+    "property",
+    why="a name that nobody reads changes nothing: its levels would all be the same",
+    cure="correct the name; leave it if the jobs' own code reads it",
+)
+REPLICATION_UNMET = doubt_kind(
+    "replication-unmet",
+    "run",
+    why="HDFS keeps one copy there, whatever is asked for: the levels of replication are all the same",
+    cure="run on an existing cluster (cluster: {conf_dir: ...}), or leave replication out",
+)
+
+
+def _no_number(name: str, value: str, default: str, line: str) -> Doubt:
+    return NOT_A_NUMBER.doubt(f"{name} is {value!r} ({line}), and Hadoop's own value, {default}, is a number", name)
+
+
+def _is_known(name: str, known: Collection[str]) -> bool:
+    ours = name.split(".", maxsplit=1)[0] in _OWN_WORDS
+    return not ours or name in known or _BY_FORM.fullmatch(name) is not None
+
+
+def _unknown(name: str, known: Collection[str], line: str) -> Doubt:
+    close = nearest(name, sorted(known))
+    hint = f"; {close}" if close.startswith("did") else ""
+    return UNKNOWN_PROPERTY.doubt(f"Hadoop has no property {name} ({line}){hint}", name)
+
+
+def single_copy(experiment: ExperimentFile) -> list[Doubt]:
+    """A doubt where more copies of a block are asked for than Assay's own cluster has DataNodes."""
+    if experiment.cluster.kind == "existing":
+        return []
+    asked = [int(value) for one in properties_of(experiment) if one.name == COPIES for value in one.levels]
+    most = max([*experiment.replication, *asked], default=1)
+    if most <= 1:
+        return []
+    what = f"{most} copies of each block were asked for, and Assay's own cluster has one DataNode"
+    return [REPLICATION_UNMET.doubt(what)]
