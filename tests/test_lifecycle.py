@@ -24,7 +24,6 @@ WHOLE_LIFE = [
     "begin probe",
     "prepare placement",
     "stage",
-    "prepare dataset",
     "put",
     "make cold",
     "mark staging",

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import partial
 
 from assay.host.lease import Lease
-from assay.input.graph_file import NoDataset
 from assay.input.opening import open_dataset
 from assay.model.installation import Installation
 from assay.model.instrument import Instrument, ProbeContext
@@ -70,12 +69,10 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
         platform = kind.open(PlatformContext(trial, installation, lease, environment))
         # No other run uses that directory of the store.
         base = f"/user/{getpass.getuser()}/assay/{lease.id}"
+        dataset = None if trial.dataset.is_none else open_dataset(trial.dataset, installation.cache)
         yield TrialSetup(
             platform=platform,
-            dataset=lambda: (
-                NoDataset(trial.dataset) if trial.dataset.is_none else open_dataset(trial.dataset, installation.cache)
-            ),
-            workload=lambda: WORKLOADS.find(trial.workload.name)(trial.workload, base),
+            workload=lambda: WORKLOADS.find(trial.workload.name)(trial.workload, base, dataset),
             probes=_probes(trial, lease.environment(environment)) if kind.ours else (),
             intermediates=_intermediates if kind.ours else None,
         )

@@ -42,7 +42,6 @@ BLOCK_BYTES = 128 * MIB
 # A formatted HDFS, localised jars, job histories and logs.
 CLUSTER_DISK_BYTES = 300 * MIB
 CLUSTER_S = 12.0
-EDGE_LINE_BYTES = 20
 _ROOM = "free some space, name a place on another disk, or take a smaller dataset"
 
 SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
@@ -121,12 +120,9 @@ def _key(trial: Trial) -> Key:
 
 def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     """The workload's own estimate and what the cluster needs beside it."""
-    dataset = setup.dataset()
-    staged = dataset.prepare(progress)
-    facts = dataset.facts()
-    # A file still to be normalised may be compressed, and lies in the store beside its normal form for a while.
-    staged_bytes = staged.bytes if staged.canonical else staged.bytes + 2 * EDGE_LINE_BYTES * facts.edges
-    estimate = setup.workload().estimate(facts, staged_bytes)
+    workload = setup.workload()
+    workload.input.prepare(progress)
+    estimate = workload.estimate()
     if not PLATFORMS.find(trial.cluster.kind).ours:
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     disk = estimate.disk_bytes + CLUSTER_DISK_BYTES

@@ -350,10 +350,10 @@ def run_trial(trial: Trial, setup: TrialSetup, progress: Progress) -> TrialResul
 def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
     """The nested scopes, from the outside in."""
     trial, platform, step = findings.trial, setup.platform, partial(findings.step, progress=progress)
-    media, dataset, workload = platform.media(), setup.dataset(), setup.workload()
+    media, workload = platform.media(), setup.workload()
     with step("prepare dataset"):
-        dataset.prepare(progress)
-        findings.dataset = None if trial.dataset.is_none else dataset.facts()
+        workload.input.prepare(progress)
+        findings.dataset = workload.input.facts()
     with ExitStack() as scopes:
         # The platform's stop is a step too, and its end comes before the directories it uses are removed.
         neutral = scopes.enter_context(platform.neutral())
@@ -368,9 +368,9 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
         with part("staging"):
             with step("stage"), writing_out(media):
                 if running.placer is not None:
-                    running.placer.prepare(workload.base, workload.input)
-                staged = workload.stage(dataset, running.store, running.engine, progress)
-                findings.look(running.placer, "staged", input=workload.input)
+                    running.placer.prepare(workload.base, workload.input_path)
+                staged = workload.stage(running.store, running.engine, progress)
+                findings.look(running.placer, "staged", input=workload.input_path)
                 if trial.strict_placement:
                     misplaced(trial, findings.landed)
             with step("cold cache"):
@@ -386,12 +386,12 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
             with step("job history"):
                 findings.settings |= report.settings
                 findings.remember(running.engine, staged.jobs, report.jobs)
-                findings.look(running.placer, "run", input=workload.input, output=workload.output)
+                findings.look(running.placer, "run", input=workload.input_path, output=workload.output_path)
                 findings.judge(media, running.limit_use())
             with step("verify"):
-                size = running.store.size_bytes(workload.output)
-                findings.outputs.append(Output(path=workload.output, bytes=size, summary=report.result))
-                findings.verdicts += _judged(lambda: workload.verify(dataset.graph(), running.store, report))
+                size = running.store.size_bytes(workload.output_path)
+                findings.outputs.append(Output(path=workload.output_path, bytes=size, summary=report.result))
+                findings.verdicts += _judged(lambda: workload.verify(running.store, report))
 
 
 @contextmanager

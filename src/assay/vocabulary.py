@@ -2,6 +2,7 @@
 
 from assay.input.catalogue import all_published
 from assay.input.opening import open_dataset
+from assay.model.input import InputKind
 from assay.model.installation import Installation
 from assay.model.registry import ENGINES, STORES, WORKLOADS
 from assay.plan.source import Vocabulary
@@ -15,7 +16,7 @@ def vocabulary(installation: Installation) -> Vocabulary:
         presets=list(all_published()),
         catalogue=list(all_published()),
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
-        own_input={name for name, kind in WORKLOADS.items() if kind.makes_input},
+        own_input={name for name, kind in WORKLOADS.items() if kind.takes is not InputKind.GRAPH},
         path_options={
             name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
         },

@@ -6,23 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from assay.input.graph_file import FileDataset
+from assay.input.graph_file import UserGraph
 from assay.input.opening import open_dataset
 from assay.model.input import DatasetSpec
 
-Opener = Callable[..., FileDataset]
+Opener = Callable[..., UserGraph]
 
 
 @pytest.fixture
 def opener(tmp_path: Path) -> Opener:
     """Opens a file with the given content (text, or bytes as they are) as a dataset."""
 
-    def open_content(content: str | bytes, name: str = "graph.txt", **fields: object) -> FileDataset:
+    def open_content(content: str | bytes, name: str = "graph.txt", **fields: object) -> UserGraph:
         path = tmp_path / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         spec = DatasetSpec.model_validate({"name": "test", "file": path, **fields})
         dataset = open_dataset(spec, tmp_path / "cache")
-        assert isinstance(dataset, FileDataset)
+        assert isinstance(dataset, UserGraph)
         return dataset
 
     return open_content

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.input.graph import Collector, as_graph, count_triangles, facts_of
-from assay.input.graph_file import FileDataset
+from assay.input.graph_file import UserGraph
 from assay.model.input import DatasetSpec
 
 small_ids = st.integers(0, 12)
@@ -44,7 +44,7 @@ def test_the_reader_agrees_whatever_the_separators(pairs: list[tuple[int, int]],
     with TemporaryDirectory() as folder:
         path = Path(folder) / "graph"
         path.write_text(text, newline="")
-        dataset = FileDataset(DatasetSpec(name="d", file=path, format="edges"), path, Path(folder))
+        dataset = UserGraph(DatasetSpec(name="d", file=path, format="edges"), path, Path(folder))
         graph = dataset.graph()
     edges, lone = expected(pairs)
     assert graph.edges.tolist() == edges

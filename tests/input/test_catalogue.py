@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from assay.input import catalogue
-from assay.input.catalogue import CatalogueDataset, Counts, Published, all_published
+from assay.input.catalogue import Counts, Published, PublishedGraph, all_published
 from assay.input.opening import check, listed, open_dataset
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
@@ -55,9 +55,9 @@ def triangle(monkeypatch: pytest.MonkeyPatch) -> Published:
     return graph
 
 
-def opened(cache: Path, mirror: str) -> CatalogueDataset:
+def opened(cache: Path, mirror: str) -> PublishedGraph:
     dataset = open_dataset(DatasetSpec(name="b", get="brightkite"), cache, mirror)
-    assert isinstance(dataset, CatalogueDataset)
+    assert isinstance(dataset, PublishedGraph)
     return dataset
 
 
@@ -75,12 +75,12 @@ class Told(Silent):
 def test_downloads_once_with_progress_and_checks(site: Path, server: str, tmp_path: Path) -> None:
     (site / "loc-brightkite_edges.txt.gz").write_bytes(gzip.compress(EDGES))
     dataset, told = opened(tmp_path / "cache", server), Told()
-    staged = dataset.prepare(told)
+    staged = dataset.file(told)
     assert any("downloaded" in detail for detail in told.details)
     assert staged.name == "loc-brightkite_edges.txt.gz"
     assert not staged.canonical
     (site / "loc-brightkite_edges.txt.gz").unlink()
-    assert opened(tmp_path / "cache", server).prepare(Silent()) == staged
+    assert opened(tmp_path / "cache", server).file(Silent()) == staged
     assert dataset.graph().edges.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert [verdict.outcome for verdict in check(dataset).verdicts] == [Outcome.PASS]
     assert next(graph for graph in listed(tmp_path / "cache") if graph.name == "brightkite").in_cache
@@ -90,19 +90,19 @@ def test_downloads_once_with_progress_and_checks(site: Path, server: str, tmp_pa
 def test_other_counts_than_published_are_an_error_with_both_numbers(site: Path, server: str, tmp_path: Path) -> None:
     (site / "loc-brightkite_edges.txt.gz").write_bytes(gzip.compress(EDGES + b"2\t3\n"))
     with pytest.raises(BadInputError, match="has 4 nodes, but 3 are published"):
-        opened(tmp_path, server).prepare(Silent())
+        opened(tmp_path, server).file(Silent())
 
 
 @pytest.mark.usefixtures("triangle")
 def test_a_cut_off_file_is_told(site: Path, server: str, tmp_path: Path) -> None:
     (site / "loc-brightkite_edges.txt.gz").write_bytes(gzip.compress(EDGES)[:-6])
     with pytest.raises(BadInputError, match="gzip data are broken or cut off"):
-        opened(tmp_path, server).prepare(Silent())
+        opened(tmp_path, server).file(Silent())
 
 
 def test_without_a_network_it_says_where_to_put_the_file(tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as told:
-        opened(tmp_path, "http://127.0.0.1:9").prepare(Silent())
+        opened(tmp_path, "http://127.0.0.1:9").file(Silent())
     assert "http://127.0.0.1:9/loc-brightkite_edges.txt.gz can't be downloaded" in str(told.value)
     assert str(tmp_path / "datasets" / "get-brightkite" / "loc-brightkite_edges.txt.gz") in str(told.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -110,12 +110,12 @@ def test_without_a_network_it_says_where_to_put_the_file(tmp_path: Path) -> None
 
 def test_a_file_address_works_and_an_unknown_page_is_told(site: Path, server: str, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="404 File not found"):
-        opened(tmp_path, server).prepare(Silent())
+        opened(tmp_path, server).file(Silent())
     with pytest.raises(BadInputError, match="has to begin with https"):
-        opened(tmp_path, "ftp://nowhere").prepare(Silent())
+        opened(tmp_path, "ftp://nowhere").file(Silent())
     (site / "loc-brightkite_edges.txt.gz").write_bytes(gzip.compress(EDGES))
     with pytest.raises(BadInputError, match="3 nodes, but 58,228 are published"):
-        opened(tmp_path, site.as_uri()).prepare(Silent())
+        opened(tmp_path, site.as_uri()).file(Silent())
 
 
 def test_konect_s_archive_is_unpacked(
@@ -132,7 +132,7 @@ def test_konect_s_archive_is_unpacked(
         tar.addfile(entry, io.BytesIO(content))
     dataset = opened(tmp_path / "cache", site.as_uri())
     assert dataset.facts().triangles == 1
-    assert dataset.prepare(Silent()).normalise_options[-2:] == ("--extra-columns", "allow")
+    assert dataset.file(Silent()).normalise_options[-2:] == ("--extra-columns", "allow")
 
 
 def test_the_list_has_the_ten_graphs_of_the_studies(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_every_form_gives_the_same_graph(opener: Opener, content: str, fields: d
 def test_the_jobs_skip_exactly_the_header(
     opener: Opener, content: str, fields: dict[str, object], options: tuple[str, ...]
 ) -> None:
-    staged = opener(content, **fields).prepare(Silent())
+    staged = opener(content, **fields).file(Silent())
     assert staged.normalise_options == options
     assert not staged.canonical
 
@@ -88,7 +88,7 @@ def test_compression_goes_by_the_bytes_and_the_staged_name_by_the_compression(
 ) -> None:
     assert callable(pack)
     dataset = opener(pack(b"1 2\n1 3\n2 3\n"), name)
-    staged = dataset.prepare(Silent())
+    staged = dataset.file(Silent())
     assert staged.name == staged_name
     assert staged.path.name == name
     assert staged.bytes == staged.path.stat().st_size

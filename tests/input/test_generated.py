@@ -43,7 +43,7 @@ def test_work_is_within_a_factor_of_two_of_the_published_graph(tmp_path: Path, p
 
 def test_brightkite_in_full(tmp_path: Path) -> None:
     dataset = open_dataset(DatasetSpec(name="g", make="brightkite"), tmp_path)
-    staged = dataset.prepare(Silent())
+    staged = dataset.file(Silent())
     assert staged.canonical
     assert staged.normalise_options == ()
     facts, graph = dataset.facts(), dataset.graph()
@@ -79,7 +79,7 @@ def test_a_seed_decides_everything_and_another_seed_gives_another_graph() -> Non
 def test_the_bytes_are_the_same_on_every_machine(tmp_path: Path) -> None:
     """If this fails because the generator was changed, raise generated.VERSION and renew the checksum."""
     dataset = open_dataset(DatasetSpec(name="g", make="brightkite", scale=0.05, seed=3), tmp_path)
-    staged = dataset.prepare(Silent())
+    staged = dataset.file(Silent())
     assert staged.path.parent.name == "make-brightkite-s3-x0.05-v1"
     assert hashlib.sha256(staged.path.read_bytes()).hexdigest() == CHECKSUM
 
@@ -89,7 +89,7 @@ CHECKSUM = "709581d7b5fbf3994d3180b5bc3802549a022be3225a97dacd264db5a8971cda"
 
 def test_the_written_file_is_in_normal_form(tmp_path: Path) -> None:
     dataset = open_dataset(DatasetSpec(name="g", make="amazon", scale=0.01), tmp_path)
-    text = dataset.prepare(Silent()).path.read_text()
+    text = dataset.file(Silent()).path.read_text()
     rows = [tuple(int(field) for field in line.split("\t")) for line in text.splitlines()]
     assert text.endswith("\n")
     assert all(u < v for u, v in rows)
@@ -107,9 +107,9 @@ def test_an_interrupted_generation_leaves_nothing_that_looks_whole(
     with monkeypatch.context() as patch:
         patch.setattr("assay.input.generated.write_canonical", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            dataset.prepare(Silent())
+            dataset.file(Silent())
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert dataset.prepare(Silent()).bytes > 0
+    assert dataset.file(Silent()).bytes > 0
 
 
 @pytest.mark.parametrize(("nodes", "total", "squares", "largest"), [(1000, 7000, 400_000, 300), (50, 100, 260, 12)])

@@ -30,11 +30,11 @@ def peak():
 
 cache, action, edges = Path(sys.argv[1]), sys.argv[2], 0
 warm = open_dataset(DatasetSpec(name="w", make="orkut", scale=0.004), cache)
-warm.prepare(Silent()); warm.graph()
+warm.file(Silent()); warm.graph()
 before = peak()
 dataset = open_dataset(DatasetSpec(name="g", make="orkut", scale=0.03), cache)
 if action == "make":
-    dataset.prepare(Silent())
+    dataset.file(Silent())
 else:
     edges = dataset.graph().edges.shape[0]
 print((peak() - before) / 3_515_552)

@@ -38,7 +38,7 @@ def test_counts_as_published(real_graphs: Path, cache: Path, place: int) -> None
 def test_a_header_that_parses_as_an_edge_is_refused(real_graphs: Path, cache: Path) -> None:
     spec = DatasetSpec(name="e", file=real_graphs / "Email-euAll.txt.gz")
     with pytest.raises(BadInputError, match=r"Email-euAll.txt.gz, line 1: `265214 364481`.*header_lines: 1"):
-        open_dataset(spec, cache).prepare(Silent())
+        open_dataset(spec, cache).file(Silent())
 
 
 def test_what_each_file_was_made_of(real_graphs: Path, cache: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_each_file_was_made_of(real_graphs: Path, cache: Path) -> None:
 
 def test_the_staged_file_is_the_user_s_own(real_graphs: Path, cache: Path) -> None:
     path = real_graphs / "ego-twitter-undirected.jlg"
-    staged = open_dataset(DatasetSpec(name="t", file=path), cache).prepare(Silent())
+    staged = open_dataset(DatasetSpec(name="t", file=path), cache).file(Silent())
     assert staged.path == path
     assert staged.name == "ego-twitter-undirected.jlg.gz"
     assert staged.normalise_options == ("--skip-bytes", "22", "--comment", "#%")

@@ -62,7 +62,7 @@ DAMAGED = WHOLE[: len(WHOLE) // 2] + bytes([WHOLE[len(WHOLE) // 2] ^ 0xFF]) + WH
 )
 def test_refused_with_place_and_cure(opener: Opener, content: str | bytes, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
-        opener(content).prepare(Silent())
+        opener(content).file(Silent())
 
 
 def test_the_line_number_is_right_far_into_the_file(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_the_line_number_is_right_far_into_the_file(opener: Opener, monkeypatch:
     lines = [f"{i} {i + 1}" for i in range(5000)]
     lines[4321] = "oops"
     with pytest.raises(BadInputError, match="line 4322: `oops`"):
-        opener("\n".join(lines)).prepare(Silent())
+        opener("\n".join(lines)).file(Silent())
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_line_number_is_right_far_into_the_file(opener: Opener, monkeypatch:
 def test_a_first_line_that_may_be_a_header_is_refused_and_can_be_declared(opener: Opener, content: str) -> None:
     lines = content.count("\n")
     with pytest.raises(BadInputError, match=r"line 1: .*may be an edge or a header.*header_lines: 1.*format: edges"):
-        opener(content).prepare(Silent())
+        opener(content).file(Silent())
     assert opener(content, header_lines=1).facts().edges == lines - 1
     assert opener(content, format="edges").facts().edges == lines - (content[:3] == "3 3")
 
@@ -105,18 +105,18 @@ def test_a_first_line_that_may_be_a_header_is_refused_and_can_be_declared(opener
     ],
 )
 def test_small_graphs_are_not_taken_for_headers(opener: Opener, content: str) -> None:
-    opener(content).prepare(Silent())
+    opener(content).file(Silent())
 
 
 def test_single_numbers_that_are_no_counts_are_refused(opener: Opener) -> None:
     with pytest.raises(BadInputError, match=r"line 1: `77` is one number .*header_lines: 1"):
-        opener("77\n1 2\n2 3\n").prepare(Silent())
+        opener("77\n1 2\n2 3\n").file(Silent())
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
     for path, what in ((tmp_path / "none", "doesn't exist"), (tmp_path, "is a folder")):
         with pytest.raises(BadInputError, match=what):
-            open_dataset(DatasetSpec(name="d", file=path), tmp_path).prepare(Silent())
+            open_dataset(DatasetSpec(name="d", file=path), tmp_path).file(Silent())
 
 
 @pytest.mark.parametrize("fields", [{}, {"get": "dblp", "make": "dblp"}])
@@ -139,7 +139,7 @@ def test_unknown_names_and_scales_say_what_there_is(tmp_path: Path) -> None:
 
 def test_header_lines_have_no_use_in_a_matrix(opener: Opener) -> None:
     with pytest.raises(BadInputError, match="says itself where its edges begin; leave out `header_lines`"):
-        opener(f"{MATRIX}3 3 1\n1 2\n", header_lines=2).prepare(Silent())
+        opener(f"{MATRIX}3 3 1\n1 2\n", header_lines=2).file(Silent())
 
 
 def test_several_compressed_streams_are_one_file(opener: Opener) -> None:
@@ -151,4 +151,4 @@ def test_several_compressed_streams_are_one_file(opener: Opener) -> None:
 def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BadInputError, match="pipe"):
-        open_dataset(DatasetSpec(name="d", file=tmp_path / "pipe"), tmp_path).prepare(Silent())
+        open_dataset(DatasetSpec(name="d", file=tmp_path / "pipe"), tmp_path).file(Silent())

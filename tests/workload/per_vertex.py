@@ -9,6 +9,7 @@ from assay.model.engine import LaunchReport
 from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay.testing.fakes import FakeStore, Script
+from tests.workload.stored import GivenGraph
 
 FAR = 1 << 62
 
@@ -43,10 +44,11 @@ def outcome(kind, graph, lines, result, **options):
 
 
 def verdicts(kind, graph, lines, result, **options):
-    workload = kind(WorkloadSpec(name="x", options={name.strip("_"): text for name, text in options.items()}), "/base")
+    spec = WorkloadSpec(name="x", options={name.strip("_"): text for name, text in options.items()})
+    workload = kind(spec, "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
-    return workload.verify(graph, store, LaunchReport(jobs=(), result=result))
+    return workload.verify(store, LaunchReport(jobs=(), result=result))
 
 
 def assert_judged_right(kind, graph, values, result, **options):

@@ -1,12 +1,26 @@
-"""A store in memory that keeps what is put, for tests of workloads that stage files or read them as bytes."""
+"""A store in memory that keeps what is put, and graphs in memory, for tests of workloads."""
 
 from assay.model.engine import LaunchReport
-from assay.model.input import Graph
+from assay.model.input import GraphInput
 from assay.model.progress import Silent
 from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
-NO_GRAPH = Graph(edges=None, lone=None)
+
+class GivenGraph(GraphInput):
+    """A graph that was made by a test, or counts alone."""
+
+    def __init__(self, graph=None, facts=None, staged_bytes=0):
+        self._graph, self._facts, self._bytes = graph, facts, staged_bytes
+
+    def graph(self):
+        return self._graph
+
+    def facts(self):
+        return self._facts
+
+    def size(self):
+        return self._facts.size(self._bytes)
 
 
 class KeepingStore(FakeStore):
@@ -29,8 +43,8 @@ def an_engine(counters=None, program=None):
 
 
 def judge(workload, store, result):
-    return workload.verify(NO_GRAPH, store, LaunchReport(jobs=(), result=result))
+    return workload.verify(store, LaunchReport(jobs=(), result=result))
 
 
 def staged(workload, engine, store):
-    return workload.stage(None, store, engine, Silent())
+    return workload.stage(store, engine, Silent())

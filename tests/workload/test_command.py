@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.input.graph_file import NoDataset
 from assay.input.opening import open_dataset
 from assay.model.doubt import Outcome
 from assay.model.engine import History, JobReference, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import NO_DATASET, DatasetSpec
+from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
@@ -72,10 +71,9 @@ def options(tmp_path):
     return {"jar": str(jar), "input": str(tmp_path / "words.txt"), "folder": str(tmp_path)}
 
 
-def a_command(options, hadoop=None, **more):
-    return Command(
-        WorkloadSpec(name="command", variant="own", options={**options, **more}, hadoop=hadoop or {}), "/base"
-    )
+def a_command(options, hadoop=None, dataset=None, **more):
+    spec = WorkloadSpec(name="command", variant="own", options={**options, **more}, hadoop=hadoop or {})
+    return Command(spec, "/base", dataset)
 
 
 def program_of(command):
@@ -88,13 +86,12 @@ def program_of(command):
 def verdicts_of(command, contents=None):
     store = FakeStore(Script())
     store.contents = {f"{OUTPUT}/part-r-00000": b"2 lines\n"} if contents is None else contents
-    dataset = NoDataset(NO_DATASET)
-    return command.verify(dataset.graph(), store, LaunchReport(jobs=(), result={}))
+    return command.verify(store, LaunchReport(jobs=(), result={}))
 
 
 def test_a_file_is_staged_and_the_jar_is_called_with_it(options, tmp_path):
     command, store = a_command(options), Puts()
-    command.stage(NoDataset(NO_DATASET), store, Recorder(store), Silent())
+    command.stage(store, Recorder(store), Silent())
     assert store.put_files == {"/base/input/words.txt": tmp_path / "words.txt"}
     program = program_of(command)
     assert program.arguments == ("/base/input/words.txt", OUTPUT)
@@ -107,17 +104,17 @@ def test_a_folder_is_staged_without_hidden_files(options, tmp_path):
     for name in ("a", "deep/b", ".hidden", "_SUCCESS"):
         (folder / name).write_text("x")
     command, store = a_command(options, input=str(folder)), Puts()
-    command.stage(NoDataset(NO_DATASET), store, Recorder(store), Silent())
+    command.stage(store, Recorder(store), Silent())
     assert set(store.put_files) == {"/base/input/a", "/base/input/deep/b"}
     assert program_of(command).arguments == ("/base/input", OUTPUT)
 
 
 def test_a_place_in_the_store_must_be_there(options):
     command = a_command(options, input="hdfs:/logs")
-    command.stage(NoDataset(NO_DATASET), Puts(there=["hdfs:/logs"]), Recorder(Puts()), Silent())
+    command.stage(Puts(there=["hdfs:/logs"]), Recorder(Puts()), Silent())
     assert program_of(command).arguments == ("hdfs:/logs", OUTPUT)
     with pytest.raises(AssayError, match="the input hdfs:/logs is not there, or empty"):
-        command.stage(NoDataset(NO_DATASET), Puts(), Recorder(Puts()), Silent())
+        command.stage(Puts(), Recorder(Puts()), Silent())
 
 
 def test_arguments_are_split_as_a_shell_does_and_properties_go_where_asked(options):
@@ -243,12 +240,14 @@ def test_the_command_gets_a_dataset_as_the_job_read_it(options, tmp_path, packed
     file = file if packed else file.rename(tmp_path / "raw.txt")
     dataset = open_dataset(DatasetSpec(name="raw", file=file), tmp_path / "cache")
     (tmp_path / "check.py").write_text(CHECK)
-    command = a_command(options, input="dataset", verify=f"{sys.executable} check.py {{output}} {{input}}")
+    command = a_command(
+        options, dataset=dataset, input="dataset", verify=f"{sys.executable} check.py {{output}} {{input}}"
+    )
     store = Puts()
-    command.stage(dataset, store, Recorder(store), Silent())
+    command.stage(store, Recorder(store), Silent())
     assert program_of(command).arguments == ("/base/input", OUTPUT)
     store.contents = {f"{OUTPUT}/part-r-00000": b"4 lines\n"}
-    (verdict,) = command.verify(dataset.graph(), store, LaunchReport(jobs=(), result={}))
+    (verdict,) = command.verify(store, LaunchReport(jobs=(), result={}))
     assert verdict.outcome is Outcome.PASS, verdict.detail
     seen = ["1\\t3", "2\\t3", "4\\t4611686018427387904", "9", ""]
     assert verdict.detail == "exit code 0: [" + ", ".join(f"'{line}'" for line in seen) + "]"
@@ -285,9 +284,7 @@ def test_an_output_that_is_not_there_is_an_error_of_the_store(options):
 
     for more in ({}, {"verify": "true {output}"}):
         with pytest.raises(AssayError, match="is not there"):
-            a_command(options, **more).verify(
-                NoDataset(NO_DATASET).graph(), Bare(Script()), LaunchReport(jobs=(), result={})
-            )
+            a_command(options, **more).verify(Bare(Script()), LaunchReport(jobs=(), result={}))
 
 
 def test_a_jar_that_hides_a_failed_job_is_not_believed(options):

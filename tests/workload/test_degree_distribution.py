@@ -12,6 +12,7 @@ from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay.testing.fakes import FakeStore, Script
 from assay.workload.degree_distribution import DegreeDistribution
+from tests.workload.stored import GivenGraph
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,8 @@ def brute_force(graph):
 def outcome(graph, lines, result):
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
-    workload = DegreeDistribution(WorkloadSpec(name="degree-distribution", variant="plain"), "/base")
-    return overall(workload.verify(graph, store, LaunchReport(jobs=(), result=result)))
+    workload = DegreeDistribution(WorkloadSpec(name="degree-distribution", variant="plain"), "/base", GivenGraph(graph))
+    return overall(workload.verify(store, LaunchReport(jobs=(), result=result)))
 
 
 def test_degree_distribution(graph):

@@ -15,6 +15,7 @@ from assay.testing.fakes import FakeStore, Script
 from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
+from tests.workload.stored import GivenGraph
 
 FAR = 1 << 62
 COUNTS = ("vertices", "edges", "wedges", "triangles")
@@ -82,10 +83,10 @@ def friend_lines(graph, near):
 
 
 def judged(kind, variant, graph, lines, result):
-    workload = kind(WorkloadSpec(name="x", variant=variant), "/base")
+    workload = kind(WorkloadSpec(name="x", variant=variant), "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
-    return overall(workload.verify(graph, store, LaunchReport(jobs=(), result=result)))
+    return overall(workload.verify(store, LaunchReport(jobs=(), result=result)))
 
 
 @pytest.mark.parametrize("variant", ["tuned", "intersect"])
@@ -176,15 +177,21 @@ def test_unknown_options_are_refused():
 
 @pytest.mark.parametrize("kind", [Triangles, MutualFriends])
 def test_the_estimates_fall_from_paper_to_tuned_to_intersect(kind):
-    needs = [kind(WorkloadSpec(name="x", variant=name), "/b").estimate(FACTS, 100_000) for name in kind.variants]
+    needs = [
+        kind(WorkloadSpec(name="x", variant=name), "/b", GivenGraph(facts=FACTS, staged_bytes=100_000)).estimate()
+        for name in kind.variants
+    ]
     disks = [need.disk_bytes for need in needs]
     assert disks == sorted(disks, reverse=True)
     assert needs[1].seconds > needs[2].seconds
 
 
 def test_an_estimate_without_wedges_by_degree_takes_all_of_them():
-    workload = Triangles(WorkloadSpec(name="x", variant="tuned"), "/b")
     unknown = FACTS.model_copy(update={"wedges_by_degree": None})
-    assert workload.estimate(unknown, 0).disk_bytes > 10 * workload.estimate(FACTS, 0).disk_bytes / 2
-    clustering = ClusteringCoefficient(WorkloadSpec(name="x", variant="intersect"), "/b")
-    assert clustering.estimate(unknown, 0).disk_bytes > clustering.estimate(FACTS, 0).disk_bytes
+
+    def needs(kind, variant, facts):
+        return kind(WorkloadSpec(name="x", variant=variant), "/b", GivenGraph(facts=facts)).estimate().disk_bytes
+
+    assert needs(Triangles, "tuned", unknown) > 10 * needs(Triangles, "tuned", FACTS) / 2
+    clustering = ClusteringCoefficient, "intersect"
+    assert needs(*clustering, unknown) > needs(*clustering, FACTS)

@@ -7,12 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from assay.input.graph_file import NoDataset
-from assay.input.points import FilePoints, MadePoints, drawn, write_points
+from assay.input import points
+from assay.input.points import FilePoints, GeneratedPoints, drawn, write_points
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import NO_DATASET
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.model.workload import Preparing
@@ -20,8 +19,6 @@ from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload import k_means
 from assay.workload.k_means import KMeans, iterate, nearest
 from tests.builders import a_trial
-
-GRAPH = NoDataset(NO_DATASET).graph()
 
 
 def workload(**options):
@@ -76,7 +73,7 @@ class Output:
             "/base/output/centres/part-r-00000": self.centres, "/base/output/clusters/part-m-00000": self.clusters,
             "/base/input/points/points.txt": self.file.read_bytes().splitlines(),
         }  # fmt: skip
-        return overall(self.workload.verify(GRAPH, store, LaunchReport(jobs=(), result=self.result)))
+        return overall(self.workload.verify(store, LaunchReport(jobs=(), result=self.result)))
 
 
 @pytest.fixture
@@ -218,54 +215,55 @@ def test_without_ties_the_iteration_is_that_of_a_library(tmp_path, seed, far_off
     if far_off:
         start[3] = 1e3
     for iterations in (1, 2, 5, 20):
-        course = iterate(points, start, iterations)
+        found = iterate(points, start, iterations)
         centres, _ = kmeans2(given, start, iter=iterations, minit="matrix", missing="warn")
-        assert course.centres == pytest.approx(centres, rel=1e-9, abs=1e-12)
-        _, labels = kmeans2(given, course.centres, iter=1, minit="matrix", missing="warn")
-        assert np.array_equal(nearest(given, course.centres)[0], labels)
-        assert (course.counts[3] == 0) == far_off
+        assert found.centres == pytest.approx(centres, rel=1e-9, abs=1e-12)
+        _, labels = kmeans2(given, found.centres, iter=1, minit="matrix", missing="warn")
+        assert np.array_equal(nearest(given, found.centres)[0], labels)
+        assert (found.counts[3] == 0) == far_off
 
 
 def test_made_points_are_written_as_they_are_computed(tmp_path):
-    made = MadePoints(300_000, 4, seed=5)
-    file = made.text_file(tmp_path)
+    made = GeneratedPoints(300_000, 4, seed=5)
+    file = tmp_path / "points.txt"
+    file.write_bytes(b"".join(made.text_pieces()))
     read = FilePoints(file)
     assert (read.count, read.attributes) == (300_000, 4)
     assert np.array_equal(np.concatenate(list(read.chunks())), np.concatenate(list(made.chunks())))
-    assert made.text_bytes == pytest.approx(file.stat().st_size, rel=1e-3)
+    assert made.size().bytes == pytest.approx(file.stat().st_size, rel=1e-3)
     values = next(made.chunks())
     assert set(np.unique(values[:, 2])) == {0.0, 1.0}
     assert len(np.unique(values[:, 0])) == len(np.unique(values[:, 1])) == 100
-    assert MadePoints(10_000_000, 10, 1).text_bytes == 326_000_000
+    assert GeneratedPoints(10_000_000, 10, 1).size().bytes == 326_000_000
 
 
 def test_other_seeds_make_other_points():
-    first, second, again = (next(MadePoints(100, 3, seed).chunks()) for seed in (1, 2, 1))
+    first, second, again = (next(GeneratedPoints(100, 3, seed).chunks()) for seed in (1, 2, 1))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, second)
 
 
 def test_centres_are_drawn_without_replacement():
-    points = MadePoints(200_000, 10, seed=3)
+    points = GeneratedPoints(200_000, 10, seed=3)
     all_of_them = np.concatenate(list(points.chunks()))
     centres = drawn(points, 50, seed=3)
     assert len(np.unique(centres, axis=0)) == 50
     assert all((all_of_them == centre).all(axis=1).any() for centre in centres)
     assert np.array_equal(centres, drawn(points, 50, seed=3))
-    assert len(np.unique(drawn(MadePoints(7, 10, 1), 7, 2), axis=0)) == 7
+    assert len(np.unique(drawn(GeneratedPoints(7, 10, 1), 7, 2), axis=0)) == 7
 
 
 def test_what_is_drawn_of_made_points_is_computed_once_and_is_the_callers_own(monkeypatch):
-    points = MadePoints(5000, 3, seed=9)
+    points = GeneratedPoints(5000, 3, seed=9)
     first = drawn(points, 4, seed=9)
     kept = first.copy()
     first[:] = 0
-    monkeypatch.setattr(MadePoints, "chunks", None)
-    assert np.array_equal(drawn(MadePoints(5000, 3, seed=9), 4, seed=9), kept)
+    monkeypatch.setattr(GeneratedPoints, "chunks", None)
+    assert np.array_equal(drawn(GeneratedPoints(5000, 3, seed=9), 4, seed=9), kept)
 
 
 def test_inertia_never_rises():
-    points = MadePoints(20_000, 5, seed=1)
+    points = GeneratedPoints(20_000, 5, seed=1)
     inertias = iterate(points, drawn(points, 8, 1), 12).inertias
     assert all(after <= before for before, after in pairwise(inertias))
 
@@ -278,7 +276,7 @@ def test_staging_and_command(tmp_path):
     run = engine.run
     engine.run = lambda launch, progress: launches.append(launch) or run(launch, progress)
     one = KMeans(WorkloadSpec(name="k-means", variant="tuned", options={"points": "50", "k": "3"}), "/base")
-    assert one.stage(NoDataset(NO_DATASET), store, engine, Silent()).jobs == ()
+    assert one.stage(store, engine, Silent()).jobs == ()
     assert list(store.files) == ["/base/input/points/points.txt", "/base/input/centres/centres.txt"]
     one.run(engine, Silent())
     assert launches[0].command == "k-means-tuned"
@@ -293,8 +291,8 @@ def test_made_points_are_streamed_into_a_store_that_takes_them(tmp_path):
 
     store = Streaming(Script())
     one = KMeans(WorkloadSpec(name="k-means", options={"points": "200000", "attributes": "4"}), "/base")
-    one.stage(NoDataset(NO_DATASET), store, FakeEngine(Script(), a_trial(), store), Silent())
-    assert store.contents["/base/input/points/points.txt"] == MadePoints(200_000, 4, 1).text_file(tmp_path).read_bytes()
+    one.stage(store, FakeEngine(Script(), a_trial(), store), Silent())
+    assert store.contents["/base/input/points/points.txt"] == b"".join(GeneratedPoints(200_000, 4, 1).text_pieces())
     assert list(store.files) == ["/base/input/centres/centres.txt"]
 
 
@@ -337,39 +335,38 @@ def test_files_that_are_wrong_are_refused_before_anything_starts(tmp_path, point
         (tmp_path / "centres.txt").write_text(centres)
         given["centres"] = tmp_path / "centres.txt"
     with pytest.raises(BadInputError, match=what):
-        workload(**given).estimate(NoDataset(NO_DATASET).facts(), 0)
+        workload(**given).estimate()
 
 
 def test_a_file_of_centres_decides_k_whatever_the_default(tmp_path):
     """Ten is the default, and there are but three points."""
     (tmp_path / "centres.txt").write_text("1,2\n3,4\n")
     given = workload(points=3, attributes=2, centres=tmp_path / "centres.txt")
-    assert given.estimate(NoDataset(NO_DATASET).facts(), 0).disk_bytes > 0
+    assert given.estimate().disk_bytes > 0
     (tmp_path / "centres.txt").write_text("1,2\n3,4\n5,6\n7,8\n")
     with pytest.raises(BadInputError, match="k is 4, and there are only 3 points"):
-        workload(points=3, attributes=2, centres=tmp_path / "centres.txt").estimate(NoDataset(NO_DATASET).facts(), 0)
+        workload(points=3, attributes=2, centres=tmp_path / "centres.txt").estimate()
 
 
-@pytest.mark.parametrize(("own", "wanted"), [(True, 0), (False, MadePoints(20, 2, 1).text_bytes)])
+@pytest.mark.parametrize(("own", "wanted"), [(True, []), (False, [GeneratedPoints(20, 2, 1).size().bytes])])
 def test_room_is_asked_for_what_is_made_alone(tmp_path, monkeypatch, own, wanted):
     asked = []
-    monkeypatch.setattr(k_means, "scratch_directory", lambda size: asked.append(size) or nullcontext(tmp_path))
+    monkeypatch.setattr(points, "scratch_directory", lambda size: asked.append(size) or nullcontext(tmp_path))
     (tmp_path / "mine.txt").write_text("1,2\n3,4\n")
     given = workload(file=tmp_path / "mine.txt", k=2) if own else workload(points=20, attributes=2, k=2)
     script = Script()
     store = FakeStore(script)
-    given.stage(NoDataset(NO_DATASET), store, FakeEngine(script, a_trial(), store), Silent())
-    assert asked == [wanted]
+    given.stage(store, FakeEngine(script, a_trial(), store), Silent())
+    assert asked == wanted
 
 
 def test_files_that_are_not_there_are_refused(tmp_path):
     with pytest.raises(BadInputError, match="nowhere can't be read"):
-        workload(file=tmp_path / "nowhere").estimate(NoDataset(NO_DATASET).facts(), 0)
+        workload(file=tmp_path / "nowhere").estimate()
 
 
 def test_estimates_grow_with_what_is_moved():
-    facts = NoDataset(NO_DATASET).facts()
-    small, large = (workload(points=points).estimate(facts, 0) for points in (100_000, 1_000_000))
+    small, large = (workload(points=points).estimate() for points in (100_000, 1_000_000))
     assert large.disk_bytes == pytest.approx(10 * small.disk_bytes, rel=0.01)
     assert large.disk_bytes > 32_600_000 + 3 * 1_000_000 * 80
     assert large.seconds > small.seconds
@@ -380,5 +377,5 @@ def test_the_one_iteration_of_a_plan_is_judged_before_its_trials(monkeypatch):
     assert isinstance(one, Preparing)
     one.prepare()
     monkeypatch.setattr(k_means, "iterate", lambda *_: pytest.fail("it was worked out again"))
-    assert len(one._course(1).moves) == 1
+    assert len(one._iterations(1).moves) == 1
     KMeans(WorkloadSpec(name="k-means", options={"points": "78", "k": "3", "iterations": "9"}), "/base").prepare()

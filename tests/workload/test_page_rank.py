@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 
 from assay.input.directed import made_graph, read_graph, write_graph
-from assay.input.graph_file import NoDataset
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import NO_DATASET
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload.page_rank import PageRank, PowerIteration
 from tests.builders import a_trial
-
-GRAPH, FACTS = NoDataset(NO_DATASET).graph(), NoDataset(NO_DATASET).facts()
 
 
 def workload(**options):
@@ -60,7 +56,7 @@ class Output:
         store = FakeStore(Script())
         lines = [f"{vertex}\t{rank!r}".encode() for vertex, rank in self.ranks.items()]
         store.files = {"/base/output/part-r-00000": lines[1::2] + self.extra, "/base/output/part-r-00001": lines[::2]}
-        return self.workload.verify(GRAPH, store, LaunchReport(jobs=(), result=self.result))
+        return self.workload.verify(store, LaunchReport(jobs=(), result=self.result))
 
 
 @pytest.fixture
@@ -198,7 +194,7 @@ def test_staging_and_command():
     run = engine.run
     engine.run = lambda launch, progress: launches.append(launch) or run(launch, progress)
     one = PageRank(WorkloadSpec(name="page-rank", variant="tuned", options={"scale": "4"}), "/base")
-    assert one.stage(NoDataset(NO_DATASET), store, engine, Silent()).jobs == ()
+    assert one.stage(store, engine, Silent()).jobs == ()
     assert list(store.files) == ["/base/input/edges.txt"]
     one.run(engine, Silent())
     assert launches[0].command == "page-rank-tuned"
@@ -237,11 +233,11 @@ def test_options_that_are_impossible_are_refused_at_once(options, what):
 def test_files_that_are_wrong_are_refused_before_anything_starts(tmp_path, text, what):
     (tmp_path / "edges.txt").write_text(text)
     with pytest.raises(BadInputError, match=what):
-        workload(file=tmp_path / "edges.txt").estimate(FACTS, 0)
+        workload(file=tmp_path / "edges.txt").estimate()
 
 
 def test_estimates_grow_with_what_is_moved():
-    small, large = (workload(scale=scale).estimate(FACTS, 0) for scale in (16, 20))
+    small, large = (workload(scale=scale).estimate() for scale in (16, 20))
     assert large.disk_bytes == 16 * small.disk_bytes
     assert large.seconds > small.seconds
-    assert workload(iterations=1).estimate(FACTS, 0).seconds < small.seconds
+    assert workload(iterations=1).estimate().seconds < small.seconds

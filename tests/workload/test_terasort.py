@@ -5,10 +5,8 @@ from zlib import crc32
 
 import pytest
 
-from assay.input.graph_file import NoDataset
 from assay.model.doubt import Outcome, overall
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import NO_DATASET
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
@@ -42,14 +40,13 @@ def judged(made, parts):
     store = FakeStore(script)
     engine = FakeEngine(script, a_trial(), store)
     workload = a_workload()
-    dataset = NoDataset(NO_DATASET)
-    staged = workload.stage(dataset, store, engine, Silent())
+    staged = workload.stage(store, engine, Silent())
     assert [job.name for job in staged.jobs] == ["generate"]
     report = workload.run(engine, Silent())
     assert [job.name for job in report.jobs] == ["sort"]
     assert report.settings["mapreduce.terasort.output.replication"] == "1"
     store.contents |= {f"/base/output/part-r-{at:05d}": b"".join(part) for at, part in enumerate(parts)}
-    return overall(workload.verify(dataset.graph(), store, report))
+    return overall(workload.verify(store, report))
 
 
 def staged_here(variant="stock"):
@@ -57,7 +54,7 @@ def staged_here(variant="stock"):
     script = Script()
     store = StreamingStore(script)
     engine, workload = FakeEngine(script, a_trial(), store), a_workload(variant)
-    report = workload.stage(NoDataset(NO_DATASET), store, engine, Silent())
+    report = workload.stage(store, engine, Silent())
     return workload, store, engine, [job.name for job in report.jobs]
 
 
@@ -71,7 +68,7 @@ def test_a_store_that_takes_a_stream_needs_no_job_for_the_records():
     report = workload.run(engine, Silent())
     for output, outcome in ((sorted(made), Outcome.PASS), (sorted(made)[1:], Outcome.FAIL), (made, Outcome.FAIL)):
         store.contents["/base/output/part-r-00000"] = b"".join(output)
-        assert overall(workload.verify(NoDataset(NO_DATASET).graph(), store, report)) is outcome
+        assert overall(workload.verify(store, report)) is outcome
 
 
 def test_records_to_be_validated_are_sorted_by_a_job_all_the_same():
@@ -115,7 +112,7 @@ def test_a_generator_without_a_checksum_is_not_believed():
     engine = FakeEngine(script, a_trial(), FakeStore(script))
     workload = TeraSort(WorkloadSpec(name="terasort", variant="stock"), "/base")
     with pytest.raises(AssayError, match="counted no checksum"):
-        workload.stage(NoDataset(NO_DATASET), FakeStore(script), engine, Silent())
+        workload.stage(FakeStore(script), engine, Silent())
 
 
 def validated(made, records, told):
@@ -126,13 +123,13 @@ def validated(made, records, told):
     store = FakeStore(script)
     engine = FakeEngine(script, a_trial(), store)
     workload = TeraSort(WorkloadSpec(name="terasort", variant="validate", options={"size": "5kB"}), "/base")
-    staged = workload.stage(NoDataset(NO_DATASET), store, engine, Silent())
+    staged = workload.stage(store, engine, Silent())
     assert [job.name for job in staged.jobs] == ["generate", "sort"]
     report = workload.run(engine, Silent())
     assert [job.name for job in report.jobs] == ["validate"]
     store.contents["/base/input/sorted/part-r-00000"] = b"".join(records)
     store.files["/base/output/part-r-00000"] = told
-    return overall(workload.verify(NoDataset(NO_DATASET).graph(), store, report))
+    return overall(workload.verify(store, report))
 
 
 def test_what_tera_validate_says_is_judged(records):

@@ -2,10 +2,8 @@
 
 import pytest
 
-from assay.input.graph_file import NoDataset
 from assay.model.doubt import Outcome, overall
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import NO_DATASET
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
@@ -58,13 +56,12 @@ class Hadoop:
         store = FakeStore(script)
         engine = FakeEngine(script, a_trial(), store)
         workload = TestDfsIo(WorkloadSpec(name="testdfsio", variant=variant, options=OPTIONS, **more), "/base")
-        dataset = NoDataset(NO_DATASET)
-        self.staged = workload.stage(dataset, store, engine, Silent())
+        self.staged = workload.stage(store, engine, Silent())
         report = workload.run(engine, Silent())
         home = self.calls[-1].properties["test.build.data"]
         told = f"f:rate\t1\nl:size\t{self.size}\nl:tasks\t3\nl:time\t{TIME_MS}"
         store.files[f"{home}/io_{variant}/part-00000"] = told.encode().splitlines()
-        return overall(workload.verify(dataset.graph(), store, report)), report
+        return overall(workload.verify(store, report)), report
 
 
 def digits(length, buffer_bytes):
@@ -166,7 +163,7 @@ def test_impossible_options_are_refused(options, reason):
 def test_the_estimate_grows_with_the_files():
     def needs(variant):
         spec = WorkloadSpec(name="testdfsio", variant=variant, options={"files": "10", "file_size": "1GB"})
-        return TestDfsIo(spec, "/base").estimate(NoDataset(NO_DATASET).facts(), 0)
+        return TestDfsIo(spec, "/base").estimate()
 
     assert needs("write").disk_bytes == 10**10
     assert needs("read").seconds == 2 * needs("write").seconds

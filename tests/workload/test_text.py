@@ -4,13 +4,14 @@ from collections import Counter
 
 import pytest
 
-from assay.input.text import TextMaker
+from assay.input.text import RandomText, TextMaker
 from assay.model.doubt import Outcome
+from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.workload.base import Options
-from assay.workload.text import OwnText, RandomText, compare, counted_lines, lines_of_text, pieces_of_text
+from assay.workload.text import counted_lines, judge_counts, lines_of_text, pieces_of_text, user_text
 from tests.workload.stored import KeepingStore, an_engine
 
 DEFAULTS = {"size": "1GB", "files": "4", "seed": "1", "directory": ""}
@@ -35,12 +36,15 @@ def test_lines_end_as_hadoop_ends_them():
 
 
 def test_counts_are_compared_each_once():
-    expected = Counter(a=2, b=1)
-    assert compare(expected.copy(), [("b", 1), ("a", 2)]).verdict.outcome is Outcome.PASS
+    def judged(counts):
+        report = LaunchReport(jobs=(), result={"words": 3, "distinct_words": 2})
+        return judge_counts(Counter(a=2, b=1), counts, report, "words")[0]
+
+    assert judged([("b", 1), ("a", 2)]).outcome is Outcome.PASS
     for wrong in ([("a", 2)], [("a", 2), ("b", 2)], [("a", 2), ("b", 1), ("a", 2)], [("a", 2), ("b", 1), ("c", 1)]):
-        assert compare(expected.copy(), wrong).verdict.outcome is Outcome.FAIL
-    assert compare(expected.copy(), [("a", 3)]).verdict.detail.endswith("'a' has 3, and not 2")
-    assert compare(expected.copy(), []).verdict.detail.endswith("'a' has none, and not 2")
+        assert judged(wrong).outcome is Outcome.FAIL
+    assert judged([("a", 3)]).detail.endswith("'a' has 3, and not 2")
+    assert judged([]).detail.endswith("'a' has none, and not 2")
 
 
 def test_a_line_that_is_no_count_cant_be_read():
@@ -52,7 +56,7 @@ def test_a_line_that_is_no_count_cant_be_read():
 
 def own(directory, strict=False, **options):
     spec = WorkloadSpec(name="grep", options={"directory": str(directory), **options})
-    return OwnText(Options(spec, DEFAULTS), spec, strict=strict)
+    return user_text(Options(spec, DEFAULTS), spec, strict=strict)
 
 
 def test_a_users_files_are_staged_in_order(tmp_path):
@@ -61,7 +65,7 @@ def test_a_users_files_are_staged_in_order(tmp_path):
     (tmp_path / "sub").mkdir()
     engine, store = an_engine()
     source = own(tmp_path, strict=True)
-    assert source.bytes == 6
+    assert source.size().bytes == 6
     assert source.stage("/in", store, engine, Silent()).jobs == ()
     assert store.contents == {"/in/text-00000": b"one", "/in/text-00001": b"two"}
 
@@ -93,11 +97,12 @@ def test_where_it_matters_other_bytes_than_utf8_are_refused(tmp_path, content, w
 
 
 def test_the_bytes_of_the_random_text_writer_are_always_bound():
-    made = RandomText(Options(WorkloadSpec(name="grep", options={"size": "10MB", "files": "3"}), DEFAULTS))
+    options = Options(WorkloadSpec(name="grep", options={"size": "10MB", "files": "3"}), DEFAULTS)
+    made = RandomText(*options.file_size())
     assert made.properties["mapreduce.randomtextwriter.totalbytes"] == "9999999"
     assert made.properties["mapreduce.randomtextwriter.bytespermap"] == "3333333"
     with pytest.raises(BadInputError, match="at most the bytes of size"):
-        RandomText(Options(WorkloadSpec(name="grep", options={"size": "2", "files": "3"}), DEFAULTS))
+        Options(WorkloadSpec(name="grep", options={"size": "2", "files": "3"}), DEFAULTS).file_size()
 
 
 def test_made_text_is_the_same_for_a_seed_and_has_the_size(tmp_path):

@@ -16,6 +16,7 @@ from assay.workload import mutual_friends
 from assay.workload.components import Components
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
+from tests.workload.stored import GivenGraph
 
 FAR = 1 << 62
 
@@ -70,11 +71,11 @@ def moved(graph, literal_loops=False):
 
 
 def judged(kind, graph, lines, result, **options):
-    workload = kind(WorkloadSpec(name="x", options=options), "/base")
+    workload = kind(WorkloadSpec(name="x", options=options), "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
     report = LaunchReport(jobs=(), result={**moved(graph), **result})
-    return overall(workload.verify(graph, store, report))
+    return overall(workload.verify(store, report))
 
 
 def friend_lines(friends):

@@ -11,6 +11,7 @@ from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
 from assay.testing.fake_hadoop import FakeStore, Script
+from tests.workload.stored import GivenGraph
 
 LONE = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 5, 9], dtype=np.int64))
 RIGHT = {
@@ -23,8 +24,8 @@ RIGHT = {
 def judged(name, lines, result):
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
-    workload = WORKLOADS[name](WorkloadSpec(name=name), "/base")
-    return overall(workload.verify(LONE, store, LaunchReport(jobs=(), result=result)))
+    workload = WORKLOADS[name](WorkloadSpec(name=name), "/base", GivenGraph(LONE))
+    return overall(workload.verify(store, LaunchReport(jobs=(), result=result)))
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -44,7 +45,7 @@ def test_it_can_be_planned(tmp_path, content):
     (tmp_path / "lone.txt").write_text(content)
     spec = DatasetSpec(name="lone", file=tmp_path / "lone.txt", format="edges")
     dataset = open_dataset(spec, tmp_path / "cache")
-    staged = dataset.prepare(Silent())
+    dataset.prepare(Silent())
     for name in RIGHT:
-        estimate = WORKLOADS[name](WorkloadSpec(name=name), "/base").estimate(dataset.facts(), staged.bytes)
+        estimate = WORKLOADS[name](WorkloadSpec(name=name), "/base", dataset).estimate()
         assert estimate.seconds > 0

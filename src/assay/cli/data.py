@@ -11,7 +11,8 @@ from rich.console import Console
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
 from assay.host.files import possible
-from assay.input.opening import AnyDataset, check, listed, open_dataset
+from assay.input.graph_file import GraphFile
+from assay.input.opening import check, listed, open_dataset
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
@@ -115,7 +116,7 @@ def _bring(spec: DatasetSpec, to: Path | None) -> int:
     return _check(open_dataset(spec, find_installation().cache), to, brought=True)
 
 
-def _named(name_or_file: str, form: str, header_lines: int | None) -> AnyDataset:
+def _named(name_or_file: str, form: str, header_lines: int | None) -> GraphFile:
     """A file if there is one of that name, else a graph of the catalogue."""
     installation = find_installation()
     path = Path(name_or_file)
@@ -139,11 +140,11 @@ def _named(name_or_file: str, form: str, header_lines: int | None) -> AnyDataset
     return open_dataset(spec, installation.cache)
 
 
-def _check(dataset: AnyDataset, to: Path | None = None, *, brought: bool = False) -> int:
+def _check(dataset: GraphFile, to: Path | None = None, *, brought: bool = False) -> int:
     """Prepare a dataset, compare its counts with what is known of it, print both. Returns the exit code."""
     console = open_console()
     with closing(ConsoleDisplay(console)) as display:
-        staged = dataset.prepare(display)
+        staged = dataset.file(display)
         if to is not None:
             shutil.copyfile(staged.path, to)
         report = check(dataset, display)

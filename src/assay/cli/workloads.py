@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from assay.cli.context import open_console
+from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
 
 _MARK = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
@@ -78,7 +79,7 @@ def workload_json(name: str) -> dict[str, Any]:
 
 def _input(name: str) -> str:
     kind = WORKLOADS[name]
-    if not kind.makes_input:
+    if kind.takes is InputKind.GRAPH:
         return "graph"
     if "input" in kind.path_options:
         return "your `input`"
@@ -132,7 +133,7 @@ def experiment_text(name: str) -> str:
     kind = WORKLOADS[name]
     options = "".join(f"\n      {option}: {text}" for option, text in kind.example.items())
     options = f"\n    options:{options}" if options else ""
-    datasets = "" if kind.makes_input else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
+    datasets = "" if kind.takes is not InputKind.GRAPH else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
     workload = f"workloads:\n  - name: {name}{options}\n"
     return f"experiment: {name}\n{workload}{datasets}media:\n  disk: directory\n"
 

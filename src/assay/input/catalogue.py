@@ -9,7 +9,7 @@ import tarfile
 import urllib.error
 import urllib.request
 import zlib
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import cast
@@ -17,12 +17,12 @@ from urllib.response import addinfourl
 
 from pydantic import TypeAdapter
 
-from assay.input.graph_file import FileDataset
-from assay.input.reading import ReadCounts, whole
+from assay.input.graph_file import UserGraph
+from assay.input.reading import Known, ReadCounts, whole
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec, Graph, GraphFacts, StagedFile
-from assay.model.progress import Progress, Silent
+from assay.model.input import DatasetSpec, GraphFacts, StagedFile
+from assay.model.progress import Progress
 
 _CHUNK = 1 << 20
 _PATIENCE_S = 60
@@ -142,63 +142,46 @@ def published(name: str, wanted_by: str) -> Published:
     return graphs[name]
 
 
-class CatalogueDataset:
+class PublishedGraph(UserGraph):
     """A graph of the catalogue, in the cache under its name.
 
     `mirror` is an address that has the files under their own names (`file://` too), asked instead of the original.
     """
 
     def __init__(self, spec: DatasetSpec, name: str, cache: Path, mirror: str | None = None) -> None:
-        self.spec = spec
         self.published = published(name, "get")
-        self._cache = cache
+        folder = cache / "datasets" / f"get-{name}"
         file_name = self.published.url.rsplit("/", 1)[1]
         self._url = f"{mirror.rstrip('/')}/{file_name}" if mirror else self.published.url
-        self._folder = cache / "datasets" / f"get-{name}"
-        self._download = self._folder / file_name
+        self._download = folder / file_name
         member = self.published.member
-        self._path = self._folder / f"{member.rsplit('/', 1)[1]}.txt" if member else self._download
+        path = folder / f"{member.rsplit('/', 1)[1]}.txt" if member else self._download
+        spec = spec.model_copy(update={"format": self.published.format, "header_lines": None})
+        super().__init__(spec, path, cache)
 
-    def prepare(self, progress: Progress) -> StagedFile:
+    def file(self, progress: Progress) -> StagedFile:
         """Downloads the graph unless the cache has it, and checks its nodes, edges and, if quick, triangles.
 
         Raises:
             BadInputError: no network and no file put there by hand, broken data, or other counts than published.
         """
-        self._obtain(progress)
-        staged = self._file.prepare(progress)
-        problem = mismatch(self.published.counts, self._file.facts(), self._file.counts())
+        known = self._known(progress)
+        problem = mismatch(self.published.counts, known.facts, known.counts)
         if problem:
             raise BadInputError(
                 f"{self._path}: {problem}; delete it and get it again, or use it as a `file` if its publisher "
                 "changed it."
             )
-        return staged
+        return super().file(progress)
 
-    def facts(self) -> GraphFacts:
-        """The counts of the downloaded graph; the triangles as published where counting them would take long."""
-        self._obtain(Silent())
-        facts = self._file.facts()
-        return (
-            facts
-            if facts.triangles is not None
-            else facts.model_copy(update={"triangles": self.published.counts.triangles})
-        )
-
-    def counts(self) -> ReadCounts:
-        """What the downloaded file is made of."""
-        self._obtain(Silent())
-        return self._file.counts()
-
-    def graph(self) -> Graph:
-        """The graph in memory."""
-        self._obtain(Silent())
-        return self._file.graph()
-
-    @cached_property
-    def _file(self) -> FileDataset:
-        spec = self.spec.model_copy(update={"format": self.published.format, "header_lines": None})
-        return FileDataset(spec, self._path, self._cache)
+    def _known(self, progress: Progress) -> Known:
+        """With the triangles as published where counting them would take long."""
+        self._obtain(progress)
+        known = super()._known(progress)
+        if known.facts.triangles is not None:
+            return known
+        facts = known.facts.model_copy(update={"triangles": self.published.counts.triangles})
+        return known.model_copy(update={"facts": facts})
 
     def _obtain(self, progress: Progress) -> None:
         if self._path.is_file():

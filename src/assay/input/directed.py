@@ -1,5 +1,6 @@
 """Directed graphs: stochastic Kronecker graphs made from a seed, or a user's edge list."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -7,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.input.points import ID, Form, tables
+from assay.input.staging import scratch_directory
+from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import BadInputError
+from assay.model.input import Amounts, Input
+from assay.model.progress import Progress
+from assay.model.store import Store
 
 _CHUNK = 1 << 20
 
@@ -93,3 +99,36 @@ def read_graph(path: Path) -> Directed:
 def write_graph(graph: Directed, file: Path) -> None:
     """A line `source<TAB>target` per edge, and a line with the id of each vertex that has none."""
     write_pairs(graph.sources, graph.targets, graph.isolated, file)
+
+
+_LINE_BYTES = 16
+
+
+class DirectedInput(Input):
+    """A directed graph from a file, or generated with 2^scale vertices and `edge_factor` edges drawn for each."""
+
+    def __init__(self, file: Path | None, scale: int, edge_factor: int, seed: int) -> None:
+        self._file, self._scale, self._edge_factor, self._seed = file, scale, edge_factor, seed
+
+    @cached_property
+    def graph(self) -> Directed:
+        """In memory. Raises BadInputError for a file that is wrong."""
+        if self._file is not None:
+            return read_graph(self._file)
+        return made_graph(self._scale, self._edge_factor, self._seed)
+
+    def size(self) -> Amounts:
+        """Of a generated graph the most edges that there can be."""
+        nodes, edges = 1 << self._scale, self._edge_factor << self._scale
+        if self._file is not None:
+            nodes, edges = len(self.graph.vertices), len(self.graph.sources)
+        return Amounts(bytes=_LINE_BYTES * edges, nodes=nodes, edges=edges)
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """The edges in one file, each once, and after them the vertices that have none."""
+        with scratch_directory(len(self.graph.sources) * _LINE_BYTES) as scratch:
+            progress.detail("make graph")
+            file = scratch / "edges.txt"
+            write_graph(self.graph, file)
+            store.put(file, f"{path}/edges.txt")
+        return LaunchReport(jobs=(), result={})

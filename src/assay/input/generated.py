@@ -32,12 +32,13 @@ from numpy.typing import NDArray
 
 from assay.input.catalogue import Published, published
 from assay.input.formats import Layout
-from assay.input.graph import Keys, Simple, all_facts, as_graph, distinct, drop_repeated, joined, pack, unpack
-from assay.input.reading import Known, ReadCounts, checksum, load, read, save, whole, write_canonical
+from assay.input.graph import Keys, Simple, all_facts, distinct, drop_repeated, joined, pack, unpack
+from assay.input.graph_file import GraphFile
+from assay.input.reading import Known, ReadCounts, checksum, load, save, whole, write_canonical
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec, Graph, GraphFacts, StagedFile
-from assay.model.progress import Progress, Silent
+from assay.model.input import DatasetSpec, StagedFile
+from assay.model.progress import Progress
 
 Raw = NDArray[np.uint64]
 
@@ -388,33 +389,22 @@ def shape_of(graph: Published, scale: float) -> Shape:
     )
 
 
-class GeneratedDataset:
+class GeneratedGraph(GraphFile):
     """A preset's graph in normal form, in the cache under its preset, seed, scale and the generator's version."""
 
     def __init__(self, spec: DatasetSpec, preset: str, cache: Path) -> None:
-        self.spec = spec
         self.like = published(preset, "make")
         self.shape = shape_of(self.like, spec.scale)
         self._folder = cache / "datasets" / f"make-{preset}-s{spec.seed}-x{spec.scale:g}-v{VERSION}"
-        self._path = self._folder / "edges.tsv"
+        super().__init__(spec, self._folder / "edges.tsv")
 
-    def prepare(self, progress: Progress) -> StagedFile:
+    def file(self, progress: Progress) -> StagedFile:
         """Generates the graph, or finds it in the cache."""
         self._known(progress)
         return StagedFile(path=self._path, name=self._path.name, bytes=self._path.stat().st_size, canonical=True)
 
-    def facts(self) -> GraphFacts:
-        """The graph's counts; the triangles only of a graph where they are quickly counted."""
-        return self._known(Silent()).facts
-
-    def counts(self) -> ReadCounts:
-        """What the file is made of: edges only."""
-        return self._known(Silent()).counts
-
-    def graph(self) -> Graph:
-        """The graph in memory, read from the file."""
-        self._known(Silent())
-        return as_graph(read(self._path, _LAYOUT).simple)
+    def _read_as(self) -> Layout:
+        return _LAYOUT
 
     def _known(self, progress: Progress) -> Known:
         known = load(self._folder / "facts.json") if self._path.is_file() else None

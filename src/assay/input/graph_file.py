@@ -1,43 +1,82 @@
-"""A graph in a file of the user's."""
+"""Graphs as inputs: staged in normal form; and those in a file of the user's."""
 
-import os
+from abc import abstractmethod
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from assay.input.formats import Layout, recognise
 from assay.input.graph import all_facts, as_graph
-from assay.input.reading import Known, ReadCounts, Reading, checksum, load, read, save
+from assay.input.reading import Known, ReadCounts, checksum, load, read, save
+from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec, Graph, GraphFacts, StagedFile
+from assay.model.input import Amounts, DatasetSpec, Graph, GraphFacts, GraphInput, StagedFile
 from assay.model.progress import Progress, Silent
-
-
-class NoDataset:
-    """An empty graph, of which no workload that gets it makes use."""
-
-    def __init__(self, spec: DatasetSpec) -> None:
-        self.spec = spec
-
-    def prepare(self, progress: Progress) -> StagedFile:  # noqa: ARG002 - there is nothing to tell
-        """An empty file."""
-        return StagedFile(path=Path(os.devnull), name="none", bytes=0, canonical=True)
-
-    def facts(self) -> GraphFacts:
-        """Nothing of everything."""
-        return GraphFacts(nodes=0, edges=0, wedges=0, wedges_by_id=0, wedges_by_degree=0, degree_squares=0)
-
-    def graph(self) -> Graph:
-        """No edge and no vertex."""
-        return Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.zeros(0, dtype=np.int64))
-
+from assay.model.store import Store
 
 VERSION = 2
 """Goes up whenever a file would be read otherwise, or refused, so that old cache entries are not taken for new."""
 
 
-class FileDataset:
+# `u<TAB>v`, at most about.
+_EDGE_LINE_BYTES = 20
+
+
+class GraphFile(GraphInput):
+    """A graph that is a local file once it is prepared."""
+
+    def __init__(self, spec: DatasetSpec, path: Path) -> None:
+        self.spec = spec
+        self._path = path
+
+    @abstractmethod
+    def file(self, progress: Progress) -> StagedFile:
+        """The prepared file, as it is to be put into a store."""
+
+    @abstractmethod
+    def _known(self, progress: Progress) -> Known:
+        """Prepares the file; what it holds."""
+
+    @abstractmethod
+    def _read_as(self) -> Layout:
+        """How the prepared file is to be read."""
+
+    def prepare(self, progress: Progress) -> None:
+        """Makes the file."""
+        self.file(progress)
+
+    def facts(self) -> GraphFacts:
+        """The graph's counts; the triangles only of a graph where they are quickly counted."""
+        return self._known(Silent()).facts
+
+    def counts(self) -> ReadCounts:
+        """What the file is made of: comments, self-loops, duplicates and so on."""
+        return self._known(Silent()).counts
+
+    def graph(self) -> Graph:
+        """The graph in memory: 16 bytes an edge, and half as much again while it is read."""
+        self._known(Silent())
+        return as_graph(read(self._path, self._read_as()).simple)
+
+    def size(self) -> Amounts:
+        """A file still to be normalised may be compressed, and lies in the store beside its normal form for a while."""
+        file, facts = self.file(Silent()), self.facts()
+        return facts.size(file.bytes if file.canonical else file.bytes + 2 * _EDGE_LINE_BYTES * facts.edges)
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """Put the file; unless it is canonical already, normalise it by a job and drop the raw copy."""
+        file = self.file(progress)
+        if file.canonical:
+            store.put(file.path, f"{path}/{file.name}")
+            return LaunchReport(jobs=(), result={})
+        raw = f"{path.rpartition('/')[0]}/raw"
+        store.put(file.path, f"{raw}/{file.name}")
+        launch = Launch(command="normalise", input=raw, output=path, options=file.normalise_options)
+        report = engine.run(launch, progress)
+        store.delete(raw)
+        return report
+
+
+class UserGraph(GraphFile):
     """A file that is staged as it is, in any format that `formats` recognises, and made canonical by the jobs.
 
     It is read once, whole, when it is prepared, so that a line that can't be used is known before anything starts;
@@ -45,11 +84,10 @@ class FileDataset:
     """
 
     def __init__(self, spec: DatasetSpec, path: Path, cache: Path) -> None:
-        self.spec = spec
-        self._path = path
+        super().__init__(spec, path)
         self._cache = cache
 
-    def prepare(self, progress: Progress) -> StagedFile:
+    def file(self, progress: Progress) -> StagedFile:
         """Recognises, reads and checks the file.
 
         Raises:
@@ -64,17 +102,8 @@ class FileDataset:
             normalise_options=self._layout.normalise_options(),
         )
 
-    def facts(self) -> GraphFacts:
-        """The graph's counts; the triangles only of a graph where they are quickly counted."""
-        return self._known(Silent()).facts
-
-    def counts(self) -> ReadCounts:
-        """What the file was made of: comments, self-loops, duplicates and so on."""
-        return self._known(Silent()).counts
-
-    def graph(self) -> Graph:
-        """The graph in memory: 16 bytes an edge, and half as much again while it is read."""
-        return as_graph(self._read(Silent()).simple)
+    def _read_as(self) -> Layout:
+        return self._layout
 
     @cached_property
     def _layout(self) -> Layout:
@@ -99,6 +128,3 @@ class FileDataset:
             known = Known(sha256=self._checksum, facts=all_facts(reading.simple), counts=reading.counts)
             save(self._entry(), known)
         return known
-
-    def _read(self, progress: Progress) -> Reading:
-        return read(self._path, self._layout, progress)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from assay.input.catalogue import CatalogueDataset, all_published, mismatch
-from assay.input.generated import GeneratedDataset
-from assay.input.graph_file import FileDataset
+from assay.input.catalogue import PublishedGraph, all_published, mismatch
+from assay.input.generated import GeneratedGraph
+from assay.input.graph_file import GraphFile, UserGraph
 from assay.input.reading import ReadCounts
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome, Verdict
@@ -12,10 +12,8 @@ from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec, GraphFacts
 from assay.model.progress import Progress, Silent
 
-AnyDataset = FileDataset | CatalogueDataset | GeneratedDataset
 
-
-def open_dataset(spec: DatasetSpec, cache: Path, mirror: str | None = None) -> AnyDataset:
+def open_dataset(spec: DatasetSpec, cache: Path, mirror: str | None = None) -> GraphFile:
     """The dataset that `spec` describes; nothing is read, downloaded or generated yet.
 
     `cache` is the folder that keeps downloads, generated graphs and counts, under `datasets/`. `mirror` is an address
@@ -29,11 +27,11 @@ def open_dataset(spec: DatasetSpec, cache: Path, mirror: str | None = None) -> A
         has = " and ".join(f"`{name}`" for name in given) or "none"
         raise BadInputError(f"dataset `{spec.name}`: give exactly one of `file`, `get` and `make`; it has {has}.")
     if spec.get is not None:
-        return CatalogueDataset(spec, spec.get, cache, mirror)
+        return PublishedGraph(spec, spec.get, cache, mirror)
     if spec.make is not None:
-        return GeneratedDataset(spec, spec.make, cache)
+        return GeneratedGraph(spec, spec.make, cache)
     assert spec.file is not None  # noqa: S101 - one of the three is given
-    return FileDataset(spec, spec.file, cache)
+    return UserGraph(spec, spec.file, cache)
 
 
 _NEAR = 2.0
@@ -86,7 +84,7 @@ def listed(cache: Path) -> tuple[Listed, ...]:
     )
 
 
-def check(dataset: AnyDataset, progress: Progress | None = None) -> CheckReport:
+def check(dataset: GraphFile, progress: Progress | None = None) -> CheckReport:
     """Prepares the dataset and compares its counts with what is known of it.
 
     Raises:
@@ -95,20 +93,20 @@ def check(dataset: AnyDataset, progress: Progress | None = None) -> CheckReport:
     dataset.prepare(progress or Silent())
     facts, counts = dataset.facts(), dataset.counts()
     verdicts: tuple[Verdict, ...] = ()
-    if isinstance(dataset, CatalogueDataset):
+    if isinstance(dataset, PublishedGraph):
         verdicts = _as_published(dataset, facts, counts)
-    if isinstance(dataset, GeneratedDataset):
+    if isinstance(dataset, GeneratedGraph):
         verdicts = _like_published(dataset, facts)
     return CheckReport(name=dataset.spec.name, facts=facts, counts=counts, verdicts=verdicts)
 
 
-def _as_published(dataset: CatalogueDataset, facts: GraphFacts, counts: ReadCounts) -> tuple[Verdict, ...]:
+def _as_published(dataset: PublishedGraph, facts: GraphFacts, counts: ReadCounts) -> tuple[Verdict, ...]:
     problem = mismatch(dataset.published.counts, facts, counts)
     outcome = Outcome.FAIL if problem else Outcome.PASS
     return (Verdict(check="published counts", outcome=outcome, detail=problem or "nodes and edges are as published"),)
 
 
-def _like_published(dataset: GeneratedDataset, facts: GraphFacts) -> tuple[Verdict, ...]:
+def _like_published(dataset: GeneratedGraph, facts: GraphFacts) -> tuple[Verdict, ...]:
     aim, scale = dataset.shape, dataset.spec.scale
     steering = dataset.like.steering
     exact = facts.nodes == aim.nodes and facts.edges == aim.edges

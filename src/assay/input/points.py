@@ -3,16 +3,22 @@
 import io
 import re
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.host.files import refuse_irregular
+from assay.input.staging import ahead, scratch_directory
+from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import BadInputError
+from assay.model.input import Amounts, Input
+from assay.model.progress import Progress
+from assay.model.store import Store, Streaming
 
 _BLOCK_BYTES = 4 << 20
 _SEPARATORS = bytes.maketrans(b",\t", b"  ")
@@ -133,69 +139,73 @@ _WIDTH = 5
 _MEAN_BYTES = tuple(sum(map(len, texts)) / _CODES for texts in _TEXTS)
 
 
-class Points(Protocol):
-    """Points of equally many attributes, in an order."""
+class Points(Input):
+    """Points of equally many attributes, in an order; in the store a file with one point per line."""
+
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """How many points there are, and the attributes of each."""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Floats]:
+        """All of them, some at a time (shape (points, attributes))."""
+
+    def held_bytes(self) -> int:
+        """The memory that going through them takes for good."""
+        return 0
 
     @property
     def count(self) -> int:
         """How many there are."""
-        ...
+        return self.shape()[0]
 
     @property
     def attributes(self) -> int:
         """Of each."""
-        ...
-
-    @property
-    def text_bytes(self) -> int:
-        """The text's length, or what it will be about."""
-        ...
-
-    @property
-    def held_bytes(self) -> int:
-        """The memory that going through them takes for good."""
-        ...
-
-    def chunks(self) -> Iterator[Floats]:
-        """All of them, some at a time (shape (points, attributes))."""
-        ...
-
-    def text_file(self, scratch: Path) -> Path:
-        """A local file with one point per line; made in the directory `scratch` where there is none yet."""
-        ...
+        return self.shape()[1]
 
 
-class MadePoints:
+class GeneratedPoints(Points):
     """Attributes are whole numbers from 0 to 99, hundredths from 0.00 to 0.99, and booleans as 0 and 1, in turn.
 
     All are uniform and independent. With ten attributes a line has 32.6 bytes on average; the study's had 32.7.
     """
 
     def __init__(self, count: int, attributes: int, seed: int) -> None:
-        self.count, self.attributes, self.seed = count, attributes, seed
+        self._shape, self.seed = (count, attributes), seed
         self._kinds = np.arange(attributes) % len(_TEXTS)
 
-    @property
-    def text_bytes(self) -> int:
-        """By the values' mean lengths."""
-        return int(self.count * sum(_MEAN_BYTES[kind] for kind in self._kinds))
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GeneratedPoints) and (self._shape, self.seed) == (other._shape, other.seed)
 
-    @property
-    def held_bytes(self) -> int:
-        """Nothing: chunks are made again each time."""
-        return 0
+    def __hash__(self) -> int:
+        return hash((self._shape, self.seed))
+
+    def shape(self) -> tuple[int, int]:
+        """As given."""
+        return self._shape
+
+    def size(self) -> Amounts:
+        """By the values' mean lengths."""
+        return Amounts(bytes=int(self.count * sum(_MEAN_BYTES[kind] for kind in self._kinds)))
 
     def chunks(self) -> Iterator[Floats]:
         """Made from the seed each time."""
         for codes in self._codes():
             yield _VALUES[self._kinds, codes]
 
-    def text_file(self, scratch: Path) -> Path:
-        """About 100 MB a second."""
-        file = scratch / "points.txt"
-        with file.open("wb") as out:
-            out.writelines(self.text_pieces())
-        return file
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """About 100 MB a second; without a file of this machine's where the store takes streams."""
+        progress.detail("make points")
+        if isinstance(store, Streaming):
+            store.write(f"{path}/points.txt", ahead(self.text_pieces()))
+            return LaunchReport(jobs=(), result={})
+        with scratch_directory(int(self.size().bytes)) as scratch:
+            file = scratch / "points.txt"
+            with file.open("wb") as out:
+                out.writelines(self.text_pieces())
+            store.put(file, f"{path}/points.txt")
+        return LaunchReport(jobs=(), result={})
 
     def text_pieces(self) -> Iterator[bytes]:
         """The text, some points at a time."""
@@ -214,28 +224,24 @@ class MadePoints:
             yield random.integers(0, _CODES, (min(_CHUNK, self.count - start), self.attributes), dtype=np.uint8)
 
 
-class FilePoints:
+class FilePoints(Points):
     """A user's file: a point per line, its numbers apart by commas, tabs or spaces; blank lines are left out."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    @property
-    def count(self) -> int:
-        """Counted once in the file. Raises BadInputError."""
-        return self._shape[0]
+    def shape(self) -> tuple[int, int]:
+        """Counted once in the file as it is. Raises BadInputError."""
+        try:
+            status = self._path.stat()
+        except OSError as error:
+            raise BadInputError(f"{self._path} can't be read: {error.strerror}; give a text file") from None
+        return _shape_of(self._path, status.st_size, status.st_mtime_ns)
 
-    @property
-    def attributes(self) -> int:
-        """Of the first point, and of all. Raises BadInputError."""
-        return self._shape[1]
-
-    @property
-    def text_bytes(self) -> int:
+    def size(self) -> Amounts:
         """As it is."""
-        return self._path.stat().st_size
+        return Amounts(bytes=self._path.stat().st_size)
 
-    @property
     def held_bytes(self) -> int:
         """All of them, twice while they are read."""
         return 16 * self.count * self.attributes
@@ -245,21 +251,14 @@ class FilePoints:
         for start in range(0, len(self._all), _CHUNK):
             yield self._all[start : start + _CHUNK]
 
-    def text_file(self, scratch: Path) -> Path:  # noqa: ARG002 - as made points are
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The file itself."""
-        return self._path
+        store.put(self._path, f"{path}/points.txt")
+        return LaunchReport(jobs=(), result={})
 
     @cached_property
     def _all(self) -> Floats:
         return np.concatenate(list(tables(self._path, _POINT)))
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        try:
-            status = self._path.stat()
-        except OSError as error:
-            raise BadInputError(f"{self._path} can't be read: {error.strerror}; give a text file") from None
-        return _shape_of(self._path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=16)
@@ -276,27 +275,25 @@ def _shape_of(path: Path, _size_bytes: int, _modified_ns: int) -> tuple[int, int
 def drawn(points: Points, k: int, seed: int) -> Floats:
     """`k` of the points, drawn without replacement, in the order in which they were drawn (shape (k, attributes)).
 
-    Those of made points are remembered: a plan's trials all draw the same.
+    Those of generated points are remembered: a plan's trials all draw the same.
     """
-    if isinstance(points, MadePoints):
-        return _drawn_of_made(points.count, points.attributes, points.seed, k, seed).copy()
-    return _drawn(points, k, seed)
+    return _remembered(points, k, seed).copy() if isinstance(points, GeneratedPoints) else _drawn(points, k, seed)
 
 
 @lru_cache(maxsize=4)
-def _drawn_of_made(count: int, attributes: int, points_seed: int, k: int, seed: int) -> Floats:
-    return _drawn(MadePoints(count, attributes, points_seed), k, seed)
+def _remembered(points: GeneratedPoints, k: int, seed: int) -> Floats:
+    return _drawn(points, k, seed)
 
 
 def _drawn(points: Points, k: int, seed: int) -> Floats:
     places = np.random.default_rng((seed, 1)).choice(points.count, k, replace=False)
-    found = np.empty((k, points.attributes))
+    chosen = np.empty((k, points.attributes))
     start = 0
     for chunk in points.chunks():
         here = (places >= start) & (places < start + len(chunk))
-        found[here] = chunk[places[here] - start]
+        chosen[here] = chunk[places[here] - start]
         start += len(chunk)
-    return found
+    return chosen
 
 
 def write_points(points: Floats, file: Path) -> None:

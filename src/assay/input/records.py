@@ -10,9 +10,17 @@ Source: Random16 and GenSort of org.apache.hadoop.examples.terasort, which follo
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from assay.input.staging import PACKAGE, ahead, example
+from assay.model.engine import Engine, LaunchReport
+from assay.model.errors import AssayError
+from assay.model.input import Amounts, Input
+from assay.model.progress import Progress
+from assay.model.store import Store, Streaming
 
 RECORD_BYTES, KEY_BYTES = 100, 10
 BLOCK_RECORDS = 1 << 13
@@ -64,7 +72,7 @@ def checksum(rows: Rows) -> int:
 
 
 @dataclass
-class Tally:
+class RecordDigest:
     """What a pass over records in their order has counted: the records, their checksum, and the keys that fall."""
 
     rows: int = 0
@@ -136,3 +144,48 @@ def _crc_table() -> NDArray[np.uint32]:
     for _ in range(16):
         crc = (crc >> np.uint32(1)) ^ (crc & np.uint32(1)) * np.uint32(_CRC_POLYNOMIAL)
     return crc
+
+
+TERASORT = "terasort"
+"""The package of TeraGen, TeraSort and TeraValidate among Hadoop's examples."""
+_GENERATED = f"{PACKAGE}.{TERASORT}.TeraGen$Counters"
+# As TeraGen's two maps leave them.
+_FILES = 2
+
+
+class TeraRecords(Input):
+    """TeraGen's records: put from here into a store that takes a stream, else made by TeraGen on the nodes."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.checksum = -1
+        """The sum of the records' checksums, once they are staged."""
+
+    def size(self) -> Amounts:
+        """All records."""
+        return Amounts(bytes=self.count * RECORD_BYTES)
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """From this machine it is quicker than a job where the store is on it too."""
+        if isinstance(store, Streaming):
+            self._put(path, store)
+            return LaunchReport(jobs=(), result={})
+        arguments = (str(self.count), path)
+        report = engine.run_program(example(f"{TERASORT}.TeraGen", arguments, {}, "generate"), progress)
+        counted = engine.history(report.jobs[0]).job.counters.get(_GENERATED, {})
+        if "CHECKSUM" not in counted:
+            raise AssayError(f"TeraGen counted no checksum (counter group {_GENERATED})")
+        self.checksum = counted["CHECKSUM"]
+        return report
+
+    def _put(self, path: str, store: Streaming) -> None:
+        self.checksum = 0
+
+        def pieces(first: int, count: int) -> Iterator[bytes]:
+            for block in tera_rows(first, count):
+                self.checksum += checksum(block)
+                yield block.tobytes()
+
+        bounds = [self.count * at // _FILES for at in range(_FILES + 1)]
+        for at, (first, end) in enumerate(pairwise(bounds)):
+            store.write(f"{path}/part-m-{at:05d}", ahead(pieces(first, end - first)))

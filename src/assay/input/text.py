@@ -1,13 +1,23 @@
-"""Text with the word frequencies of natural language, made from a seed.
+"""Text as input: natural text generated from a seed, the text of Hadoop's RandomTextWriter, or the user's files.
 
-A made-up vocabulary follows the law of Zipf and Mandelbrot: the word of rank r has a share that goes with
-1 / (r + 2.7) ^ 1.1 (B. Mandelbrot, 1953). Frequent words are short. Words appear in lower case, with a capital, in
-capitals, before a comma or a full stop, in quotation marks, and with an apostrophe; some have letters beyond ASCII.
+Natural text has the word frequencies of natural language. A made-up vocabulary follows the law of Zipf and Mandelbrot:
+the word of rank r has a share that goes with 1 / (r + 2.7) ^ 1.1 (B. Mandelbrot, 1953). Frequent words are short. Words
+appear in lower case, with a capital, in capitals, before a comma or a full stop, in quotation marks, and with an
+apostrophe; some have letters beyond ASCII.
 """
 
+import codecs
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+
+from assay.input.staging import example, scratch_directory
+from assay.model.engine import Engine, LaunchReport
+from assay.model.errors import BadInputError
+from assay.model.input import Amounts, Input
+from assay.model.progress import Progress
+from assay.model.store import Store
 
 SHIFT, EXPONENT = 2.7, 1.1
 WORDS = 50_000
@@ -23,6 +33,8 @@ _FORMS = (
     ("{}", 0.78), ("{},", 0.06), ("{}.", 0.06), ("{}\u2019s", 0.01), ("{}'t", 0.01), ("\u201c{}\u201d", 0.01),
     ("{}\u2014", 0.005), ("({})", 0.005), ("{}#", 0.005), ("{}!?", 0.005),
 )  # fmt: skip
+_TEXT_FORMAT = "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat"
+_BLOCK_BYTES = 1 << 22
 _CAPITAL, _CAPITALS = 0.04, 0.01
 # Different pieces at most: each word in each form, with a capital, and in capitals.
 PIECES = WORDS * (len(_FORMS) + 2)
@@ -74,3 +86,93 @@ class TextMaker:
         return "".join(
             of[int(share * len(of))] for row in pick.tolist() for of, share in zip(self._sounds, row, strict=True)
         )
+
+
+class Text(Input):
+    """Files of text; `properties` are Hadoop's, with which they were written."""
+
+    properties: Mapping[str, str] = {}
+    distinct: int | None = None
+    """How many different texts white space separates at most, where that is known."""
+
+    def __init__(self, size_bytes: int) -> None:
+        self._bytes = size_bytes
+
+    def size(self) -> Amounts:
+        """All files together."""
+        return Amounts(bytes=self._bytes)
+
+
+class GeneratedText(Text):
+    """Files of natural text, the same for the same seed."""
+
+    distinct = PIECES
+
+    def __init__(self, files: int, file_bytes: int, seed: int) -> None:
+        super().__init__(files * file_bytes)
+        self._files, self._file_bytes, self._seed = files, file_bytes, seed
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """One file after the other: made in a temporary directory, put, and removed."""
+        maker = TextMaker(self._seed)
+        with scratch_directory(self._file_bytes) as scratch:
+            file = scratch / "text"
+            for at in range(self._files):
+                progress.detail(f"text {at + 1} of {self._files}")
+                maker.write(file, self._file_bytes)
+                store.put(file, f"{path}/text-{at:05d}")
+        return LaunchReport(jobs=(), result={})
+
+
+class RandomText(Text):
+    """Lines of words that RandomTextWriter draws evenly from a list of 1000, one file per map task.
+
+    Without a bound RandomTextWriter writes 10 GB per node: both its bounds are always set.
+    """
+
+    def __init__(self, files: int, file_bytes: int) -> None:
+        super().__init__(files * file_bytes)
+        self.properties = {
+            "mapreduce.randomtextwriter.totalbytes": str(files * file_bytes),
+            "mapreduce.randomtextwriter.bytespermap": str(file_bytes),
+            "mapreduce.output.fileoutputformat.compress": "false",
+        }
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """One job; a line is 5 to 9 words, a tab, and 10 to 99 words."""
+        program = example("RandomTextWriter", ("-outFormat", _TEXT_FORMAT, path), self.properties, "generate")
+        return engine.run_program(program, progress)
+
+
+class UserText(Text):
+    """Files of the user's; `strict` refuses, when they are staged, bytes that are not UTF-8."""
+
+    def __init__(self, files: Sequence[Path], *, strict: bool) -> None:
+        super().__init__(sum(file.stat().st_size for file in files))
+        self._files, self._strict = files, strict
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """Put the files under names of our own, in the order of theirs: HDFS takes fewer characters than others."""
+        for at, file in enumerate(self._files):
+            progress.detail(f"{file.name} ({at + 1} of {len(self._files)})")
+            if self._strict:
+                _require_utf8(file)
+            store.put(file, f"{path}/text-{at:05d}")
+        return LaunchReport(jobs=(), result={})
+
+
+def _require_utf8(file: Path) -> None:
+    decoder, read = codecs.getincrementaldecoder("utf-8")(), 0
+    with file.open("rb") as opened:
+        while block := opened.read(_BLOCK_BYTES):
+            pending = len(decoder.getstate()[0])
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError as error:
+                at = read - pending + error.start
+                raise BadInputError(
+                    f"{file} is not UTF-8 text at byte {at}; recode it, for example with iconv"
+                ) from None
+            read += len(block)
+    if decoder.getstate()[0]:
+        raise BadInputError(f"{file} ends within a character of UTF-8; recode it, for example with iconv")

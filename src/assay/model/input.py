@@ -1,7 +1,9 @@
 """Inputs: what workloads are fed with."""
 
+from abc import abstractmethod
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,21 @@ from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.progress import Progress
+
+if TYPE_CHECKING:
+    from assay.model.engine import Engine, LaunchReport
+    from assay.model.store import Store
+
+
+class InputKind(StrEnum):
+    """What a workload can be fed with. `datasets` of an experiment are graphs; a workload's options name the others."""
+
+    GRAPH = "graph"
+    DIRECTED_GRAPH = "directed graph"
+    TEXT = "text"
+    POINTS = "points"
+    RECORDS = "records"
+    FILES = "files"
 
 
 class Graph(NamedTuple):
@@ -41,10 +58,12 @@ class GraphFacts(Frozen):
     triangles: int | None = None
     """Triangles; null if counting takes long."""
 
-    @property
-    def most_wedges_by_degree(self) -> int:
-        """`wedges_by_degree`, or all wedges where it isn't known."""
-        return self.wedges if self.wedges_by_degree is None else self.wedges_by_degree
+    def size(self, staged_bytes: float) -> "Amounts":
+        """As an input's size; counts that aren't known are replaced by those that they can't exceed."""
+        counts = self.model_dump(exclude={"wedges"})
+        counts["wedges_by_degree"] = self.wedges if self.wedges_by_degree is None else self.wedges_by_degree
+        counts["triangles"] = counts["wedges_by_degree"] if self.triangles is None else self.triangles
+        return Amounts(bytes=staged_bytes, **counts)
 
 
 class StagedFile(Frozen):
@@ -96,22 +115,62 @@ DATASET = "dataset"
 NO_DATASET = DatasetSpec(name="none")
 
 
-class Dataset(Protocol):
-    """A named input graph."""
+class Amounts(Frozen):
+    """The size of an input in bytes and, of a graph, in its counts; or so much of something for each of these.
 
-    spec: DatasetSpec
+    `triangles` are at most as many as `wedges_by_degree` where they aren't known. Source: `GraphFacts`.
+    """
 
-    def prepare(self, progress: Progress) -> StagedFile:
-        """Make the file available locally (read, download and check, or generate; cached). Idempotent.
+    bytes: float = 0
+    nodes: float = 0
+    edges: float = 0
+    wedges_by_id: float = 0
+    wedges_by_degree: float = 0
+    degree_squares: float = 0
+    triangles: float = 0
 
-        Raises BadInputError with file, line and cure when the input can't be used.
+    def __add__(self, other: "Amounts") -> "Amounts":
+        return Amounts(**{name: value + getattr(other, name) for name, value in self})
+
+    def __rmul__(self, factor: float) -> "Amounts":
+        return Amounts(**{name: factor * value for name, value in self})
+
+    def of(self, size: "Amounts") -> float:
+        """So much for all of an input of this size."""
+        return float(sum(value * getattr(size, name) for name, value in self))
+
+
+class Input:
+    """What a workload is fed with; its own methods are those of no input at all."""
+
+    def prepare(self, progress: Progress) -> None:
+        """Make it ready on this machine (read and check, download, generate; cached). Idempotent.
+
+        Raises BadInputError with file, line and cure when it can't be used.
         """
-        ...
 
+    def facts(self) -> GraphFacts | None:
+        """The counts of a graph, for the record."""
+        return None
+
+    def size(self) -> Amounts:
+        """How large it is, for estimates."""
+        return Amounts()
+
+    def stage(self, path: str, store: "Store", engine: "Engine", progress: Progress) -> "LaunchReport":  # noqa: ARG002
+        """Bring it into the store below a path, in the form that workloads read; tells the jobs this took."""
+        from assay.model.engine import LaunchReport
+
+        return LaunchReport(jobs=(), result={})
+
+
+class GraphInput(Input):
+    """A simple undirected graph; staged in normal form."""
+
+    @abstractmethod
     def facts(self) -> GraphFacts:
-        """The counts of the prepared graph (cached beside it)."""
-        ...
+        """The counts of the graph (cached beside it)."""
 
+    @abstractmethod
     def graph(self) -> Graph:
-        """The prepared graph in memory, read by Assay's own reader, not by the jobs."""
-        ...
+        """The graph in memory, read by Assay's own reader, not by the jobs."""

@@ -13,7 +13,6 @@ from assay.model.progress import Progress
 
 if TYPE_CHECKING:
     from assay.model.engine import Engine
-    from assay.model.input import Dataset
     from assay.model.installation import Holder, Installation
     from assay.model.medium import Medium
     from assay.model.node import Node
@@ -247,7 +246,6 @@ class TrialSetup(NamedTuple):
     """What one trial is made of."""
 
     platform: Platform
-    dataset: "Callable[[], Dataset]"
     workload: "Callable[[], Workload]"
     probes: "Sequence[Probe]" = ()
     intermediates: "Callable[[Layout], AbstractContextManager[Callable[[], Landed]]] | None" = None

@@ -6,22 +6,53 @@ from typing import Protocol, runtime_checkable
 from assay.model.base import Frozen
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.input import Dataset, Graph, GraphFacts
+from assay.model.input import Amounts, GraphInput, Input, InputKind
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 
+JOB_S = 9.0
+"""What starting a job takes, roughly."""
+
+
+class Cost(Frozen):
+    """What a run needs at most, by the size of its input; used before a run only.
+
+    `disk_bytes` is what the medium holds at the worst moment; `other_disk_bytes` of another moment, if that may be
+    worse. `memory_bytes` is the verification's, beside `fixed_memory_bytes`. `seconds` are those beyond the starts of
+    `jobs` jobs, of `start_s` each; where `iterated`, those of each job.
+    """
+
+    jobs: int
+    start_s: float = JOB_S
+    seconds: Amounts = Amounts()
+    iterated: bool = False
+    disk_bytes: Amounts = Amounts()
+    other_disk_bytes: Amounts = Amounts()
+    memory_bytes: Amounts = Amounts()
+    fixed_memory_bytes: int = 0
+
+    def estimate(self, size: Amounts, jobs: float | None = None) -> Estimate:
+        """For an input of this size; `jobs` where there are others than usual."""
+        count = self.jobs if jobs is None else jobs
+        return Estimate(
+            disk_bytes=int(max(self.disk_bytes.of(size), self.other_disk_bytes.of(size))),
+            memory_bytes=int(self.memory_bytes.of(size)) + self.fixed_memory_bytes,
+            seconds=count * self.start_s + (count if self.iterated else 1) * self.seconds.of(size),
+        )
+
 
 class Variant(Frozen):
-    """A version of a workload's algorithm: what sets it apart, and its jobs in their order.
+    """A version of a workload's algorithm: what sets it apart, its jobs in their order, and what it needs.
 
     A job that is repeated until nothing changes stands once, with `...` after it. `command` is the jobs jar's, where
-    the jobs are Assay's own.
+    the jobs are Assay's own. Without a `cost` the workload estimates by itself.
     """
 
     about: str
     jobs: tuple[str, ...]
     command: str = ""
+    cost: Cost | None = None
 
 
 class WorkloadKind(Protocol):
@@ -33,8 +64,8 @@ class WorkloadKind(Protocol):
     """
 
     @property
-    def makes_input(self) -> bool:
-        """Whether it needs no dataset."""
+    def takes(self) -> InputKind:
+        """Which kind of input; a graph is the experiment's dataset, and its options describe any other."""
         ...
 
     @property
@@ -64,8 +95,11 @@ class WorkloadKind(Protocol):
     @property
     def example(self) -> Mapping[str, str]: ...  # noqa: D102
 
-    def __call__(self, spec: WorkloadSpec, base: str) -> "Workload":
-        """The workload. Raises BadInputError for an option that it does not have or that can't have this value."""
+    def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> "Workload":
+        """The workload, with the experiment's dataset if that is needed for more than checking the options.
+
+        Raises BadInputError for an option that it does not have or that can't have this value.
+        """
         ...
 
 
@@ -74,19 +108,24 @@ class Workload(Protocol):
 
     spec: WorkloadSpec
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+    @property
+    def input(self) -> Input:
+        """What it is fed with."""
+        ...
+
+    def estimate(self) -> Estimate:
         """What one run on this input needs at most on the medium, and roughly how long it takes."""
         ...
 
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """Bring the dataset into the store in the form that `run` reads; tells the jobs this took."""
+    def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """Bring the input into the store in the form that `run` reads; tells the jobs this took."""
         ...
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The computation itself, on what was staged."""
         ...
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Judge the output against an independent computation. May raise: the runner makes that an unknown."""
         ...
 
@@ -96,12 +135,12 @@ class Workload(Protocol):
         ...
 
     @property
-    def input(self) -> str:
+    def input_path(self) -> str:
         """The path in the store below which the staged input lies; nothing lies there when there is no input."""
         ...
 
     @property
-    def output(self) -> str:
+    def output_path(self) -> str:
         """The output's path in the store."""
         ...
 

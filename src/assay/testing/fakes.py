@@ -13,11 +13,11 @@ import numpy as np
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Dataset, DatasetSpec, Graph, GraphFacts, StagedFile
+from assay.model.input import Graph, GraphFacts, GraphInput
 from assay.model.medium import Space
 from assay.model.platform import Layout, LimitUse, TrialSetup
 from assay.model.probe import Scene, WatchedDisk
-from assay.model.progress import Progress, Silent
+from assay.model.progress import Progress
 from assay.model.record import Amount, Part, Sample
 from assay.model.store import Placer, Store
 from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
@@ -152,17 +152,20 @@ class FakeDrive(FakeMedium):
         return (Doubt(kind="late", what="a fake was late", why="it is a fake", cure="take a real one"),)
 
 
-class FakeDataset:
+class FakeInput(GraphInput):
     """One triangle and a lone vertex."""
 
-    def __init__(self, script: Script, spec: DatasetSpec) -> None:
-        self.spec = spec
+    def __init__(self, script: Script) -> None:
         self._script = script
 
-    def prepare(self, progress: Progress) -> StagedFile:
-        """A file that is not there."""
+    def prepare(self, progress: Progress) -> None:
+        """Only told."""
         self._script.note("prepare dataset")
-        return StagedFile(path=Path("/nowhere/edges.tsv"), name="edges.tsv", bytes=14, canonical=True)
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """Put a file that is not there."""
+        store.put(Path("/nowhere/edges.tsv"), f"{path}/edges.tsv")
+        return LaunchReport(jobs=(), result={})
 
     def facts(self) -> GraphFacts:
         """Counted by hand."""
@@ -177,31 +180,31 @@ class FakeWorkload:
     """Stages, runs one command and expects the answer 1."""
 
     base = "/fake"
-    input = "/fake/input"
-    output = "/fake/output"
+    input_path = "/fake/input"
+    output_path = "/fake/output"
 
     def __init__(self, script: Script, spec: WorkloadSpec) -> None:
         self.spec = spec
+        self.input = FakeInput(script)
         self._script = script
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+    def estimate(self) -> Estimate:
         """A little of each."""
-        return Estimate(disk_bytes=staged_bytes, memory_bytes=1, seconds=1)
+        return Estimate(disk_bytes=14, memory_bytes=1, seconds=1)
 
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+    def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Put the dataset's file."""
         self._script.note("stage")
-        store.put(dataset.prepare(Silent()).path, "/fake/input/edges.tsv")
-        return LaunchReport(jobs=(), result={})
+        return self.input.stage(self.input_path, store, engine, progress)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """One launch."""
-        return engine.run(Launch(command="answer", input="/fake/input", output=self.output), progress)
+        return engine.run(Launch(command="answer", input="/fake/input", output=self.output_path), progress)
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """The output says 1."""
         self._script.note("verify")
-        found = list(store.lines(self.output))
+        found = list(store.lines(self.output_path))
         outcome = Outcome.PASS if found == [b"1"] else Outcome.FAIL
         return (Verdict(check="the answer is 1", outcome=outcome, detail=repr(found)),)
 
@@ -277,7 +280,6 @@ def fake_setup(script: Script, trial: Trial, free_bytes: int = 1 << 40) -> Trial
 
     return TrialSetup(
         platform=FakePlatform(script, trial, free_bytes),
-        dataset=lambda: FakeDataset(script, trial.dataset),
         workload=lambda: FakeWorkload(script, trial.workload),
         probes=(FakeProbe(script),),
         intermediates=intermediates,

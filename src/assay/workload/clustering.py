@@ -4,37 +4,29 @@ The global coefficient (transitivity) is 3 x triangles / wedges, the average one
 degree below 2 have coefficient 0 and count in the mean.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Graph, GraphFacts
+from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate
-from assay.model.workload import Variant
+from assay.model.workload import Cost, Variant
+from assay.workload.base import RECORD_S
 from assay.workload.graph import (
-    JOB_S,
-    RECORD_S,
+    DIRECTING_BYTES,
+    DIRECTING_RECORDS,
+    IDS,
+    LISTED_ID_BYTES,
+    LISTED_ID_S,
     SHIPPED_BYTES,
     GraphWorkload,
     Oracle,
-    counted_right,
-    directing_disk_bytes,
-    directing_records,
+    degree_order_counters,
 )
 
-# An id in a list that is sent along an edge.
-LISTED_ID_BYTES = 3 * 2
-LISTED_ID_S = RECORD_S / 20
-# Resident memory of the verification: by edge the graph and NetworKit's copy with edge ids, by vertex its line.
-VERIFY_EDGE_BYTES = 250
-VERIFY_NODE_BYTES = 400
 # NetworKit's quotient may differ in the last bits; the jobs' mean is rounded to 1e-9 in each reduce task.
 COEFFICIENT_ERROR = 1e-12
 MEAN_ERROR = 1e-6
@@ -45,43 +37,37 @@ _LINE = np.dtype([("vertex", np.int64), ("degree", np.int64), ("triangles", np.i
 class ClusteringCoefficient(GraphWorkload):
     """Triangles in degree order are counted at their corners, and joined with the degrees."""
 
-    summary: ClassVar[str] = (
-        "gives each vertex the share of its neighbours' pairs that are connected, and the mean of these"
-    )
-    stresses: ClassVar[str] = (
+    summary = "gives each vertex the share of its neighbours' pairs that are connected, and the mean of these"
+    stresses = (
         "job starts; the shuffle, with lists of as many ids as there are open triads in degree order; some computing"
     )
-    source: ClassVar[str] = "Watts and Strogatz 1998 (local); Schank and Wagner 2005 (triangles in degree order)"
-    result: ClassVar[str] = (
-        "`vertex<TAB>degree<TAB>triangles<TAB>coefficient` for each vertex; a degree below 2 has coefficient 0"
-    )
-    verified: ClassVar[str] = (
+    source = "Watts and Strogatz 1998 (local); Schank and Wagner 2005 (triangles in degree order)"
+    result = "`vertex<TAB>degree<TAB>triangles<TAB>coefficient` for each vertex; a degree below 2 has coefficient 0"
+    verified = (
         "every vertex occurs once; degrees equal numpy's, triangles NetworKit's edge scores, coefficients NetworKit's"
         " LocalClusteringCoefficient to 1e-12; both averages agree to 1e-6; the counters agree"
     )
-    variants: ClassVar[Mapping[str, Variant]] = {
+    variants = {
         "intersect": Variant(
             about="finds triangles by intersecting lists of neighbours of higher degree",
             jobs=("degrees", "directions", "corners", "coefficients"),
             command="clustering-coefficient",
+            # Lists are sent along edges, then at most one count for each vertex and two for each edge.
+            cost=Cost(
+                jobs=4,
+                seconds=RECORD_S * (DIRECTING_RECORDS + IDS + Amounts(edges=1)) + Amounts(wedges_by_degree=LISTED_ID_S),
+                disk_bytes=DIRECTING_BYTES
+                + 2 * SHIPPED_BYTES * IDS
+                + Amounts(edges=SHIPPED_BYTES, wedges_by_degree=LISTED_ID_BYTES),
+                memory_bytes=Amounts(nodes=400, edges=250),
+            ),
         )
     }
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """Lists are sent along edges, then at most one count for each vertex and two for each edge."""
-        wedges = facts.most_wedges_by_degree
-        lists_bytes = facts.edges * SHIPPED_BYTES + wedges * LISTED_ID_BYTES
-        counts = facts.nodes + 2 * facts.edges
-        return Estimate(
-            disk_bytes=directing_disk_bytes(facts, staged_bytes) + lists_bytes + 2 * counts * SHIPPED_BYTES,
-            memory_bytes=VERIFY_EDGE_BYTES * facts.edges + VERIFY_NODE_BYTES * facts.nodes,
-            seconds=4 * JOB_S + (directing_records(facts) + facts.edges + counts) * RECORD_S + wedges * LISTED_ID_S,
-        )
-
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Degree, triangles and coefficient of every vertex, and both figures of the graph."""
         found = self._lines(store)
-        oracle = Oracle(graph)
+        oracle = Oracle(self.input.graph())
         same = np.array_equal(found["vertex"], oracle.vertices)
         return (
             verdict(
@@ -91,13 +77,13 @@ class ClusteringCoefficient(GraphWorkload):
             ),
             *(_judge_vertices(found, oracle) if same else ()),
             *_judge_graph(oracle, report),
-            counted_right(oracle, report),
+            degree_order_counters(oracle, report),
         )
 
     def _lines(self, store: Store) -> NDArray[np.void]:
         """The output, by vertex."""
         rows: list[tuple[int, int, int, float]] = []
-        for line in store.lines(self.output):
+        for line in store.lines(self.output_path):
             try:
                 vertex, degree, triangles, coefficient = line.split(b"\t")
                 rows.append((int(vertex), int(degree), int(triangles), float(coefficient)))

@@ -5,6 +5,7 @@ it (org.apache.hadoop.util.RunJar): the manifest's main class, or the one that `
 """
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -15,32 +16,25 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, NamedTuple
 
 from assay.input.directed import write_pairs
+from assay.input.files import LocalFiles, StoredFiles
+from assay.input.staging import scratch_directory
 from assay.model.doubt import Outcome, Verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import DATASET, Dataset, Graph, GraphFacts
+from assay.model.input import DATASET, Amounts, GraphInput, Input, InputKind
+from assay.model.naming import nearest
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
-from assay.workload.base import BYTES_S, JOB_S, Options, filled, scratch_directory, split_words, the_program
-from assay.workload.graph import GraphWorkload
+from assay.model.trial import WorkloadSpec
+from assay.model.workload import Cost, Variant
+from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload, Options
 
 # HDFS has no such names, or a URL has to be built with care for them.
 _MOST_MANIFEST_BYTES = 1 << 20
 _UNUSABLE = frozenset("#?%:\\")
-
-
-class LocalInput(NamedTuple):
-    """A file or folder: its path, each file in it with its name from there on, and all their bytes."""
-
-    path: Path
-    files: tuple[tuple[Path, str], ...]
-    bytes: int
 
 
 def the_jar(options: Options) -> Path:
@@ -77,25 +71,27 @@ def main_class(jar: Path, options: Options) -> tuple[str | None, tuple[str, ...]
     return (None, (wanted,)) if named is None else (wanted, ())
 
 
-def local_input(options: Options) -> LocalInput:
-    """What is to be staged. Raises BadInputError when it is not there, empty, or has names that HDFS can't take."""
+def local_files(options: Options) -> LocalFiles:
+    """What is to be staged: a file, or all files in a folder and those below it.
+
+    What begins with a dot or `_` is left out, as Hadoop leaves it out too. Raises BadInputError when it is not there,
+    empty, or has names that HDFS can't take.
+    """
     path = Path(options.text("input"))
     if not path.exists():
         raise options.refusal("input", "a file or folder that is there, absolute or from the experiment's folder")
-    files = ((path, path.name),) if path.is_file() else _below(path)
+    names = {path: Path(path.name)} if path.is_file() else {
+        file: file.relative_to(path) for file in sorted(path.rglob("*")) if file.is_file()
+    }  # fmt: skip
+    hidden = [file for file, name in names.items() if path.is_dir() and any(part[0] in "._" for part in name.parts)]
+    files = [(file, str(name)) for file, name in names.items() if file not in hidden]
     size = sum(file.stat().st_size for file, _ in files)
     if size == 0:
         raise options.refusal("input", "a file or folder with something in it (hidden files are left out)")
     for file, name in files:
         if _UNUSABLE & set(name):
             raise BadInputError(f"workload command: {file} can't be staged; rename it without # ? % : and backslashes")
-    return LocalInput(path, files, size)
-
-
-def _below(folder: Path) -> tuple[tuple[Path, str], ...]:
-    """All files in a folder and those below it, without what begins with a dot or `_`, as Hadoop leaves it out too."""
-    found = [(file, file.relative_to(folder)) for file in sorted(folder.rglob("*")) if file.is_file()]
-    return tuple((file, str(name)) for file, name in found if not any(part[0] in "._" for part in name.parts))
+    return LocalFiles(files, size)
 
 
 def _manifest_class(jar: Path) -> str | None:
@@ -113,6 +109,43 @@ def _manifest_class(jar: Path) -> str | None:
 def _has_class(jar: Path, name: str) -> bool:
     with zipfile.ZipFile(jar) as archive:
         return f"{name.replace('.', '/')}.class" in archive.namelist()
+
+
+_PLACE = re.compile(r"\{([A-Za-z][A-Za-z_-]*)\}")
+
+
+def split_words(options: Options, name: str, known: Collection[str]) -> tuple[str, ...]:
+    """An option's words. Raises BadInputError for open quotes and for a placeholder that is not known."""
+    try:
+        words = tuple(shlex.split(options.text(name)))
+    except ValueError as error:
+        raise options.refusal(name, f"words as a shell would split them ({str(error).lower()})") from None
+    for place in _PLACE.findall(options.text(name)):
+        if place == "input" and place not in known:
+            raise options.refusal(name, "without {input}, since there is none: name it in the option input")
+        if place not in known:
+            shown = [f"{{{one}}}" for one in known]
+            raise options.refusal(
+                name, f"without {{{place}}}, which stands for nothing; {nearest(f'{{{place}}}', shown)}"
+            )
+    return words
+
+
+def filled(word: str, places: Mapping[str, str]) -> str:
+    """A word with what its placeholders stand for; others stay."""
+    return _PLACE.sub(lambda found: places.get(found[1], found[0]), word)
+
+
+def the_program(options: Options, name: str, words: Sequence[str], folder: Path) -> None:
+    """Raises BadInputError when a command line has no {output}, or its program can't be run from the folder."""
+    if not any("{output}" in word for word in words):
+        raise options.refusal(name, "a command with {output}, which stands for a folder with the output's files")
+    program = words[0]
+    if "/" in program:
+        if not (folder / program).is_file():
+            raise options.refusal(name, f"a command whose program is there, and {folder / program} is not")
+    elif shutil.which(program) is None:
+        raise options.refusal(name, f"a command whose program is on the PATH, and {program} is not (./{program}?)")
 
 
 CHECK = "your own command"
@@ -171,28 +204,32 @@ def _last_lines(text: str) -> str:
     return "\n  ".join(lines[-LAST_LINES:])
 
 
-# What a job does that nobody knows: as much as a sort, which is more than most do.
-_COPIES = 5
-_MIB = 1 << 20
 _ERROR_LINES = 8
+# What a job does that nobody knows: as much as a sort, which is more than most do. What is in the store already, or
+# made by the jar, is not counted.
+_COST = Cost(
+    jobs=2,
+    start_s=HADOOP_JOB_S,
+    seconds=Amounts(bytes=5 / BYTES_S),
+    disk_bytes=Amounts(bytes=5),
+    fixed_memory_bytes=64 * MIB,
+)
 
 
-class Command(GraphWorkload):
+class Command(BaseWorkload):
     """Any jar, on a file or folder of this machine, the experiment's dataset, what is in the store, or nothing."""
 
-    makes_input: ClassVar[bool] = True
-    summary: ClassVar[str] = "runs your own jar, measured like all other workloads; your own command judges its output"
-    stresses: ClassVar[str] = "what the jar does: see its I/O signature and phases in the report"
-    source: ClassVar[str] = "yours"
-    result: ClassVar[str] = "what the jar writes"
-    verified: ClassVar[str] = (
+    takes = InputKind.FILES
+    summary = "runs your own jar, measured like all other workloads; your own command judges its output"
+    stresses = "what the jar does: see its I/O signature and phases in the report"
+    source = "yours"
+    result = "what the jar writes"
+    verified = (
         "`verify` runs without a shell: exit code 0 passes, any other fails with its last 5 lines; unknown without "
         "`verify`, or if it can't be started or takes longer than `verify_seconds`"
     )
-    variants: ClassVar[Mapping[str, Variant]] = {
-        "own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."))
-    }
-    defaults: ClassVar[Mapping[str, str]] = {
+    variants = {"own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=_COST)}
+    defaults = {
         "jar": "",
         "class": "",
         "arguments": "{input} {output}",
@@ -201,7 +238,7 @@ class Command(GraphWorkload):
         "verify_seconds": "600",
         "folder": ".",
     }
-    option_help: ClassVar[Mapping[str, str]] = {
+    option_help = {
         "jar": "the jar's file; required",
         "class": "the main class, unless the jar's manifest names it",
         "arguments": "its arguments, split as a shell does; {input}, {output} (required), {hadoop} and {scratch} "
@@ -211,19 +248,21 @@ class Command(GraphWorkload):
         "verify_seconds": "seconds that the judging command may take",
         "folder": "the folder in which the jar's client and `verify` run; by default the experiment file's",
     }
-    example: ClassVar[Mapping[str, str]] = {"jar": "my-job.jar", "input": "my-input.txt"}
-    path_options: ClassVar[Collection[str]] = ("jar", "input", "folder")
+    example = {"jar": "my-job.jar", "input": "my-input.txt"}
+    path_options = ("jar", "input", "folder")
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         """Raises BadInputError for an option that is unknown or impossible, and for a file that is not there."""
-        super().__init__(spec, base)
+        super().__init__(spec, base, dataset)
         self._folder = Path(self.options.text("folder"))
         self._jar = the_jar(self.options)
         self._verify_s = self.options.number("verify_seconds", 0, 1e9)
-        self._local: LocalInput | None = None
         source = self.options.text("input")
-        if source and source != DATASET and not names_store(source):
-            self._local = local_input(self.options)
+        self._is_local = bool(source) and source != DATASET and not names_store(source)
+        if self._is_local:
+            self.input = local_files(self.options)
+        elif source != DATASET:
+            self.input = StoredFiles(source) if source else Input()
         self._start, words = main_class(self._jar, self.options)
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
         self._arguments = (*words, *split_words(self.options, "arguments", known))
@@ -243,24 +282,6 @@ class Command(GraphWorkload):
             )
             raise self.options.refusal("arguments", wanted)
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """A guess by the input alone: what is in the store already, or made by the jar, is not counted."""
-        size = staged_bytes if self.options.text("input") == DATASET else self._local.bytes if self._local else 0
-        seconds = 2 * JOB_S + _COPIES * size / BYTES_S
-        return Estimate(disk_bytes=_COPIES * size, memory_bytes=64 * _MIB, seconds=seconds)
-
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """Put the files, or the dataset in normal form; what is in the store already must be there."""
-        source = self.options.text("input")
-        if source == DATASET:
-            return super().stage(dataset, store, engine, progress)
-        if self._local is not None:
-            for file, name in self._local.files:
-                store.put(file, f"{self.input}/{name}")
-        elif source and store.size_bytes(source) == 0:
-            raise AssayError(f"the input {source} is not there, or empty; name a path of the cluster's store")
-        return LaunchReport(jobs=(), result={})
-
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The jar's client; a jar that ends well although a job of it failed is not believed."""
         program = Program(
@@ -277,27 +298,25 @@ class Command(GraphWorkload):
                 )
         return report
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """The user's command on the output's files; unknown without one."""
         if not self._verify:
-            store.list_files(self.output)
+            store.list_files(self.output_path)
             how = 'no command judges this output; add one to the options, e.g. verify: "python3 check.py {output}"'
             return (Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=how),)
         with scratch_directory() as scratch:
             output = scratch / "output"
             output.mkdir()
-            fetch(store, self.output, output)
-            places = {"output": str(output), "input": self._given(graph, scratch)}
+            fetch(store, self.output_path, output)
+            places = {"output": str(output), "input": self._given(scratch)}
             words = [filled(word, places) for word in self._verify]
             return (judge(words, self._folder, self._verify_s),)
 
-    def _given(self, graph: Graph, scratch: Path) -> str:
+    def _given(self, scratch: Path) -> str:
         """What the user's command gets for the input: of a dataset the text that the job read, in one file."""
-        if self._local is not None:
-            return str(self._local.path)
-        if self.options.text("input") != DATASET:
+        if not isinstance(self.input, GraphInput):
             return self.options.text("input")
-        file = scratch / "graph.txt"
+        graph, file = self.input.graph(), scratch / "graph.txt"
         if any("{input}" in word for word in self._verify):
             write_pairs(graph.edges[:, 0], graph.edges[:, 1], graph.lone, file)
         return str(file)
@@ -305,10 +324,10 @@ class Command(GraphWorkload):
     def _filled(self) -> tuple[str, ...]:
         """The arguments as the client gets them, but for the scratch directory, which the engine makes."""
         source = self.options.text("input")
-        staged = self.input
-        if self._local is not None and self._local.path.is_file():
-            staged = f"{self.input}/{self._local.path.name}"
-        places = {"output": self.output, "input": source if names_store(source) else staged}
+        staged = self.input_path
+        if self._is_local and Path(source).is_file():
+            staged = f"{self.input_path}/{Path(source).name}"
+        places = {"output": self.output_path, "input": source if names_store(source) else staged}
         properties = [f"-D{name}={value}" for name, value in self.spec.hadoop.items()]
         words: list[str] = []
         for word in self._arguments:

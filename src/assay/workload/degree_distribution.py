@@ -1,62 +1,50 @@
 """Degree distribution: how many vertices have each degree (2 jobs)."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Graph, GraphFacts
+from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate
-from assay.model.workload import Variant
-from assay.workload.graph import JOB_S, RECORD_S, GraphWorkload
-
-# A vertex that a map task ships: lengths, 8 bytes of id and its count; spilled, and merged on both sides.
-SHIPPED_BYTES = 3 * 11
-DEGREE_LINE_BYTES = 10
-# Resident memory of the verification, by edge: the graph, both its columns once more, and those sorted.
-VERIFY_EDGE_BYTES = 64
+from assay.model.workload import Cost, Variant
+from assay.workload.base import RECORD_S, counters_agree
+from assay.workload.graph import IDS, STAGED, VERIFY, GraphWorkload
 
 
 class DegreeDistribution(GraphWorkload):
     """Ends of edges are added up by vertex, then vertices by degree."""
 
-    summary: ClassVar[str] = "counts how many vertices have each degree"
-    stresses: ClassVar[str] = "job starts, and sorting and combining in maps; little is shuffled"
-    source: ClassVar[str] = "the standard definition"
-    result: ClassVar[str] = "`degree<TAB>vertices` for each degree that occurs; a vertex without an edge has degree 0"
-    verified: ClassVar[str] = "the histogram equals numpy's; the counters equal the vertices, edges and degrees"
-    variants: ClassVar[Mapping[str, Variant]] = {
+    summary = "counts how many vertices have each degree"
+    stresses = "job starts, and sorting and combining in maps; little is shuffled"
+    source = "the standard definition"
+    result = "`degree<TAB>vertices` for each degree that occurs; a vertex without an edge has degree 0"
+    verified = "the histogram equals numpy's; the counters equal the vertices, edges and degrees"
+    variants = {
         "plain": Variant(
             about="counts degrees, then their histogram, both combined in maps", jobs=("degrees", "histogram"),
             command="degree-distribution",
+            # The first job, at worst with nothing to combine: 11 bytes of lengths, id and count for each end of an
+            # edge, spilled and merged on both sides; then lines of 10 bytes.
+            cost=Cost(
+                jobs=2, seconds=RECORD_S * IDS, disk_bytes=2 * STAGED + 3 * 11 * IDS + Amounts(nodes=10),
+                memory_bytes=0.64 * VERIFY,
+            ),
         )
     }  # fmt: skip
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """The first job, at worst with nothing to combine."""
-        records = 2 * facts.edges + facts.nodes
-        return Estimate(
-            disk_bytes=2 * staged_bytes + records * SHIPPED_BYTES + facts.nodes * DEGREE_LINE_BYTES,
-            memory_bytes=VERIFY_EDGE_BYTES * (facts.nodes + facts.edges),
-            seconds=2 * JOB_S + records * RECORD_S,
-        )
-
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """The whole histogram equals numpy's count of counts."""
+        graph = self.input.graph()
         vertices, degrees = np.unique(graph.edges, return_counts=True)
         values, numbers = np.unique(degrees, return_counts=True)
         expected = dict(zip(values.tolist(), numbers.tolist(), strict=True))
         if len(graph.lone):
             expected[0] = len(graph.lone)
-        found = _histogram(store, self.output)
+        found = _histogram(store, self.output_path)
         wrong = sorted(set(found) ^ set(expected.items()))
-        facts = (len(vertices) + len(graph.lone), len(graph.edges), len(expected))
-        told = tuple(report.result.get(name) for name in ("vertices", "edges", "degrees"))
+        counters = {"vertices": len(vertices) + len(graph.lone), "edges": len(graph.edges), "degrees": len(expected)}
         return (
             verdict(
                 "the histogram equals numpy's",
@@ -68,7 +56,7 @@ class DegreeDistribution(GraphWorkload):
                 passed=len({degree for degree, _ in found}) == len(found),
                 detail=f"{len(found)} lines",
             ),
-            verdict("counters equal the graph's", passed=told == facts, detail=f"{told} and {facts}"),
+            counters_agree(report, counters),
         )
 
 

@@ -1,4 +1,4 @@
-"""What the network-analysis workloads share: input, staging, and how their outputs are judged.
+"""What the network-analysis workloads share: what directing edges costs, and how their outputs are judged.
 
 It shares neither code nor algorithm nor reader with the MapReduce jobs.
 
@@ -6,110 +6,92 @@ An edge leads from its end of lower degree to the other, and between equal degre
 """
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.doubt import Verdict, verdict
-from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Dataset, Graph, GraphFacts
-from assay.model.progress import Progress
+from assay.model.input import Amounts, Graph, GraphInput, InputKind
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
-from assay.workload.base import Options
+from assay.model.workload import Cost
+from assay.workload.base import RECORD_S, BaseWorkload, counters_agree
 
-# Rough costs of the jobs on one present-day core pair, used for estimates before a run only.
-JOB_S = 9.0
-RECORD_S = 1.6e-6
+# Quantities that costs are declared by: staged bytes, and the ids that neighbour lists hold.
+STAGED = Amounts(bytes=1)
+IDS = Amounts(nodes=1, edges=2)
+# Resident memory of a verification: the graph and NetworKit's copy with edge ids.
+VERIFY = Amounts(nodes=100, edges=100)
+# A neighbour is about 10 bytes of text; each iteration holds it twice in HDFS (read and written), and about three
+# times in spills and merges.
+ADJACENCY_BYTES = 5 * 10
+# A record of small ids in the shuffle: packed keys and values, and the frame around them. Spilled, and merged on each
+# side.
+SHIPPED_BYTES = 3 * 14
+# To find the degrees and direct the edges, two jobs ship each edge from both its ends, and hold it in lists.
+_LIST_BYTES = 2 * 4
+DIRECTING_BYTES = 2 * STAGED + (SHIPPED_BYTES + _LIST_BYTES) * IDS
+DIRECTING_RECORDS = Amounts(nodes=1, edges=4)
 
 
-class GraphWorkload:
-    """A workload on a graph in canonical text: `u<TAB>v` with u < v, each edge once, lone vertices alone.
+# Where lists are sent instead of triads, an id takes a byte or two of its list.
+LISTED_ID_BYTES = 3 * 2
+LISTED_ID_S = RECORD_S / 20
 
-    Its options are those in `defaults`, each with a line in `option_help`, and go to the variant's command under the
-    same names. Those in `path_options` are paths of this machine: a plan makes them absolute. `example`
-    has those that must be given.
-    """
 
-    makes_input: ClassVar[bool] = False
-    summary: ClassVar[str]
-    stresses: ClassVar[str]
-    source: ClassVar[str]
-    result: ClassVar[str]
-    verified: ClassVar[str]
-    variants: ClassVar[Mapping[str, Variant]]
-    option_help: ClassVar[Mapping[str, str]] = {}
-    path_options: ClassVar[Collection[str]] = ()
-    example: ClassVar[Mapping[str, str]] = {}
-    defaults: ClassVar[Mapping[str, str]] = {}
+def iterations(jobs: int, bytes_by_id: float = ADJACENCY_BYTES, memory_bytes: Amounts = VERIFY) -> Cost:
+    """The cost of jobs that each read, shuffle and write the whole graph, and delete their predecessor's output."""
+    disk_bytes = 2 * STAGED + bytes_by_id * IDS
+    return Cost(jobs=jobs, iterated=True, seconds=RECORD_S * IDS, disk_bytes=disk_bytes, memory_bytes=memory_bytes)
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
-        """Raises BadInputError for an option that is unknown, or neither on nor off where it has to be."""
-        self.options = Options(spec, self.defaults)
-        for name in filter(self._is_flag, self.defaults):
-            self.options.flag(name)
-        self.spec = spec
-        self.base = base
 
-    @property
-    def output(self) -> str:
-        """The output directory in the store."""
-        return f"{self.base}/output"
+class GraphWorkload(BaseWorkload):
+    """A workload on a graph in normal form: `u<TAB>v` with u < v, each edge once, lone vertices alone."""
 
-    @property
-    def input(self) -> str:
-        """The input directory in the store."""
-        return f"{self.base}/input"
+    takes = InputKind.GRAPH
+    input: GraphInput
 
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """Put the file; unless it is canonical already, normalise it by a job and drop the raw copy."""
-        staged = dataset.prepare(progress)
-        if staged.canonical:
-            store.put(staged.path, f"{self.input}/{staged.name}")
-            return LaunchReport(jobs=(), result={})
-        raw = f"{self.base}/raw"
-        store.put(staged.path, f"{raw}/{staged.name}")
-        launch = Launch(command="normalise", input=raw, output=self.input, options=staged.normalise_options)
-        report = engine.run(launch, progress)
-        store.delete(raw)
-        return report
 
-    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The workload's own command on the staged graph."""
-        launch = Launch(
-            command=self.variants[self.spec.variant].command,
-            input=self.input,
-            output=self.output,
-            options=self.command_options(),
-            properties=self.spec.hadoop,
+class Values(NamedTuple):
+    """What each of the oracle's vertices has (shape (n,)), the name and a summary of that, and the jobs' counters."""
+
+    values: NDArray[np.int64]
+    check: str
+    summary: str
+    counters: Mapping[str, int]
+
+
+class VertexValues(GraphWorkload):
+    """A workload whose output has a line for each vertex that begins with its id and a whole number."""
+
+    @abstractmethod
+    def expected(self, oracle: "Oracle") -> Values:
+        """What the output must have, computed in another way."""
+
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """Every vertex is there once with its number, and the counters agree."""
+        oracle = Oracle(self.input.graph())
+        expected = self.expected(oracle)
+        lines = read_values(store, self.output_path, self.spec.name)
+        same_vertices = np.array_equal(lines[:, 0], oracle.vertices)
+        wrong = int((lines[:, 1] != expected.values).sum()) if same_vertices else -1
+        return (
+            verdict(
+                "every vertex appears exactly once",
+                passed=same_vertices,
+                detail=f"{len(lines)} lines for {len(oracle.vertices)} vertices",
+            ),
+            verdict(
+                expected.check,
+                passed=wrong == 0,
+                detail=f"{expected.summary}; {wrong} vertices differ" if same_vertices else "not comparable",
+            ),
+            counters_agree(report, expected.counters),
         )
-        return engine.run(launch, progress)
-
-    def command_options(self) -> tuple[str, ...]:
-        """The command's options: `--name` for one that is on, nothing for one that is off, else `--name=value`."""
-        words: list[str] = []
-        for name, value in self.spec.options.items():
-            if not self._is_flag(name):
-                words.append(f"--{name}={value}")
-            elif self.options.flag(name):
-                words.append(f"--{name}")
-        return tuple(words)
-
-    def _is_flag(self, name: str) -> bool:
-        return self.defaults[name] in {"true", "false"}
-
-    @abstractmethod
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """Bytes on the medium at the worst moment, and rough seconds."""
-
-    @abstractmethod
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Judge the output against NetworKit."""
 
 
 class Oracle:
@@ -295,52 +277,6 @@ def _numbers(store: Store, output: str, name: str) -> Iterator[int]:
         yield from numbers
 
 
-def judge_values(
-    found: NDArray[np.int64], vertices: NDArray[np.int64], expected: NDArray[np.int64], check: str, seen: str
-) -> tuple[Verdict, ...]:
-    """Whether each of `vertices`, which ascend, has one line with its expected value; `seen` goes with the detail."""
-    same_vertices = np.array_equal(found[:, 0], vertices)
-    wrong = int((found[:, 1] != expected).sum()) if same_vertices else -1
-    return (
-        verdict(
-            "every vertex appears exactly once",
-            passed=same_vertices,
-            detail=f"{len(found)} lines for {len(vertices)} vertices",
-        ),
-        verdict(
-            check,
-            passed=wrong == 0,
-            detail=f"{seen}; {wrong} vertices differ" if same_vertices else "not comparable",
-        ),
-    )
-
-
-def judge_counters(told: Mapping[str, int | float], expected: Mapping[str, int]) -> Verdict:
-    """Whether the jobs counted what the other computation has."""
-    wrong = [
-        f"{name} is {told.get(name)} instead of {value}" for name, value in expected.items() if told.get(name) != value
-    ]
-    right = ", ".join(f"{name} {value}" for name, value in expected.items())
-    return verdict("counters are right", passed=not wrong, detail=", ".join(wrong) or right)
-
-
-# A record of small ids in the shuffle: packed keys and values, and the frame around them. Spilled, and merged on each
-# side.
-SHIPPED_BYTES = 3 * 14
-# Each edge is shipped from both its ends, and lies in lists, in each of the two jobs that find and compare the degrees.
-LIST_BYTES = 2 * 4
-
-
-def directing_disk_bytes(facts: GraphFacts, staged_bytes: int) -> int:
-    """What finding the degrees and directing the edges needs on the medium, the input included."""
-    return 2 * staged_bytes + (facts.nodes + 2 * facts.edges) * (SHIPPED_BYTES + LIST_BYTES)
-
-
-def directing_records(facts: GraphFacts) -> int:
-    """Records that are shipped until the edges are directed: each edge from both ends, twice."""
-    return 4 * facts.edges + facts.nodes
-
-
 def count_wedges(oracle: Oracle) -> int:
     """The number of pairs of edges that leave the same vertex."""
     low, high = oracle.sources.astype(np.int64), oracle.targets.astype(np.int64)
@@ -349,7 +285,7 @@ def count_wedges(oracle: Oracle) -> int:
     return int((leaving * (leaving - 1) // 2).sum())
 
 
-def counted_right(oracle: Oracle, report: LaunchReport) -> Verdict:
+def degree_order_counters(oracle: Oracle, report: LaunchReport) -> Verdict:
     """The jobs' counters of vertices, edges, open triads in degree order and triangles equal those of the graph."""
     expected = {
         "vertices": len(oracle.vertices),
@@ -357,10 +293,4 @@ def counted_right(oracle: Oracle, report: LaunchReport) -> Verdict:
         "wedges": count_wedges(oracle),
         "triangles": oracle.triangles,
     }
-    told = {name: report.result.get(name) for name in expected}
-    wrong = [f"{name} {told[name]} instead of {expected[name]}" for name in expected if told[name] != expected[name]]
-    return verdict(
-        "counters of vertices, edges, wedges and triangles equal the graph's",
-        passed=not wrong,
-        detail=", ".join(wrong) or f"{expected['wedges']} wedges in degree order",
-    )
+    return counters_agree(report, expected, "counters of vertices, edges, wedges and triangles equal the graph's")

@@ -8,22 +8,23 @@ that sorts by the counts. On the text of RandomTextWriter, or on the user's own 
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import ClassVar
 
+from assay.input.staging import example
+from assay.input.text import RandomText, Text
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Dataset, Graph, GraphFacts
+from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.base import BYTES_S, JOB_S, MadeWorkload, example
-from assay.workload.text import OwnText, RandomText, Tally, TooManyError, compare, lines_of_text, most_held_bytes
+from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
+from assay.workload.text import TextCounter, TooManyTextsError, judge_counts, lines_of_text, most_held_bytes, user_text
 
 _TERMINATORS = "\\n\\r\\x85\\u2028\\u2029"
 _CLASSES = "dDwWsS"
@@ -176,29 +177,28 @@ class _Translation:
         return re.escape(character)
 
 
-MIB = 1 << 20
 _HOME = "dfs.user.home.dir.prefix"
-_COPIES = 1.2
 # Python's search, per byte of text.
 _CHECK_BYTES_S = 60e6
 
 
-class Grep(MadeWorkload):
+class Grep(BaseWorkload):
     """What matches is counted, then listed with the most frequent first."""
 
-    summary: ClassVar[str] = "counts the texts that match a pattern, and sorts them by count"
-    stresses: ClassVar[str] = "reading HDFS, and the maps' processors; little is shuffled unless most matches differ"
-    source: ClassVar[str] = "RandomTextWriter and Grep of hadoop-mapreduce-examples, unchanged"
-    result: ClassVar[str] = "`count<TAB>text`, by falling count"
-    verified: ClassVar[str] = (
+    takes = InputKind.TEXT
+    summary = "counts the texts that match a pattern, and sorts them by count"
+    stresses = "reading HDFS, and the maps' processors; little is shuffled unless most matches differ"
+    source = "RandomTextWriter and Grep of hadoop-mapreduce-examples, unchanged"
+    result = "`count<TAB>text`, by falling count"
+    verified = (
         "every count equals that of Python's `re` over the same lines; counts never rise; the counters equal the "
         "matches; unknown if the different matches take more than 1 GiB of memory"
     )
-    variants: ClassVar[Mapping[str, Variant]] = {"stock": Variant(about="as Hadoop ships it", jobs=("search", "sort"))}
-    defaults: ClassVar[Mapping[str, str]] = {
+    variants = {"stock": Variant(about="as Hadoop ships it", jobs=("search", "sort"))}
+    defaults = {
         "pattern": "un[a-z]+", "group": "0", "size": "1GB", "files": "4", "directory": "",
     }  # fmt: skip
-    option_help: ClassVar[Mapping[str, str]] = {
+    option_help = {
         "pattern": "a regular expression, limited to what Java and Python have in common",
         "group": "the group of a match that is counted; 0 is the whole match",
         "size": "bytes of the words that RandomTextWriter writes",
@@ -206,32 +206,30 @@ class Grep(MadeWorkload):
         "directory": "your own text files instead: the plain UTF-8 files in this directory whose names begin with "
         "neither `.` nor `_`",
     }
-    path_options: ClassVar[Collection[str]] = ("directory",)
+    path_options = ("directory",)
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+    input: Text
+
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base)
+        super().__init__(spec, base, dataset)
         self._group = self.options.count("group", least=0)
         try:
             self._pattern = compile_pattern(self.options.text("pattern"), self._group)
         except PatternError as error:
             raise BadInputError(f"workload {spec.name}: pattern {self.options.text('pattern')!r} {error}") from None
-        self._text = text_of(self, strict=True)
+        self.input = user_text(self.options, spec, strict=True) or RandomText(*self.options.file_size())
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+    def estimate(self) -> Estimate:
         """The text, written and read, and searched again in Python; what matches is held in memory."""
-        size = self._text.bytes
-        seconds = 3 * JOB_S + 2 * size / BYTES_S + size / _CHECK_BYTES_S
-        memory_bytes = 128 * MIB + most_held_bytes(size)
-        return Estimate(disk_bytes=int(_COPIES * size), memory_bytes=memory_bytes, seconds=seconds)
-
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """RandomTextWriter as text, or the user's files."""
-        return self._text.stage(self.input, store, engine, progress)
+        size = self.input.size().bytes
+        seconds = 3 * HADOOP_JOB_S + 2 * size / BYTES_S + size / _CHECK_BYTES_S
+        memory_bytes = 128 * MIB + most_held_bytes(int(size))
+        return Estimate(disk_bytes=int(1.2 * size), memory_bytes=memory_bytes, seconds=seconds)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """Both jobs. What lies between them would be in the user's home, out of the experiment's reach."""
-        arguments = (self.input, self.output, self.options.text("pattern"), str(self._group))
+        arguments = (self.input_path, self.output_path, self.options.text("pattern"), str(self._group))
         properties = {_HOME: f"{self.base}/home", **self.spec.hadoop}
         report = engine.run_program(example("Grep", arguments, properties, "search", "sort"), progress)
         jobs = [engine.history(job).job for job in report.jobs]
@@ -245,34 +243,22 @@ class Grep(MadeWorkload):
             "matches": found.get("MAP_OUTPUT_RECORDS", -1),
             "distinct_matches": found.get("REDUCE_OUTPUT_RECORDS", -1),
         }
-        return report.model_copy(update={"result": result, "settings": {**self._text.properties, **report.settings}})
+        return report.model_copy(update={"result": result, "settings": {**self.input.properties, **report.settings}})
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Python's own search of the staged text, line by line."""
-        matches: Tally[str] = Tally()
+        matches: TextCounter[str] = TextCounter()
         try:
-            for line in lines_of_text(store, self.input):
+            for line in lines_of_text(store, self.input_path):
                 matches.add(match[self._group] for match in self._pattern.finditer(line))
-        except TooManyError as error:
+        except TooManyTextsError as error:
             return (error.verdict,)
-        expected = matches.counts
-        wanted = (expected.total(), len(expected))
-        counts = list(_counts(store.lines(self.output)))
+        counts = list(_counts(store.lines(self.output_path)))
         rises = sum(before < after for (_, before), (_, after) in pairwise(counts))
-        found = compare(expected, counts)
-        told = (report.result.get("matches"), report.result.get("distinct_matches"))
         return (
-            found.verdict,
+            *judge_counts(matches.counts, counts, report, "matches"),
             verdict("counts never rise", passed=rises == 0, detail=f"{rises} counts are above the one before"),
-            verdict("counters equal the matches", passed=told == wanted, detail=f"{told} and {wanted}"),
         )
-
-
-def text_of(workload: MadeWorkload, *, strict: bool) -> RandomText | OwnText:
-    """The source that the options name. Raises BadInputError when they name both."""
-    if not workload.options.text("directory"):
-        return RandomText(workload.options)
-    return OwnText(workload.options, workload.spec, strict=strict)
 
 
 def _counts(lines: Iterator[bytes]) -> Iterator[tuple[str, int]]:

@@ -4,28 +4,28 @@ The loop is written out here because the libraries' own know neither the jobs' r
 looked at after each iteration. Where there is no tie it is held to scipy.cluster.vq.kmeans2 by the tests.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.input.points import FilePoints, Floats, MadePoints, Points, drawn, write_points
+from assay.input.points import FilePoints, Floats, GeneratedPoints, Points, drawn, write_points
+from assay.input.staging import scratch_directory
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Dataset, Graph, GraphFacts
+from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
-from assay.model.store import Store, Streaming
+from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
-from assay.workload.base import JOB_S, MadeWorkload, ahead, scratch_directory
-from assay.workload.graph import RECORD_S
+from assay.workload.base import HADOOP_JOB_S, MIB, RECORD_S, BaseWorkload, counters_agree
 
 # Squared distances that differ by less than this share are equal, for the jobs too.
 TIE = 1e-12
@@ -33,7 +33,7 @@ TIE = 1e-12
 _DISTANCES = 1 << 21
 
 
-class Course(NamedTuple):
+class Iterations(NamedTuple):
     """What the iterations did: the last centres, their clusters' points, and for each iteration two figures.
 
     `inertias` are the sums of squared distances before the centres moved; `moves` the largest move of a coordinate,
@@ -61,7 +61,7 @@ def nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.int64], Floats]
     return (squares <= (least * (1 + TIE))[:, None]).argmax(axis=1), least
 
 
-def iterate(points: Points, start: Floats, iterations: int) -> Course:
+def iterate(points: Points, start: Floats, iterations: int) -> Iterations:
     """So many iterations from these centres; an empty cluster keeps its centre."""
     centres, inertias, moves = start, [], []
     counts = np.zeros(len(start), dtype=np.int64)
@@ -86,7 +86,7 @@ def iterate(points: Points, start: Floats, iterations: int) -> Course:
         moves.append(_largest_move(centres[filled], after[filled], sizes[filled] / counts[filled, None]))
         inertias.append(inertia)
         centres = after
-    return Course(centres, counts, tuple(inertias), tuple(moves))
+    return Iterations(centres, counts, tuple(inertias), tuple(moves))
 
 
 def _largest_move(before: Floats, after: Floats, sizes: Floats) -> float:
@@ -172,7 +172,6 @@ def _sums(lines: Iterable[bytes]) -> NDArray[np.int64]:
     return np.array([len(sums), sum(sums)])
 
 
-MIB = 1 << 20
 # Per number of a point and iteration, on one present-day core pair: reading it, and its distance to one centre.
 _NUMBER_S, _DISTANCE_S = 2e-8, 7e-10
 # A point in the shuffle: key, lengths, number of points and of coordinates; then 8 bytes a coordinate.
@@ -185,27 +184,28 @@ AGREEMENT = 1e-6
 _STILL, _MOVED = 1e-11, 1e-13
 
 
-class KMeans(MadeWorkload):
+class KMeans(BaseWorkload):
     """The nearest of k centres for each point, by Euclidean distance; then the mean of each centre's points."""
 
-    summary: ClassVar[str] = (
+    takes = InputKind.POINTS
+    summary = (
         "gathers points around k centres (k-means): each goes to its nearest centre, and a "
         "centre moves to the mean of its points"
     )
-    stresses: ClassVar[str] = (
+    stresses = (
         "the maps' processors (parsing, distances); `paper` also spills and shuffles all points in each iteration"
     )
-    source: ClassVar[str] = "storage subsystem study, section 5.2.2"
-    result: ClassVar[str] = (
+    source = "storage subsystem study, section 5.2.2"
+    result = (
         "`centres/` with `index<TAB>points<TAB>x1,x2,...`; with `assign` also `clusters/` with `index<TAB>the point's"
         " line`"
     )
-    verified: ClassVar[str] = (
+    verified = (
         "centres agree to 1e-6 with as many Lloyd iterations by SciPy, from the same points and centres; cluster "
         "sizes and counters agree; the run ended when nothing moved, or at the bound; the sum of squared distances "
         "never rose; with `assign` every point occurs once, with its nearest centre"
     )
-    variants: ClassVar[Mapping[str, Variant]] = {
+    variants = {
         "paper": Variant(
             about="as published: no combiner; all points go to one reducer, whatever `mapreduce.job.reduces` is",
             jobs=("iteration 1", "..."),
@@ -217,11 +217,11 @@ class KMeans(MadeWorkload):
             command="k-means-tuned",
         ),
     }
-    defaults: ClassVar[Mapping[str, str]] = {
+    defaults = {
         "points": "1000000", "attributes": "10", "k": "10", "seed": "1", "iterations": "100",
         "file": "", "centres": "", "assign": "false",
     }  # fmt: skip
-    option_help: ClassVar[Mapping[str, str]] = {
+    option_help = {
         "points": "number of generated points; the study had 10 million",
         "attributes": "numbers per generated point",
         "k": "number of centres, at most the number of points",
@@ -231,126 +231,117 @@ class KMeans(MadeWorkload):
         "centres": "a file of starting centres in the same form; by default k points are drawn without replacement",
         "assign": "`true`: one more job, `assignment`, writes each point with its cluster",
     }
-    path_options: ClassVar[Collection[str]] = (
+    path_options = (
         "file",
         "centres",
     )
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+    input: Points
+
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         """Raises BadInputError when an option is unknown or impossible; files are read by `estimate`."""
-        super().__init__(spec, base)
+        super().__init__(spec, base, dataset)
         self._seed, self._k = self.options.count("seed", 0), self.options.count("k")
         self._most, self._assign = self.options.count("iterations"), self.options.flag("assign")
-        made = MadePoints(self.options.count("points"), self.options.count("attributes"), self._seed)
+        generated = GeneratedPoints(self.options.count("points"), self.options.count("attributes"), self._seed)
         file, centres = self.options.text("file"), self.options.text("centres")
-        self._points: Points = FilePoints(Path(file).expanduser()) if file else made
+        self.input = FilePoints(Path(file).expanduser()) if file else generated
         self._centres_file = FilePoints(Path(centres).expanduser()) if centres else None
         for name in ("points", "attributes"):
             if file and name in spec.options:
                 raise BadInputError(f"workload {spec.name}: {name} is the file's; leave out {name}, or file")
         # A file of centres has its own k.
         if not file and not centres:
-            self._check_k(made.count)
+            self._check_k(generated.count)
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
+    def estimate(self) -> Estimate:
         """The points, and what of them is spilled and shuffled at once; raises BadInputError for wrong files."""
-        k, points = len(self._start), self._points
+        k, points = len(self._start), self.input
         shuffled = points.count * (_RECORD_BYTES + _NUMBER_BYTES * points.attributes)
         spilled = _SPILLS * shuffled if self.spec.variant == "paper" else shuffled
         seconds = points.count * (RECORD_S + points.attributes * (_NUMBER_S + k * _DISTANCE_S))
         return Estimate(
-            disk_bytes=points.text_bytes * (3 if self._assign else 1) + spilled,
-            memory_bytes=256 * MIB + points.held_bytes,
-            seconds=self._most * (JOB_S + seconds),
+            disk_bytes=int(points.size().bytes) * (3 if self._assign else 1) + spilled,
+            memory_bytes=256 * MIB + points.held_bytes(),
+            seconds=self._most * (HADOOP_JOB_S + seconds),
         )
 
     def prepare(self) -> None:
         """The judge's iterations, where it is known before that there will be one."""
-        if self._most == 1 and isinstance(self._points, MadePoints):
-            self._course(1)
+        if self._most == 1 and isinstance(self.input, GeneratedPoints):
+            self._iterations(1)
 
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+    def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """The points in one file, and the starting centres."""
-        path = f"{self._points_path}/points.txt"
-        pieces = self._points.text_pieces() if isinstance(self._points, MadePoints) else None
-        streamed = isinstance(store, Streaming) and pieces is not None
-        # A user's file is put as it is.
-        made_bytes = 0 if streamed or pieces is None else self._points.text_bytes
-        with scratch_directory(made_bytes) as scratch:
-            progress.detail("make points")
-            if isinstance(store, Streaming) and pieces is not None:
-                store.write(path, ahead(pieces))
-            else:
-                store.put(self._points.text_file(scratch), path)
+        report = self.input.stage(self._points_path, store, engine, progress)
+        with scratch_directory() as scratch:
             start = scratch / "centres.txt"
             write_points(self._start, start)
             store.put(start, self._centres_path)
-        return LaunchReport(jobs=(), result={})
+        return report
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """All iterations."""
         assign = ("--assign",) if self._assign else ()
         launch = Launch(
-            command=self.variants[self.spec.variant].command,
-            input=self._points_path,
-            output=self.output,
+            command=self.variant.command, input=self._points_path, output=self.output_path,
             options=(f"--centres={self._centres_path}", f"--iterations={self._most}", *assign),
             properties=self.spec.hadoop,
-        )
+        )  # fmt: skip
         return engine.run(launch, progress)
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """As many iterations with SciPy's distances, from the same points and centres, end with the same centres."""
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)
-        centres, counts = read_centres(store, f"{self.output}/centres", self._start.shape)
-        course = self._course(done)
+        centres, counts = read_centres(store, f"{self.output_path}/centres", self._start.shape)
+        iterations = self._iterations(done)
+        counters = {"points": self.input.count, "empty": int((iterations.counts == 0).sum())}
         return (
-            self._agree(centres, course),
+            self._agree(centres, iterations),
             verdict(
                 "clusters have as many points",
-                passed=np.array_equal(counts, course.counts),
-                detail=f"{int((counts != course.counts).sum())} of {len(counts)} differ",
+                passed=np.array_equal(counts, iterations.counts),
+                detail=f"{int((counts != iterations.counts).sum())} of {len(counts)} differ",
             ),
-            self._ended(course, report),
-            _never_rises(course),
-            self._counted(course, report),
+            self._ended(iterations, report),
+            _never_rises(iterations),
+            counters_agree(report, counters, "counters equal the points and the empty clusters"),
             # Centres that are no numbers have failed above, and nothing is near them.
             *(self._clusters(store, centres, report) if self._assign and np.isfinite(centres).all() else ()),
         )
 
-    def _course(self, iterations: int) -> Course:
+    def _iterations(self, iterations: int) -> Iterations:
         """The judge's own iterations; those of made points are remembered for the plan's other trials."""
-        if isinstance(self._points, MadePoints) and self._centres_file is None:
-            points = self._points
-            return _course_of_made(points.count, points.attributes, self._k, self._seed, iterations)
-        return iterate(self._points, self._start, iterations)
+        if isinstance(self.input, GeneratedPoints) and self._centres_file is None:
+            return _iterations_of_generated(self.input, self._k, self._seed, iterations)
+        return iterate(self.input, self._start, iterations)
 
     @property
     def _points_path(self) -> str:
-        return f"{self.input}/points"
+        return f"{self.input_path}/points"
 
     @property
     def _centres_path(self) -> str:
-        return f"{self.input}/centres/centres.txt"
+        return f"{self.input_path}/centres/centres.txt"
 
     @cached_property
     def _start(self) -> Floats:
         """The starting centres (shape (k, attributes)). Raises BadInputError."""
         if self._centres_file is None:
-            self._check_k(self._points.count)
-            return drawn(self._points, self._k, self._seed)
+            self._check_k(self.input.count)
+            return drawn(self.input, self._k, self._seed)
         start = np.concatenate(list(self._centres_file.chunks())) if self._centres_file.count else np.empty((0, 0))
         if "k" in self.spec.options and len(start) != self._k:
             raise BadInputError(
                 f"workload {self.spec.name}: k is {self._k}, and the file of centres has {len(start)}; leave k out"
             )
-        self._check_k(self._points.count, len(start))
-        if start.shape[1] != self._points.attributes:
+        self._check_k(self.input.count, len(start))
+        if start.shape[1] != self.input.attributes:
             raise BadInputError(
                 f"workload {self.spec.name}: the centres have {start.shape[1]} attributes, and the points "
-                f"{self._points.attributes}; give centres with as many"
+                f"{self.input.attributes}; give centres with as many"
             )
         return start
 
@@ -360,56 +351,47 @@ class KMeans(MadeWorkload):
                 f"workload {self.spec.name}: k is {k or self._k}, and there are only {count} points; take a smaller k"
             )
 
-    def _agree(self, centres: Floats, course: Course) -> Verdict:
+    def _agree(self, centres: Floats, iterations: Iterations) -> Verdict:
         """Relative to each coordinate, or where that is near zero to the largest of its attribute."""
-        largest = np.abs(course.centres).max(axis=0)
+        largest = np.abs(iterations.centres).max(axis=0)
         # In this form a coordinate that is no number is off too.
-        off = ~(np.abs(centres - course.centres) <= AGREEMENT * np.abs(course.centres) + 1e-12 * largest)
+        off = ~(np.abs(centres - iterations.centres) <= AGREEMENT * np.abs(iterations.centres) + 1e-12 * largest)
         return verdict(
             "the centres equal those of Lloyd's iteration with SciPy",
             passed=not off.any(),
             detail=f"{int(off.any(axis=1).sum())} of {len(centres)} centres are off by more than {AGREEMENT:g}",
         )
 
-    def _ended(self, course: Course, report: LaunchReport) -> Verdict:
+    def _ended(self, iterations: Iterations, report: LaunchReport) -> Verdict:
         """No centre moved in the last iteration, and some did in all before it; or the bound was reached."""
-        still = report.result.get("converged") == len(course.centres)
-        right = course.moves[-1] <= _STILL if still else course.moves[-1] > _MOVED and len(course.moves) == self._most
+        *earlier, last = iterations.moves
+        still = report.result.get("converged") == len(iterations.centres)
+        right = last <= _STILL if still else last > _MOVED and len(iterations.moves) == self._most
         return verdict(
             "the iterations ended when no centre moved, or at their bound",
-            passed=right and all(move > _MOVED for move in course.moves[:-1]),
-            detail=f"{len(course.moves)} iterations of at most {self._most}, the last move {course.moves[-1]:.3g}",
-        )
-
-    def _counted(self, course: Course, report: LaunchReport) -> Verdict:
-        told = (report.result.get("points"), report.result.get("empty"))
-        expected = (self._points.count, int((course.counts == 0).sum()))
-        return verdict(
-            "counters equal the points and the empty clusters",
-            passed=told == expected,
-            detail=f"{told} counted, {expected} expected",
+            passed=right and all(move > _MOVED for move in earlier),
+            detail=f"{len(iterations.moves)} iterations of at most {self._most}, the last move {last:.3g}",
         )
 
     def _clusters(self, store: Store, centres: Floats, report: LaunchReport) -> tuple[Verdict, ...]:
         return judge_clusters(
-            store.lines(f"{self.output}/clusters"), store.lines(self._points_path), centres,
+            store.lines(f"{self.output_path}/clusters"), store.lines(self._points_path), centres,
             report.result.get("assigned"),
         )  # fmt: skip
 
 
 @lru_cache(maxsize=4)
-def _course_of_made(count: int, attributes: int, k: int, seed: int, iterations: int) -> Course:
-    points = MadePoints(count, attributes, seed)
-    return iterate(points, drawn(points, k, seed), iterations)
+def _iterations_of_generated(points: GeneratedPoints, k: int, seed: int, count: int) -> Iterations:
+    return iterate(points, drawn(points, k, seed), count)
 
 
-def _never_rises(course: Course) -> Verdict:
+def _never_rises(iterations: Iterations) -> Verdict:
     """What Lloyd's iteration promises, but for roundings."""
-    rises = sum(after > before * (1 + 1e-12) for before, after in pairwise(course.inertias))
+    rises = sum(after > before * (1 + 1e-12) for before, after in pairwise(iterations.inertias))
     return verdict(
         "the sum of squared distances never rises",
         passed=rises == 0,
-        detail=f"from {course.inertias[0]:.9g} to {course.inertias[-1]:.9g}, {rises} rises",
+        detail=f"from {iterations.inertias[0]:.9g} to {iterations.inertias[-1]:.9g}, {rises} rises",
     )
 
 

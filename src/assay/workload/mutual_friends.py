@@ -1,7 +1,6 @@
 """Mutual friends: for each edge the vertices connected to both its ends (thesis section 4.1, algorithm 1)."""
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,27 +8,28 @@ from numpy.typing import NDArray
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Graph, GraphFacts
+from assay.model.input import Amounts, Graph, GraphInput
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.trial import WorkloadSpec
+from assay.model.workload import Cost, Variant
+from assay.workload.base import RECORD_S, counters_agree
 from assay.workload.graph import (
-    JOB_S,
-    RECORD_S,
+    DIRECTING_BYTES,
+    DIRECTING_RECORDS,
     SHIPPED_BYTES,
+    STAGED,
+    VERIFY,
     GraphWorkload,
     Oracle,
-    counted_right,
-    directing_disk_bytes,
-    directing_records,
-    judge_counters,
+    degree_order_counters,
 )
 
-# A triple is a binary record of three ids that is spilled, and merged on each side.
-TRIPLE_SHUFFLE_BYTES = 3 * 26
-# Resident memory of the verification, by edge: the graph, NetworKit's copy with edge ids, and lists of both ends.
-VERIFY_EDGE_BYTES = 250
+# What closes triads, or intersects lists; and the friends of each edge of a triangle.
+_EDGES, _TRIADS, _FRIENDS = Amounts(edges=1), Amounts(edges=1, wedges_by_degree=1), Amounts(triangles=3)
+# Resident memory of the verification: the graph, NetworKit's copy with edge ids, and lists of both ends.
+_VERIFY = 2.5 * VERIFY
+
 # Every edge's list is compared up to this many edges; above it a seeded sample of this size.
 SAMPLE_EDGES = 300_000
 
@@ -37,69 +37,69 @@ SAMPLE_EDGES = 300_000
 class MutualFriends(GraphWorkload):
     """The triples that two friend lists have in common, or the triangles in degree order, become lists of friends."""
 
-    summary: ClassVar[str] = "lists, for each edge, the vertices connected to both its ends"
-    stresses: ClassVar[str] = "spills, merges and the shuffle, with a record for each pair of a vertex's friends"
-    source: ClassVar[str] = "thesis section 4.1, algorithm 1"
-    result: ClassVar[str] = "`u<TAB>v<TAB>w1 w2 ...` for each edge with a mutual friend"
-    verified: ClassVar[str] = (
+    summary = "lists, for each edge, the vertices connected to both its ends"
+    stresses = "spills, merges and the shuffle, with a record for each pair of a vertex's friends"
+    source = "thesis section 4.1, algorithm 1"
+    result = "`u<TAB>v<TAB>w1 w2 ...` for each edge with a mutual friend"
+    verified = (
         "each edge's list equals the graph's (on large graphs those of 300,000 drawn edges); the lists add up to "
         "three times NetworKit's triangles; in `paper` the counter of triples fits the degrees"
     )
-    variants: ClassVar[Mapping[str, Variant]] = {
+    variants = {
         "paper": Variant(
             about="as published: triples from friend lists",
             jobs=("friend-lists", "triples", "lists"),
             command="mutual-friends",
+            # A triple is a binary record of three ids that is spilled, and merged on each side.
+            cost=Cost(
+                jobs=3,
+                seconds=Amounts(degree_squares=RECORD_S),
+                disk_bytes=4 * STAGED + Amounts(degree_squares=3 * 26),
+                memory_bytes=_VERIFY,
+            ),
         ),
         "tuned": Variant(
             about="each triangle is listed once, by open triads at its vertex of lowest degree",
             jobs=("degrees", "directions", "closing", "lists"),
             command="mutual-friends-tuned",
+            cost=Cost(
+                jobs=4,
+                seconds=RECORD_S * (DIRECTING_RECORDS + _TRIADS + _FRIENDS),
+                memory_bytes=_VERIFY,
+                disk_bytes=DIRECTING_BYTES + SHIPPED_BYTES * _TRIADS,
+                other_disk_bytes=DIRECTING_BYTES + 2 * SHIPPED_BYTES * _FRIENDS,
+            ),
         ),
         "intersect": Variant(
             about="each triangle is listed once, by intersecting lists of neighbours of higher degree",
             jobs=("degrees", "directions", "intersection", "lists"),
             command="mutual-friends-intersect",
+            cost=Cost(
+                jobs=4,
+                seconds=RECORD_S * (DIRECTING_RECORDS + _EDGES + _FRIENDS),
+                memory_bytes=_VERIFY,
+                disk_bytes=DIRECTING_BYTES + SHIPPED_BYTES * _EDGES,
+                other_disk_bytes=DIRECTING_BYTES + 2 * SHIPPED_BYTES * _FRIENDS,
+            ),
         ),
     }
-    defaults: ClassVar[Mapping[str, str]] = {"literal-loops": "false"}
-    option_help: ClassVar[Mapping[str, str]] = {
+    defaults = {"literal-loops": "false"}
+    option_help = {
         "literal-loops": "send an edge's own ends as candidates too, as the published pseudo-code does; variant "
         "`paper` only; more records, same result"
     }
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         """Raises BadInputError for an option that is unknown, or not one of the variant's."""
-        super().__init__(spec, base)
+        super().__init__(spec, base, dataset)
         if spec.variant != "paper" and "literal-loops" in spec.options:
             raise BadInputError(
                 f"workload mutual-friends: literal-loops is an option of variant paper; leave it out of {spec.variant}"
             )
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """The triples, or the triads and triangles, of the largest job decide."""
-        jobs = len(self.variants[self.spec.variant].jobs)
-        disk_bytes, records = self._estimated_work(facts, staged_bytes)
-        return Estimate(
-            disk_bytes=disk_bytes,
-            memory_bytes=VERIFY_EDGE_BYTES * (facts.nodes + facts.edges),
-            seconds=jobs * JOB_S + records * RECORD_S,
-        )
-
-    def _estimated_work(self, facts: GraphFacts, staged_bytes: int) -> tuple[int, int]:
-        """Bytes on the medium at the worst moment, and records shipped in all jobs."""
-        if self.spec.variant == "paper":
-            return 4 * staged_bytes + facts.degree_squares * TRIPLE_SHUFFLE_BYTES, facts.degree_squares
-        wedges = facts.most_wedges_by_degree
-        # There is at most one triangle for each wedge.
-        friends = 3 * (wedges if facts.triangles is None else facts.triangles)
-        closing = facts.edges + (wedges if self.spec.variant == "tuned" else 0)
-        disk_bytes = directing_disk_bytes(facts, staged_bytes) + max(closing, 2 * friends) * SHIPPED_BYTES
-        return disk_bytes, closing + friends + directing_records(facts)
-
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Each list is as long as NetworKit counts for its edge, and the same list (all edges, or a sample)."""
-        oracle = Oracle(graph)
+        oracle = Oracle(graph := self.input.graph())
         expected = oracle.common_friends
         lengths = np.zeros(len(expected), dtype=np.int64)
         sample = _sample_rows(len(expected))
@@ -131,19 +131,19 @@ class MutualFriends(GraphWorkload):
                 passed=total == 3 * oracle.triangles == told,
                 detail=f"{total} in the lists, counter {told}, 3 x {oracle.triangles} triangles",
             ),
-            self._counted(oracle, report) if self.spec.variant == "paper" else counted_right(oracle, report),
+            self._counted(oracle, report) if self.spec.variant == "paper" else degree_order_counters(oracle, report),
         )
 
     def _counted(self, oracle: Oracle, report: LaunchReport) -> Verdict:
         """A triple for each pair of different friends of a vertex, or of any with the literal loops."""
         degrees = oracle.degrees
         pairs = degrees * degrees if self.options.flag("literal-loops") else degrees * (degrees - 1)
-        return judge_counters(report.result, {"triples": int(pairs.sum())})
+        return counters_agree(report, {"triples": int(pairs.sum())})
 
     def _rows(self, graph: Graph, store: Store) -> Iterator[tuple[int, list[int]]]:
         """For each output line the row of its edge in the graph (-1: no such edge) and its list."""
         row_of = _RowFinder(graph)
-        for line in store.lines(self.output):
+        for line in store.lines(self.output_path):
             fields = line.split(b"\t")
             friends = fields[2].split() if len(fields) == 3 else []
             if not friends or not all(field.isdigit() for field in (*fields[:2], *friends)):

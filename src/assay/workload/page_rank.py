@@ -1,26 +1,23 @@
 """PageRank of a directed graph by power iteration, as Pegasus does it."""
 
 import math
-from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.input.directed import MOST_SCALE, Directed, made_graph, read_graph, write_graph
+from assay.input.directed import MOST_SCALE, Directed, DirectedInput
 from assay.model.doubt import Verdict, verdict
-from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Dataset, Graph, GraphFacts
-from assay.model.progress import Progress
+from assay.model.input import Amounts, GraphInput, InputKind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
-from assay.workload.base import JOB_S, MadeWorkload, scratch_directory
-from assay.workload.graph import RECORD_S
+from assay.model.trial import WorkloadSpec
+from assay.model.workload import Cost, Variant
+from assay.workload.base import HADOOP_JOB_S, RECORD_S, BaseWorkload, counters_agree
 
 Floats = NDArray[np.float64]
 
@@ -73,47 +70,57 @@ class PowerIteration:
         return np.asarray(search.scores(), dtype=np.float64)
 
 
-# Bytes of an edge and a vertex: in binary files and spills, of which there are about three; of an edge's text.
-_RECORD_BYTES, _COPIES, _LINE_BYTES = 27, 4, 16
-# Resident memory of making the graph and verifying, by edge and by vertex.
-_EDGE_BYTES, _VERTEX_BYTES = 90, 400
+# An edge or a vertex has 27 bytes in binary files and spills, of which there are about three, beside the edge's text.
+# By edge and by vertex, the memory is that of making the graph and verifying.
+_RECORDS = Amounts(nodes=1, edges=1)
+_COST = Cost(
+    jobs=0,
+    start_s=HADOOP_JOB_S,
+    iterated=True,
+    seconds=RECORD_S * _RECORDS,
+    disk_bytes=Amounts(bytes=1) + 4 * 27 * _RECORDS,
+    memory_bytes=Amounts(nodes=400, edges=90),
+)
 # Ranks agree when they differ by less than this share; sums of ranks when they differ by less.
 AGREEMENT = 1e-9
 
 
-class PageRank(MadeWorkload):
+class PageRank(BaseWorkload):
     """A vertex has an even part of all rank, and the shares of those that point to it."""
 
-    summary: ClassVar[str] = "ranks the vertices of a directed graph (PageRank)"
-    stresses: ClassVar[str] = (
+    takes = InputKind.DIRECTED_GRAPH
+    summary = "ranks the vertices of a directed graph (PageRank)"
+    stresses = (
         "job starts, HDFS between jobs, spills and the shuffle: a record per edge and vertex in each iteration; "
         "little computing"
     )
-    source: ClassVar[str] = "HPC study, sections 3.1 and 3.3.4: PageRank of Pegasus 2.0 on a Kronecker graph"
-    result: ClassVar[str] = "`vertex<TAB>rank`"
-    verified: ClassVar[str] = (
+    source = "HPC study, sections 3.1 and 3.3.4: PageRank of Pegasus 2.0 on a Kronecker graph"
+    result = "`vertex<TAB>rank`"
+    verified = (
         "each rank is within 1e-9 of as many power iterations with SciPy's sparse matrices; all are within c / (1 - "
         "c) of the last change (L1) of NetworKit's PageRank with sinks distributed; they add up to 1; the run ended "
         "at the first change below the tolerance, or at the bound; the counters agree"
     )
-    variants: ClassVar[Mapping[str, Variant]] = {
+    variants = {
         "paper": Variant(
             about="as in Pegasus: each iteration joins edges and ranks in one job, and adds up shares by target in "
             "another",
             jobs=("vertices", "join 1", "sum 1", "..."),
             command="page-rank",
+            cost=_COST,
         ),
         "tuned": Variant(
             about="one job per iteration: lists of targets pass through with the ranks, and maps combine shares",
             jobs=("adjacency", "iteration 1", "...", "ranks"),
             command="page-rank-tuned",
+            cost=_COST,
         ),
     }
-    defaults: ClassVar[Mapping[str, str]] = {
+    defaults = {
         "scale": "16", "edge_factor": "16", "seed": "1", "file": "",
         "damping": "0.85", "tolerance": "1e-7", "iterations": "50",
     }  # fmt: skip
-    option_help: ClassVar[Mapping[str, str]] = {
+    option_help = {
         "scale": "2^scale vertices are generated (at most 31); all exist, with or without edges",
         "edge_factor": "edges drawn per vertex; equal edges count once",
         "seed": "seed of the graph",
@@ -123,75 +130,58 @@ class PageRank(MadeWorkload):
         "tolerance": "end when all ranks together change by less (L1 norm)",
         "iterations": "the largest number of iterations",
     }
-    path_options: ClassVar[Collection[str]] = ("file",)
+    path_options = ("file",)
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
-        """Raises BadInputError when an option is unknown or impossible; a file is read by `estimate`."""
-        super().__init__(spec, base)
-        self._scale, self._edge_factor = self.options.count("scale"), self.options.count("edge_factor")
-        if self._scale > MOST_SCALE:
+    input: DirectedInput
+
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
+        """Raises BadInputError when an option is unknown or impossible; a file is read when its size is asked for."""
+        super().__init__(spec, base, dataset)
+        scale, edge_factor = self.options.count("scale"), self.options.count("edge_factor")
+        if scale > MOST_SCALE:
             raise self.options.refusal("scale", f"a whole number from 1 to {MOST_SCALE}")
-        self._seed, self._most = self.options.count("seed", 0), self.options.count("iterations")
+        self._most = self.options.count("iterations")
         self._damping = self.options.number("damping", 0, 1)
         self._tolerance = self.options.number("tolerance", 0, 2)
         file = self.options.text("file")
-        self._file = Path(file).expanduser() if file else None
+        path = Path(file).expanduser() if file else None
+        self.input = DirectedInput(path, scale, edge_factor, self.options.count("seed", 0))
         for name in ("scale", "edge_factor", "seed"):
             if file and name in spec.options:
                 raise BadInputError(f"workload {spec.name}: {name} is of made graphs; leave out {name}, or file")
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """By the made graph's most edges, or the file's; raises BadInputError for a file that is wrong."""
-        vertices, edges = 1 << self._scale, self._edge_factor << self._scale
-        if self._file is not None:
-            vertices, edges = len(self._graph.vertices), len(self._graph.sources)
-        jobs = 2 if self.spec.variant == "paper" else 1
+    def likely_jobs(self) -> float:
+        """As changes shrink by the damping in each iteration; and a first job."""
         iterations = min(self._most, math.ceil(math.log(self._tolerance / 2) / math.log(self._damping)))
-        return Estimate(
-            disk_bytes=edges * _LINE_BYTES + (edges + vertices) * _RECORD_BYTES * _COPIES,
-            memory_bytes=_EDGE_BYTES * edges + _VERTEX_BYTES * vertices,
-            seconds=(1 + iterations * jobs) * (JOB_S + (edges + vertices) * RECORD_S),
-        )
+        return 1 + iterations * (2 if self.spec.variant == "paper" else 1)
 
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """The edges in one file, each once, and after them the vertices that have none."""
-        with scratch_directory(len(self._graph.sources) * _LINE_BYTES) as scratch:
-            progress.detail("make graph")
-            file = scratch / "edges.txt"
-            write_graph(self._graph, file)
-            store.put(file, f"{self.input}/edges.txt")
-        return LaunchReport(jobs=(), result={})
-
-    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """All iterations."""
+    def command_options(self) -> tuple[str, ...]:
+        """Those of the iteration."""
         options = {"damping": self._damping, "tolerance": self._tolerance, "iterations": self._most}
-        launch = Launch(
-            command=self.variants[self.spec.variant].command,
-            input=self.input,
-            output=self.output,
-            options=tuple(f"--{name}={value!r}" for name, value in options.items()),
-            properties=self.spec.hadoop,
-        )
-        return engine.run(launch, progress)
+        return tuple(f"--{name}={value!r}" for name, value in options.items())
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """As many iterations with SciPy end with the same ranks; and they are as near to NetworKit's as they can be."""
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)
-        vertices, ranks = _read_ranks(store, self.output)
-        once = np.array_equal(vertices, self._graph.vertices)
+        vertices, ranks = _read_ranks(store, self.output_path)
+        once = np.array_equal(vertices, self.input.graph.vertices)
         everywhere = verdict(
             "every vertex has one rank", passed=once,
-            detail=f"{len(vertices)} lines for {len(self._graph.vertices)} vertices",
+            detail=f"{len(vertices)} lines for {len(self.input.graph.vertices)} vertices",
         )  # fmt: skip
         if not once:
             return (everywhere,)
-        power = PowerIteration(self._graph, self._damping)
+        power = PowerIteration(self.input.graph, self._damping)
         expected, changes = power.iterate(done)
         # In this form a rank that is no number differs too.
         off = int((~(np.abs(ranks - expected) <= AGREEMENT * expected)).sum())
         total = math.fsum(ranks)
+        counters = {
+            "vertices": len(vertices), "edges": len(self.input.graph.sources),
+            "dangling_vertices": int(power.dangling.sum()),
+        }  # fmt: skip
         return (
             everywhere,
             verdict(
@@ -200,14 +190,8 @@ class PageRank(MadeWorkload):
             self._near_limit(ranks, changes[-1], power),
             verdict("ranks sum to 1", passed=abs(total - 1) <= AGREEMENT, detail=f"the sum is {total:.15g}"),
             self._ended(changes, report),
-            self._counted(power, report),
+            counters_agree(report, counters, "counters equal the vertices, edges and dangling vertices"),
         )
-
-    @cached_property
-    def _graph(self) -> Directed:
-        if self._file is not None:
-            return read_graph(self._file)
-        return made_graph(self._scale, self._edge_factor, self._seed)
 
     def _near_limit(self, ranks: Floats, change: float, power: PowerIteration) -> Verdict:
         """After a change of d the limit is at most d c / (1 - c) away, as each iteration shrinks changes by c."""
@@ -228,15 +212,6 @@ class PageRank(MadeWorkload):
             "the iterations ended below the tolerance, or at their bound",
             passed=right and same and all(change >= self._tolerance for change in changes[:-1]),
             detail=f"{len(changes)} iterations of at most {self._most}, the last change {told:.9g}",
-        )
-
-    def _counted(self, power: PowerIteration, report: LaunchReport) -> Verdict:
-        told = tuple(report.result.get(name) for name in ("vertices", "edges", "dangling_vertices"))
-        expected = (len(self._graph.vertices), len(self._graph.sources), int(power.dangling.sum()))
-        return verdict(
-            "counters equal the vertices, edges and dangling vertices",
-            passed=told == expected,
-            detail=f"{told} counted, {expected} expected",
         )
 
 

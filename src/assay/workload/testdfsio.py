@@ -6,24 +6,21 @@ media with it (section 6.1). `write` writes the files; `read` reads files that a
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
 
+from assay.input.files import LocalFiles
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.input import Dataset, Graph, GraphFacts
+from assay.model.input import Amounts, GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.record import FILE_SYSTEM_COUNTERS, JobRecord
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
-from assay.workload.base import JOB_S, MadeWorkload
+from assay.model.trial import WorkloadSpec
+from assay.model.workload import Cost, Variant
+from assay.workload.base import HADOOP_JOB_S, MIB, BaseWorkload
 
-MIB = 1 << 20
 SAMPLE_BYTES = 4096
-# One hard disk's: nothing is sorted, and tasks wait for nothing else.
-_BYTES_S = 150e6
 # Per file: its control file, and the task's share of the job's own small files.
 _BESIDE_BYTES = 64 * 1024
 
@@ -38,52 +35,55 @@ _RESULTS = {
 _LINE = re.compile(r"^\s*([A-Z][^:]*):\s*(\S+)\s*$", re.MULTILINE)
 
 
-class TestDfsIo(MadeWorkload):
+def _cost(jobs: int) -> Cost:
+    """The files, written once and for `read` read once at one hard disk's rate; there is next to nothing in memory."""
+    return Cost(
+        jobs=jobs,
+        start_s=HADOOP_JOB_S,
+        seconds=Amounts(bytes=jobs / 150e6),
+        disk_bytes=Amounts(bytes=1),
+        fixed_memory_bytes=64 * MIB,
+    )
+
+
+class TestDfsIo(BaseWorkload):
     """Files of one size, written or read by as many map tasks at once as containers fit."""
 
     __test__ = False  # its name is Hadoop's, not a test's
-    summary: ClassVar[str] = "writes or reads files of equal size, with a map task per file"
-    stresses: ClassVar[str] = "a stream per map task to or from HDFS, and nothing else"
-    source: ClassVar[str] = "TestDFSIO of hadoop-mapreduce-client-jobclient's tests, unchanged; thesis, section 6.1"
-    result: ClassVar[str] = "the files (`write`), and figures in the record's `summary`"
-    verified: ClassVar[str] = (
+    takes = InputKind.FILES
+    summary = "writes or reads files of equal size, with a map task per file"
+    stresses = "a stream per map task to or from HDFS, and nothing else"
+    source = "TestDFSIO of hadoop-mapreduce-client-jobclient's tests, unchanged; thesis, section 6.1"
+    result = "the files (`write`), and figures in the record's `summary`"
+    verified = (
         "number and lengths of the files; samples of their content at start, middle and end; the bytes that tasks and"
         " file system counted; throughput equals bytes over times"
     )
-    variants: ClassVar[Mapping[str, Variant]] = {
-        "write": Variant(about="writes the files", jobs=("write",)),
-        "read": Variant(about="reads files that staging has written", jobs=("read",)),
+    variants = {
+        "write": Variant(about="writes the files", jobs=("write",), cost=_cost(jobs=1)),
+        "read": Variant(about="reads files that staging has written", jobs=("read",), cost=_cost(jobs=2)),
     }
-    defaults: ClassVar[Mapping[str, str]] = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
-    option_help: ClassVar[Mapping[str, str]] = {
+    defaults = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
+    option_help = {
         "files": "number of files and of map tasks",
         "file_size": "length of each file; `128MiB` is what TestDFSIO calls 128MB",
         "buffer_size": "bytes per call of write or read; Hadoop's default",
     }
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base)
+        super().__init__(spec, base, dataset)
         self._files, self._file_bytes = self.options.count("files"), self.options.size_bytes("file_size")
+        self._total_bytes = self._files * self._file_bytes
+        self.input = LocalFiles((), self._total_bytes)
         self._buffer_bytes = self.options.size_bytes("buffer_size")
-
-    @property
-    def total_bytes(self) -> int:
-        """Of all files together."""
-        return self._files * self._file_bytes
 
     @property
     def _home(self) -> str:
         """TestDFSIO's own base: the files are the input of a read and the output of a write."""
-        return self.input if self.spec.variant == "read" else self.output
+        return self.input_path if self.spec.variant == "read" else self.output_path
 
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """The files, written once and for `read` read once; there is next to nothing in memory."""
-        jobs = 2 if self.spec.variant == "read" else 1
-        seconds = jobs * (JOB_S + self.total_bytes / _BYTES_S)
-        return Estimate(disk_bytes=self.total_bytes, memory_bytes=64 * MIB, seconds=seconds)
-
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+    def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """For `read`, the job that writes the files; a write needs nothing."""
         if self.spec.variant == "write":
             return LaunchReport(jobs=(), result={})
@@ -96,7 +96,7 @@ class TestDfsIo(MadeWorkload):
         job = engine.history(report.jobs[0]).job
         return report.model_copy(update={"result": {**figures, "moved_bytes": self._moved(job)}})
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Number, lengths and content of the files, and the job's own count of bytes, each found another way."""
         return (
             self._lengths(store),
@@ -126,7 +126,7 @@ class TestDfsIo(MadeWorkload):
         return verdict(
             "all files are there in their full length",
             passed=found == [self._file_bytes] * self._files,
-            detail=f"{len(found)} files of {sum(found)} bytes, {self._files} of {self.total_bytes} expected",
+            detail=f"{len(found)} files of {sum(found)} bytes, {self._files} of {self._total_bytes} expected",
         )
 
     def _content(self, store: Store) -> Verdict:
@@ -157,8 +157,8 @@ class TestDfsIo(MadeWorkload):
         told = self._told(store).get("size")
         return verdict(
             "the job's tasks counted every byte once",
-            passed=told == self.total_bytes,
-            detail=f"{told or 0:.0f} bytes told, {self.total_bytes} expected",
+            passed=told == self._total_bytes,
+            detail=f"{told or 0:.0f} bytes told, {self._total_bytes} expected",
         )
 
     def _rate(self, store: Store, report: LaunchReport) -> Verdict:
@@ -175,8 +175,8 @@ class TestDfsIo(MadeWorkload):
         moved = report.result["moved_bytes"]
         return verdict(
             "HDFS moved every byte once",
-            passed=0 <= moved - self.total_bytes <= self._files * _BESIDE_BYTES,
-            detail=f"{moved} by the file system's counter, {self.total_bytes} in the files",
+            passed=0 <= moved - self._total_bytes <= self._files * _BESIDE_BYTES,
+            detail=f"{moved} by the file system's counter, {self._total_bytes} in the files",
         )
 
     def _told(self, store: Store) -> dict[str, float]:

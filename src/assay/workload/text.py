@@ -1,27 +1,27 @@
-"""Text in a store: where it comes from, how verifiers read it, and how counts are judged.
+"""Text in a store: how verifiers read it, how counts are judged; and the user's own files as options name them.
 
 Text is UTF-8; bytes that aren't become U+FFFD, as with Hadoop's Text.
 """
 
-import codecs
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
+from assay.input.text import UserText
 from assay.model.doubt import Outcome, Verdict, verdict
-from assay.model.engine import Engine, LaunchReport
+from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import WorkloadSpec
-from assay.workload.base import Options, example
+from assay.workload.base import Options, counters_agree
 
 Text = TypeVar("Text", str, bytes)
 
+COUNTS = "every count is right, and there once"
 MOST_BYTES = 1 << 30
 # What a short text, its count and their place in the dictionary take when that has just grown (CPython 3.11).
 ENTRY_BYTES = 160
@@ -31,7 +31,7 @@ _BYTES_BY_TEXT = ENTRY_BYTES // 4
 _SHORT_BYTES = 20
 
 
-class TooManyError(Exception):
+class TooManyTextsError(Exception):
     """There are more different texts than memory is meant for."""
 
     def __init__(self, distinct: int, held_bytes: int) -> None:
@@ -43,10 +43,10 @@ class TooManyError(Exception):
     @property
     def verdict(self) -> Verdict:
         """Nothing is known of the output."""
-        return Verdict(check="every count is right, and there once", outcome=Outcome.UNKNOWN, detail=str(self))
+        return Verdict(check=COUNTS, outcome=Outcome.UNKNOWN, detail=str(self))
 
 
-class Tally(Generic[Text]):
+class TextCounter(Generic[Text]):
     """Counts texts; `counts` has those so far."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -54,18 +54,18 @@ class Tally(Generic[Text]):
         self._most_bytes, self._held_bytes = most_bytes, 0
 
     def add(self, texts: Iterable[Text]) -> None:
-        """Count each. Raises TooManyError."""
+        """Count each. Raises TooManyTextsError."""
         before = len(self.counts)
         self.counts.update(texts)
         fresh = len(self.counts) - before
         # A dictionary keeps the order in which texts came.
         self._held_bytes += ENTRY_BYTES * fresh + sum(map(len, islice(reversed(self.counts), fresh)))
         if self._held_bytes > self._most_bytes:
-            raise TooManyError(len(self.counts), self._held_bytes)
+            raise TooManyTextsError(len(self.counts), self._held_bytes)
 
 
 def most_held_bytes(text_bytes: int, distinct: int | None = None) -> int:
-    """What a tally of a text of this length, with so many different short texts if that is known, takes at most."""
+    """What a counter of a text of this length, with so many different short texts if that is known, takes at most."""
     known = MOST_BYTES if distinct is None else (ENTRY_BYTES + _SHORT_BYTES) * distinct
     return min(MOST_BYTES, _BYTES_BY_TEXT * text_bytes, known)
 
@@ -94,36 +94,35 @@ def lines_of_text(store: Store, path: str) -> Iterator[str]:
         yield from (line.removesuffix("\n") for line in text)
 
 
-class Found(NamedTuple):
-    """How an output of counts compares with what was expected, and an example of what is wrong."""
+def judge_counts(
+    expected: Counter[str], counts: Iterable[tuple[str, int]], report: LaunchReport, what: str, least: int = 0
+) -> tuple[Verdict, ...]:
+    """Whether an output has each expected count once, in any order, and its sum and the jobs' counters are right.
 
-    wrong: int
-    missing: int
-    total: int
-    example: str
-
-    @property
-    def verdict(self) -> Verdict:
-        """Passes where every count is there once and right."""
-        seen = f"{self.wrong} lines wrong, {self.missing} missing"
-        detail = f"{seen}; the first: {self.example}" if self.example else seen
-        return verdict("every count is right, and there once", passed=not (self.wrong or self.missing), detail=detail)
-
-
-def compare(expected: Counter[str], counts: Iterable[tuple[str, int]]) -> Found:
-    """Take what an output has, in any order, from what was expected; `expected` holds what is missing afterwards."""
-    wrong = total = 0
+    `what` is counted: the name of a counter, as `distinct_what` is of another. `expected` is used up.
+    """
+    total, counters = expected.total(), {what: expected.total(), f"distinct_{what}": len(expected)}
+    wrong = added = 0
     example = ""
     for word, count in counts:
         wanted = expected.pop(word, None)
-        total += count
+        added += count
         if count != wanted:
             wrong += 1
             example = example or f"{word[:40]!r} has {count}, and not {'a line here' if wanted is None else wanted}"
     if expected and not example:
         word, count = next(iter(expected.items()))
         example = f"{word[:40]!r} has none, and not {count}"
-    return Found(wrong=wrong, missing=len(expected), total=total, example=example)
+    seen = f"{wrong} lines wrong, {len(expected)} missing"
+    return (
+        verdict(COUNTS, passed=not (wrong or expected), detail=f"{seen}; the first: {example}" if example else seen),
+        verdict(
+            f"counts add up to the {what}",
+            passed=added == total >= least,
+            detail=f"{added} counted, {total} {what} staged",
+        ),
+        counters_agree(report, counters, f"counters equal the {what}"),
+    )
 
 
 def counted_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:
@@ -155,93 +154,29 @@ class _Stream(io.RawIOBase):
         return count
 
 
-_PREFIX = "mapreduce.randomtextwriter"
-_TEXT_FORMAT = "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat"
 # Hadoop unpacks files with such names; the verification reads what lies there.
 _PACKED = re.compile(r"\.(gz|bz2|zst|deflate|lz4|snappy|zip|xz)$", re.IGNORECASE)
-_BLOCK_BYTES = 1 << 22
 
 
-class RandomText:
-    """Lines of words drawn evenly from a list of 1000, one file per map task; by the options `size` and `files`.
+def user_text(options: Options, spec: WorkloadSpec, *, strict: bool) -> UserText | None:
+    """The files directly in the option `directory` that are not hidden; None without the option.
 
-    Without a bound RandomTextWriter writes 10 GB per node: both its bounds are always set.
+    Raises BadInputError when there is no such directory, nothing usable in it, or options that make text.
     """
-
-    def __init__(self, options: Options) -> None:
-        """Raises BadInputError for an impossible size or number."""
-        files = options.count("files")
-        self._file_bytes = options.size_bytes("size") // files
-        if not self._file_bytes:
-            raise options.refusal("files", "at most the bytes of size")
-        self.bytes = files * self._file_bytes
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """RandomTextWriter's own, and that files aren't packed."""
-        return {
-            f"{_PREFIX}.totalbytes": str(self.bytes),
-            f"{_PREFIX}.bytespermap": str(self._file_bytes),
-            "mapreduce.output.fileoutputformat.compress": "false",
-        }
-
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """One job; a line is 5 to 9 words, a tab, and 10 to 99 words."""
-        program = example("RandomTextWriter", ("-outFormat", _TEXT_FORMAT, path), self.properties, "generate")
-        return engine.run_program(program, progress)
-
-
-class OwnText:
-    """The files directly in a directory that are not hidden; by the option `directory`."""
-
-    properties: Mapping[str, str] = {}
-    # How many different ones white space separates isn't known.
-    pieces: int | None = None
-
-    def __init__(self, options: Options, spec: WorkloadSpec, *, strict: bool) -> None:
-        """Raises BadInputError when there is no such directory, nothing usable in it, or options that make text.
-
-        `strict` refuses, when the files are staged, bytes that are not UTF-8.
-        """
-        surplus = next((name for name in ("size", "files", "seed") if name in spec.options), None)
-        if surplus:
-            raise BadInputError(f"workload {spec.name}: {surplus} has no effect with directory; leave one of them out")
-        directory = Path(options.text("directory")).expanduser()
-        if not directory.is_absolute():
-            raise options.refusal("directory", "an absolute path, or one that begins with ~")
-        if not directory.is_dir():
-            raise options.refusal("directory", "a directory that exists")
-        self._strict = strict
-        self._files = [file for file in sorted(directory.iterdir()) if file.is_file() and file.name[0] not in "._"]
-        packed = next((file.name for file in self._files if _PACKED.search(file.name)), None)
-        if packed:
-            raise options.refusal("directory", f"one of plain text files; unpack {packed} first")
-        self.bytes = sum(file.stat().st_size for file in self._files)
-        if not self.bytes:
-            raise options.refusal("directory", "one with text files in it; this one has none, or empty ones only")
-
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """Put the files under names of our own, in the order of theirs: HDFS takes fewer characters than others."""
-        for at, file in enumerate(self._files):
-            progress.detail(f"{file.name} ({at + 1} of {len(self._files)})")
-            if self._strict:
-                _require_utf8(file)
-            store.put(file, f"{path}/text-{at:05d}")
-        return LaunchReport(jobs=(), result={})
-
-
-def _require_utf8(file: Path) -> None:
-    decoder, read = codecs.getincrementaldecoder("utf-8")(), 0
-    with file.open("rb") as opened:
-        while block := opened.read(_BLOCK_BYTES):
-            pending = len(decoder.getstate()[0])
-            try:
-                decoder.decode(block)
-            except UnicodeDecodeError as error:
-                at = read - pending + error.start
-                raise BadInputError(
-                    f"{file} is not UTF-8 text at byte {at}; recode it, for example with iconv"
-                ) from None
-            read += len(block)
-    if decoder.getstate()[0]:
-        raise BadInputError(f"{file} ends within a character of UTF-8; recode it, for example with iconv")
+    if not options.text("directory"):
+        return None
+    surplus = next((name for name in ("size", "files", "seed") if name in spec.options), None)
+    if surplus:
+        raise BadInputError(f"workload {spec.name}: {surplus} has no effect with directory; leave one of them out")
+    directory = Path(options.text("directory")).expanduser()
+    if not directory.is_absolute():
+        raise options.refusal("directory", "an absolute path, or one that begins with ~")
+    if not directory.is_dir():
+        raise options.refusal("directory", "a directory that exists")
+    files = [file for file in sorted(directory.iterdir()) if file.is_file() and file.name[0] not in "._"]
+    packed = next((file.name for file in files if _PACKED.search(file.name)), None)
+    if packed:
+        raise options.refusal("directory", f"one of plain text files; unpack {packed} first")
+    if not any(file.stat().st_size for file in files):
+        raise options.refusal("directory", "one with text files in it; this one has none, or empty ones only")
+    return UserText(files, strict=strict)

@@ -5,90 +5,76 @@ what white space separates; the maps' counts are combined.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import ClassVar
 
-from assay.model.doubt import Verdict, verdict
+from assay.input.staging import example
+from assay.input.text import RandomText
+from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.input import Dataset, Graph, GraphFacts
+from assay.model.input import Amounts, GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
-from assay.workload.base import BYTES_S, JOB_S, MadeWorkload, example
-from assay.workload.text import RandomText, compare, counted_lines, pieces_of_text
-
-MIB = 1 << 20
-# Spills hold a thousand words per map task; the text is all there is.
-_COPIES = 1.1
+from assay.model.trial import WorkloadSpec
+from assay.model.workload import Cost, Variant
+from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
+from assay.workload.text import counted_lines, judge_counts, pieces_of_text
 
 
-class WordCount(MadeWorkload):
+class WordCount(BaseWorkload):
     """A count of each of the thousand words that RandomTextWriter draws from."""
 
-    summary: ClassVar[str] = "counts the words of text drawn from a list of a thousand words"
-    stresses: ClassVar[str] = "reading HDFS, and the maps' processors; almost nothing is shuffled or written"
-    source: ClassVar[str] = (
-        "RandomTextWriter and WordCount of hadoop-mapreduce-examples, unchanged; HPC study, section 3.1"
-    )
-    result: ClassVar[str] = "`word<TAB>count`"
-    verified: ClassVar[str] = (
-        "every count equals Python's over the same files; the counts and the counters add up to the words"
-    )
-    variants: ClassVar[Mapping[str, Variant]] = {"stock": Variant(about="as Hadoop ships it", jobs=("count",))}
-    defaults: ClassVar[Mapping[str, str]] = {"size": "1GB", "files": "4"}
-    option_help: ClassVar[Mapping[str, str]] = {
+    takes = InputKind.TEXT
+    summary = "counts the words of text drawn from a list of a thousand words"
+    stresses = "reading HDFS, and the maps' processors; almost nothing is shuffled or written"
+    source = "RandomTextWriter and WordCount of hadoop-mapreduce-examples, unchanged; HPC study, section 3.1"
+    result = "`word<TAB>count`"
+    verified = "every count equals Python's over the same files; the counts and the counters add up to the words"
+    # Spills hold a thousand words per map task; the text, written and read, is all there is.
+    variants = {
+        "stock": Variant(
+            about="as Hadoop ships it",
+            jobs=("count",),
+            cost=Cost(
+                jobs=2,
+                start_s=HADOOP_JOB_S,
+                seconds=Amounts(bytes=2 / BYTES_S),
+                disk_bytes=Amounts(bytes=1.1),
+                fixed_memory_bytes=128 * MIB,
+            ),
+        )
+    }
+    defaults = {"size": "1GB", "files": "4"}
+    option_help = {
         "size": "bytes of the words that RandomTextWriter writes",
         "files": "number of its files and of the map tasks that write them",
     }
 
-    def __init__(self, spec: WorkloadSpec, base: str) -> None:
+    input: RandomText
+
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base)
-        self._text = RandomText(self.options)
-
-    def estimate(self, facts: GraphFacts, staged_bytes: int) -> Estimate:
-        """The text, written and read; the verification holds a few pieces of it."""
-        seconds = 2 * JOB_S + 2 * self._text.bytes / BYTES_S
-        return Estimate(disk_bytes=int(_COPIES * self._text.bytes), memory_bytes=128 * MIB, seconds=seconds)
-
-    def stage(self, dataset: Dataset, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """RandomTextWriter, as text."""
-        return self._text.stage(self.input, store, engine, progress)
+        super().__init__(spec, base, dataset)
+        self.input = RandomText(*self.options.file_size())
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The count; the framework's counters tell words and different words."""
-        program = example("WordCount", (self.input, self.output), self.spec.hadoop, "count")
+        program = example("WordCount", (self.input_path, self.output_path), self.spec.hadoop, "count")
         report = engine.run_program(program, progress)
         counted = engine.history(report.jobs[0]).job.counters.get(TASK_COUNTERS, {})
         result = {
             "words": counted.get("MAP_OUTPUT_RECORDS", -1),
             "distinct_words": counted.get("REDUCE_OUTPUT_RECORDS", -1),
         }
-        return report.model_copy(update={"result": result, "settings": {**self._text.properties, **report.settings}})
+        return report.model_copy(update={"result": result, "settings": {**self.input.properties, **report.settings}})
 
-    def verify(self, graph: Graph, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Python's own split and count of the staged text."""
         counted: Counter[bytes] = Counter()
-        for pieces in pieces_of_text(store, self.input):
+        for pieces in pieces_of_text(store, self.input_path):
             counted.update(pieces)
         expected = Counter({word.decode(): count for word, count in counted.items()})
-        words, distinct = expected.total(), len(expected)
-        found = compare(expected, counted_lines(store.lines(self.output)))
-        told = (report.result.get("words"), report.result.get("distinct_words"))
-        return (
-            found.verdict,
-            verdict(
-                "counts add up to the words",
-                passed=found.total == words > 0,
-                detail=f"{found.total} counted, {words} words staged",
-            ),
-            verdict(
-                "counters equal the words", passed=told == (words, distinct), detail=f"{told} and {(words, distinct)}"
-            ),
-        )
+        return judge_counts(expected, counted_lines(store.lines(self.output_path)), report, "words", least=1)
 
 
 WORKLOADS.add("word-count", WordCount, place=15)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.input.pairs import read_pairs
 from assay.model.errors import AssayError
-from assay.workload.sort import read_pairs
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "sequence_file"
 BYTES = "org.apache.hadoop.io.BytesWritable"

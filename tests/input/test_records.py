@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from assay.input.records import BLOCK_RECORDS, RECORD_BYTES, Tally, checksum, tera_rows
+from assay.input.records import BLOCK_RECORDS, RECORD_BYTES, RecordDigest, checksum, tera_rows
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "terasort" / "gensort-3.records"
 FACTOR, STEP = 0x2360ED051FC65DA44385DF649FCCF645, 0x4A696D47726179524950202020202001
@@ -58,7 +58,7 @@ def test_a_pass_in_pieces_counts_as_one_over_all(pieces):
     source = Random(2)
     # Keys that share their first bytes, and some that are equal.
     records = [bytes(7) + bytes(source.choices(range(3), k=3)) + source.randbytes(90) for _ in range(500)]
-    tally = Tally()
+    tally = RecordDigest()
     for part in np.array_split(as_rows(records), pieces):
         tally.add(part)
     assert (tally.rows, tally.checksum) == (500, sum(map(crc32, records)))
@@ -70,5 +70,5 @@ def test_each_byte_of_a_key_decides_the_order_and_none_after_it():
     low, high = bytes(RECORD_BYTES), b"\xff" * RECORD_BYTES
     for at in range(12):
         pair = [low[:at] + b"\x80" + high[at + 1 :], low[:at] + b"\x7f" + high[at + 1 :]]
-        tally = reduce(lambda tally, record: (tally.add(as_rows([record])), tally)[1], pair, Tally())
+        tally = reduce(lambda tally, record: (tally.add(as_rows([record])), tally)[1], pair, RecordDigest())
         assert tally.falls == (1 if at < 10 else 0), at

@@ -5,15 +5,15 @@ import pytest
 from assay.input.text import PIECES, TextMaker
 from assay.model.doubt import Outcome
 from assay.model.trial import WorkloadSpec
-from assay.workload import text as tally
+from assay.workload import text
 from assay.workload.grep import Grep
-from assay.workload.text import ENTRY_BYTES, Tally, TooManyError, most_held_bytes
+from assay.workload.text import ENTRY_BYTES, TextCounter, TooManyTextsError, most_held_bytes
 from assay.workload.word_frequency import WordFrequency
-from tests.workload.stored import NO_GRAPH, an_engine, judge
+from tests.workload.stored import an_engine, judge
 
 
 def test_all_are_counted_however_they_come():
-    counted = Tally()
+    counted = TextCounter()
     counted.add(["a", "b", "a"])
     counted.add(iter(["b", "c"]))
     counted.add([])
@@ -21,14 +21,14 @@ def test_all_are_counted_however_they_come():
 
 
 def test_different_texts_are_held_up_to_the_bound_and_repeated_ones_beyond():
-    counted = Tally(most_bytes=3 * (ENTRY_BYTES + 2))
+    counted = TextCounter(most_bytes=3 * (ENTRY_BYTES + 2))
     counted.add([b"aa", b"bb"])
     for _ in range(100):
         counted.add([b"aa", b"bb", b"cc"])
-    with pytest.raises(TooManyError, match="given up at 4 different texts"):
+    with pytest.raises(TooManyTextsError, match="given up at 4 different texts"):
         counted.add([b"aa", b"dd"])
-    with pytest.raises(TooManyError, match="given up at 1 different texts"):
-        Tally(most_bytes=1000).add(["x" * 1000])
+    with pytest.raises(TooManyTextsError, match="given up at 1 different texts"):
+        TextCounter(most_bytes=1000).add(["x" * 1000])
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_different_texts_are_held_up_to_the_bound_and_repeated_ones_beyond():
     ],
 )
 def test_a_text_with_too_many_different_ones_is_not_judged(monkeypatch, workload, lines):
-    monkeypatch.setattr(tally.Tally.__init__, "__defaults__", (1000,))
+    monkeypatch.setattr(text.TextCounter.__init__, "__defaults__", (1000,))
     _, store = an_engine()
     store.contents = {
         "/base/input/text-00000": b"aa bb cc dd ee\nff gg hh\n", "/base/output/part-r-00000": lines,
@@ -59,9 +59,9 @@ def test_estimates_hold_what_a_text_can_have(tmp_path):
     sizes = {"small": {"size": "1MB"}, "large": {"size": "100GB"}, "own": {"directory": str(tmp_path)}}
     needs = {
         name: WordFrequency(WorkloadSpec(name="word-frequency", variant="paper", options=options), "/base")
-        .estimate(NO_GRAPH, 0).memory_bytes >> 20
+        .estimate().memory_bytes >> 20
         for name, options in sizes.items()
     }  # fmt: skip
     assert needs == {"small": 128 + 76, "large": 128 + 205, "own": 128}
-    assert most_held_bytes(1 << 40) == tally.MOST_BYTES
+    assert most_held_bytes(1 << 40) == text.MOST_BYTES
     assert most_held_bytes(1000) == 40_000

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.input.staging import PREFIX, scratch_directory
 from assay.model.errors import AssayError
-from assay.workload.base import PREFIX, scratch_directory
 
 HOLD = """\
 import sys
-from assay.workload.base import scratch_directory
+from assay.input.staging import scratch_directory
 with scratch_directory() as directory:
     (directory / "file").write_text("x")
     print(directory, flush=True)
