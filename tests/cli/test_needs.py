@@ -1,6 +1,8 @@
 """Proves that what a run costs is said before it starts: the sum of times, the worst of disk and memory."""
 
-from assay.cli.run import needs_lines, trial_line
+from rich.console import Console
+
+from assay.cli.run import print_needs, trial_line
 from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
 from assay.run import Needs
 from tests.builders import a_plan, a_trial
@@ -19,7 +21,10 @@ def needs_of(*estimates, disk=None, media=()):
         available_memory_bytes=20 * GIB,
         seconds=sum(one.seconds for one in estimates),
     )
-    return needs_lines(a_plan(*trials), needs)
+    console = Console(width=200)
+    with console.capture() as printed:
+        print_needs(a_plan(*trials), needs, None, console)
+    return printed.get().splitlines()
 
 
 def test_times_add_up_and_of_disk_and_memory_the_worst_counts():

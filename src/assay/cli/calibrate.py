@@ -35,6 +35,7 @@ from assay.model.medium import kind_of
 from assay.model.progress import Progress
 from assay.model.trial import MediumSpec
 from assay.report.calibration import calibration_page, print_calibration
+from assay.report.words import print_line
 from assay.run import interruptible
 from assay.stats.fidelity import named_figures
 
@@ -243,8 +244,8 @@ def calibrate_media(
     if wish.seconds > _MOST_SECONDS:
         raise BadInputError(f"--seconds {wish.seconds:g} is more than a day; give at most {_MOST_SECONDS:g}")
     meter = find_fio(os.environ)
-    for lease in release_stale(installation.state, lambda text: _say(console, f"assay: {text}")):
-        _say(console, f"assay: removed what a killed run left behind ({lease.id})")
+    for lease in release_stale(installation.state, lambda text: print_line(console, f"assay: {text}")):
+        print_line(console, f"assay: removed what a killed run left behind ({lease.id})")
     folder = CalibrationFolder(installation.cache)
     specs = [spec_of(medium, installation) for medium in media]
     facts = [facts_of(spec, installation) for spec in specs]
@@ -260,7 +261,7 @@ def calibrate_media(
         page.write_text(calibration_page(stored))
         if not quiet:
             print_calibration(stored, console)
-            _say(console, f"page: {page}")
+            print_line(console, f"page: {page}")
     return made
 
 
@@ -332,13 +333,9 @@ def _stored(
         return None
     found = folder.load(spec.name, facts)
     for sentence in folder.said:
-        _say(console, f"assay: {sentence}")
+        print_line(console, f"assay: {sentence}")
     folder.said.clear()
     if found is None or found.form != wish.form or found.budget_s < wish.seconds:
         return None
-    _say(console, f"{found.medium}: measured {found.taken} and stored since; --again measures anew")
+    print_line(console, f"{found.medium}: measured {found.taken} and stored since; --again measures anew")
     return found
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -17,6 +17,7 @@ from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
 from assay.platform.held import Held
 from assay.probe.left_overs import remove_left_overs
+from assay.report.words import print_line
 from assay.run import interruptible
 
 
@@ -29,23 +30,23 @@ def cluster_up(settings: str, installation: Installation, console: Console) -> N
         display.step("start cluster")
         properties = resolve(settings, profiles).properties
         started = held.up(installation, ClusterSpec(), os.environ, properties, display)
-    _say(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
-    _say(console, "It has no authentication: every user of this machine can run jobs on it as you.")
-    _say(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
-    _say(console, f"its own `hadoop` command: {started.details['hadoop']}")
-    _say(console, f"web pages: {started.details['namenode_url']} and {started.details['history_url']}")
+    print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
+    print_line(console, "It has no authentication: every user of this machine can run jobs on it as you.")
+    print_line(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
+    print_line(console, f"its own `hadoop` command: {started.details['hadoop']}")
+    print_line(console, f"web pages: {started.details['namenode_url']} and {started.details['history_url']}")
 
 
 def cluster_down(installation: Installation, console: Console) -> None:
     """Stop clusters that were left running and remove what killed commands left behind."""
     ended = held.down(installation.state)
     for one in ended:
-        _say(console, f"stopped {one.id}: {len(one.processes)} processes, {len(one.directories)} directories")
+        print_line(console, f"stopped {one.id}: {len(one.processes)} processes, {len(one.directories)} directories")
     gone = remove_left_overs()
     for what in gone:
-        _say(console, f"removed what a killed run left behind ({what})")
+        print_line(console, f"removed what a killed run left behind ({what})")
     if not ended and not gone:
-        _say(console, "nothing to stop")
+        print_line(console, "nothing to stop")
 
 
 def print_status(installation: Installation, console: Console) -> None:
@@ -53,7 +54,7 @@ def print_status(installation: Installation, console: Console) -> None:
     for one in held.status(installation.state):
         print_held(one, console)
     if not held.status(installation.state):
-        _say(console, "no cluster is running, and nothing was left behind")
+        print_line(console, "no cluster is running, and nothing was left behind")
 
 
 def status_json(installation: Installation) -> list[dict[str, object]]:
@@ -63,15 +64,11 @@ def status_json(installation: Installation) -> list[dict[str, object]]:
 
 def print_held(lease: Held, console: Console) -> None:
     """One lease: what it is, and where."""
-    _say(console, f"{lease.id}: {lease.state}, {len(lease.processes)} processes")
+    print_line(console, f"{lease.id}: {lease.state}, {len(lease.processes)} processes")
     for directory in lease.directories:
-        _say(console, f"  directory {directory}")
+        print_line(console, f"  directory {directory}")
     for name, value in lease.details.items():
-        _say(console, f"  {name} {value}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+        print_line(console, f"  {name} {value}")
 
 
 @click.group()

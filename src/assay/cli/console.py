@@ -11,7 +11,7 @@ from rich.status import Status as Spinner
 from assay.model.naming import printable
 from assay.model.record import Record
 from assay.model.trial import Estimate, Plan, Trial
-from assay.report.words import duration_text, seconds_text
+from assay.report.words import duration_text, print_line, seconds_text
 
 
 class SafeConsole(Console):
@@ -57,7 +57,7 @@ class ConsoleDisplay:
         elapsed = seconds_text(record.totals.elapsed_s if record.totals else None)
         reason = f": {record.error}" if record.error else ""
         line = f"{self._head}: {record.outcome}, jobs {elapsed} s, trial {seconds_text(seconds)} s{reason}"
-        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        print_line(self._console, line)
 
     def step(self, name: str) -> None:
         """The live line's middle."""
@@ -71,7 +71,7 @@ class ConsoleDisplay:
     def say(self, line: str) -> None:
         """A line that stays."""
         self.close()
-        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        print_line(self._console, line)
 
     def close(self) -> None:
         """Take the live line away."""
@@ -85,7 +85,7 @@ class ConsoleDisplay:
         shown = escape(line)
         if not self._console.is_terminal:
             if not detail:
-                self._console.print(f"assay: {line}", highlight=False, markup=False, soft_wrap=True)
+                print_line(self._console, f"assay: {line}")
             return
         if self._spinner is None:
             self._spinner = self._console.status(shown)

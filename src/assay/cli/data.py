@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
@@ -17,7 +16,7 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
 from assay.model.naming import bytes_text, printable
-from assay.report.words import Column, fitted
+from assay.report.words import Column, fitted, print_line
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 
@@ -50,8 +49,8 @@ def data_list(*, as_json: bool) -> None:
     ]
     console = open_console()
     for line in fitted(columns, console.width):
-        _say(console, line)
-    _say(console, "assay data get NAME downloads one, assay data make NAME makes one like it")
+        print_line(console, line)
+    print_line(console, "assay data get NAME downloads one, assay data make NAME makes one like it")
 
 
 @data.command("get")
@@ -149,20 +148,16 @@ def _check(dataset: GraphFile, to: Path | None = None, *, brought: bool = False)
             shutil.copyfile(staged.path, to)
         report = check(dataset, display)
     if brought:
-        _say(console, f"{to or staged.path} ({bytes_text(staged.bytes)})")
+        print_line(console, f"{to or staged.path} ({bytes_text(staged.bytes)})")
     facts = report.facts
     triangles = f", {facts.triangles:,} triangles" if facts.triangles is not None else ""
-    _say(
+    print_line(
         console,
         f"{report.name}: {facts.nodes:,} nodes, {facts.edges:,} edges, {facts.wedges:,} wedges "
         f"({facts.wedges_by_id:,} in id order), sum of squared degrees {facts.degree_squares:,}{triangles}",
     )
     counts = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in report.counts.model_dump().items())
-    _say(console, f"file: {counts}")
+    print_line(console, f"file: {counts}")
     for verdict in report.verdicts:
-        _say(console, f"{verdict.outcome}: {verdict.check} ({verdict.detail})")
+        print_line(console, f"{verdict.outcome}: {verdict.check} ({verdict.detail})")
     return FAILED if any(verdict.outcome is Outcome.FAIL for verdict in report.verdicts) else 0
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

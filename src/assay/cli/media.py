@@ -20,7 +20,7 @@ from assay.model.base import LEAST_BYTES
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of
-from assay.report.words import Column, fitted
+from assay.report.words import Column, fitted, print_line
 from assay.run import interruptible
 
 INDENT = "      "
@@ -133,8 +133,8 @@ def media_attach(
         click.echo(drive.model_dump_json(indent=1))
         return
     console = open_console()
-    _say(console, f"{drive.profile} is {drive.device}, mounted at {drive.mount_point}")
-    _say(console, f"`assay media detach {drive.id}` detaches it and deletes what is on it")
+    print_line(console, f"{drive.profile} is {drive.device}, mounted at {drive.mount_point}")
+    print_line(console, f"`assay media detach {drive.id}` detaches it and deletes what is on it")
 
 
 @media.command("detach")
@@ -166,12 +166,12 @@ def detach_drives(names: tuple[str, ...], installation: Installation, console: C
         try:
             report = detach(kept, installation)
         except (AssayError, TimeoutError) as error:
-            _say(console, f"assay: {kept.id} could not be detached: {error}")
+            print_line(console, f"assay: {kept.id} could not be detached: {error}")
             code = FAILED
             continue
-        _say(console, f"detached {kept.profile or kept.id} ({kept.state}){_summary(report)}")
+        print_line(console, f"detached {kept.profile or kept.id} ({kept.state}){_summary(report)}")
     if not chosen:
-        _say(console, "nothing to detach")
+        print_line(console, "nothing to detach")
     return code
 
 
@@ -186,13 +186,13 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         *(Column(heading, [_expected(profile, name) for profile in profiles]) for name, heading in MAIN),
     ]
     for line in fitted(columns, console.width):
-        _say(console, line)
-    _say(console, TITLE)
+        print_line(console, line)
+    print_line(console, TITLE)
     attached = drives(installation)
     for kept in attached:
-        _say(console, _line(kept))
+        print_line(console, _line(kept))
     if not attached:
-        _say(console, "no drive is attached, and nothing was left behind")
+        print_line(console, "no drive is attached, and nothing was left behind")
 
 
 def _expected(profile: Profile, name: str) -> str:
@@ -203,7 +203,7 @@ def _expected(profile: Profile, name: str) -> str:
 def print_profile(name: str, installation: Installation, console: Console) -> None:
     """Every figure of a drive with its unit, basis and source; those that the profile leaves out with their default."""
     shown = profile_json(name, installation)
-    _say(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
+    print_line(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
     for heading in ("figures", "expected"):
         rows = shown[heading]
         columns = [
@@ -216,13 +216,13 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
             ),
         ]
         head, *lines = fitted(columns, max(WIDEST_FIGURE, console.width))
-        _say(console, f"\n{head}")
+        print_line(console, f"\n{head}")
         for line, row in zip(lines, rows, strict=True):
             source = ": ".join(text for text in (row["basis"], row["source"]) if text)
             meaning = f"{row['meaning']} ({row['unit']}); " if row.get("meaning") else ""
-            _say(console, line)
+            print_line(console, line)
             words = wrap(meaning + source, max(40, console.width), initial_indent=INDENT, subsequent_indent=INDENT)
-            _say(console, "\n".join(words))
+            print_line(console, "\n".join(words))
 
 
 def profile_json(name: str, installation: Installation) -> dict[str, Any]:
@@ -286,7 +286,3 @@ def _summary(report: Mapping[str, Any]) -> str:
     read, written = (bytes_text(report[name]["bytes"]) for name in ("reads", "writes"))
     late = f", {report['late']['share']:.1%} of the requests late" if report["late"]["requests"] else ""
     return f": {read} read, {written} written, busy for {report['busy_seconds']:.0f} s{late}"
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -35,6 +35,7 @@ from assay.report.values import (
     row_energies,
     trial_values,
 )
+from assay.report.words import print_line, print_text
 
 
 @contextmanager
@@ -108,14 +109,14 @@ def report_run(folder: Path, console: Console) -> int:
     if len(run.damaged) > MOST_DAMAGED:
         left_out.append(f"{len(run.damaged) - MOST_DAMAGED} more record folders")
     for line in left_out:
-        console.print(f"left out: {line}", style="red", highlight=False, markup=False)
+        print_text(console, f"left out: {line}", "red")
     for section in analysis.sections.values():
-        console.print(section.text(), highlight=False, markup=False, soft_wrap=True)
+        print_line(console, section.text())
     write_page(run_page(run, analysis), folder / "report.html", "", console)
     for step in next_steps(run, analysis.decisions):
-        console.print(f"Next: {step.words}{':' if step.command else '.'}", highlight=False, markup=False)
+        print_text(console, f"Next: {step.words}{':' if step.command else '.'}")
         if step.command:
-            console.print(f"  {step.command}", highlight=False, markup=False, soft_wrap=True)
+            print_line(console, f"  {step.command}")
     return exit_code(run)
 
 
@@ -146,7 +147,7 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
         print_page(html, target, browser)
     else:
         target.write_text(html)
-    console.print(f"page: {target}", highlight=False, soft_wrap=True)
+    print_line(console, f"page: {target}")
 
 
 def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:

@@ -30,7 +30,7 @@ from assay.probe.left_overs import remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
-from assay.report.words import duration_text
+from assay.report.words import duration_text, print_line
 from assay.run import Budget, Needs, RepetitionSchedule, SetUp, check_needs, execute, interruptible, repeat
 from assay.stats.duration_history import Expected, earlier
 from assay.stats.fit import prior_of
@@ -41,11 +41,17 @@ _USUAL = {"variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{one.nam
 _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 
-def needs_lines(plan: Plan, needs: Needs) -> list[str]:
+def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
     """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
-    head = f"{plan.experiment}: {len(plan.trials)} trials, {_about(plan, needs)} {duration_text(needs.seconds)}"
-    trials = [trial_line(trial, needs.estimates[trial.id]) for trial in plan.trials]
-    return [head, *trials, *_sources(needs), *_places(needs), f"  in all: {_sum(plan, needs)}"]
+    time = f"{_about(plan, needs)} {duration_text(needs.seconds)}"
+    print_line(console, f"{plan.experiment}: {len(plan.trials)} trials, {time}")
+    for trial in plan.trials:
+        print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
+    for line in (*_sources(needs), *_places(needs), f"  in all: {_sum(plan, needs)}"):
+        print_line(console, line)
+    if budget_s is not None:
+        rest = "the time that trials leave is used for further repetitions"
+        print_line(console, f"  for {duration_text(budget_s)}: {rest}")
 
 
 def _about(plan: Plan, needs: Needs) -> str:
@@ -184,7 +190,7 @@ def run_experiment(
         prior = prior_of(took, machine_facts(), {trial.cluster.kind for trial in plan.trials})
         whole = whole.model_copy(update={"prior": prior})
     plan = plan.model_copy(update={"prior": whole.prior})
-    _say_needs(plan, needs, how.budget_s, console)
+    print_needs(plan, needs, how.budget_s, console)
     if how.dry_run:
         return 0
     if how.resume:
@@ -201,10 +207,10 @@ def run_experiment(
                 _run_for(budget, plan, RepetitionSchedule(plan, more), folder, set_up, display)
     except KeyboardInterrupt:
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
-        _say(console, f"finished trials are kept; continue with: {again}")
+        print_line(console, f"finished trials are kept; continue with: {again}")
         raise
     code = report_run(folder.path, console)
-    _say(console, f"Took {duration_text(time.monotonic() - began_s)}.")
+    print_line(console, f"Took {duration_text(time.monotonic() - began_s)}.")
     return code
 
 
@@ -235,27 +241,14 @@ def _run_for(
 def _say_left_out(damaged: Sequence[Path], console: Console) -> None:
     """Records of earlier runs that say nothing of this one's time and noise, as they can't be read."""
     for file in damaged[:MOST_LEFT_OUT]:
-        _say(console, f"earlier record left out: {file} is damaged")
+        print_line(console, f"earlier record left out: {file} is damaged")
     if len(damaged) > MOST_LEFT_OUT:
-        _say(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
-
-
-def _say_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
-    trials = {trial.id for trial in plan.trials}
-    for line in needs_lines(plan, needs):
-        is_trial = line.strip().partition(":")[0] in trials
-        console.print(line, style="dim" if is_trial else None, highlight=False, markup=False, soft_wrap=True)
-    if budget_s is not None:
-        _say(console, f"  for {duration_text(budget_s)}: the time that trials leave is used for further repetitions")
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+        print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
 
 
 def _clean_left_overs(installation: Installation, console: Console) -> None:
     def say(text: str) -> None:
-        _say(console, f"assay: {text}")
+        print_line(console, f"assay: {text}")
 
     for lease in release_stale(installation.state, say):
         say(f"removed what a killed run left behind ({lease.id})")

@@ -14,6 +14,7 @@ from rich.table import Table
 from assay.cli.context import open_console
 from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
+from assay.report.words import print_line
 
 _MARK = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
 
@@ -153,9 +154,9 @@ def print_workloads(console: Console) -> None:
 def print_workload(name: str, console: Console) -> None:
     """What it does, its variants, its options, an experiment."""
     shown = workload_json(name)
-    _say(console, f"{name}: {shown['summary']}")
+    print_line(console, f"{name}: {shown['summary']}")
     for heading in ("input", "result", "verified", "stresses", "source"):
-        _say(console, f"{heading}: {shown[heading]}")
+        print_line(console, f"{heading}: {shown[heading]}")
     _print_table(console, ("variant", "about", "jobs"), [
         (one["name"], one["about"], ", ".join(one["jobs"])) for one in shown["variants"]
     ])  # fmt: skip
@@ -163,8 +164,8 @@ def print_workload(name: str, console: Console) -> None:
         rows = [(one["name"], one["default"] or "-", one["about"]) for one in shown["options"]]
         _print_table(console, ("option", "default", "about"), rows, no_wrap=2)
     else:
-        _say(console, "no options")
-    _say(console, f"a minimal experiment:\n\n{shown['experiment']}")
+        print_line(console, "no options")
+    print_line(console, f"a minimal experiment:\n\n{shown['experiment']}")
 
 
 def _print_table(
@@ -177,7 +178,3 @@ def _print_table(
     for name, *texts in rows:
         table.add_row(name, *map(escape, texts))
     console.print(table)
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

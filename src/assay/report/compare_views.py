@@ -18,7 +18,7 @@ from assay.report.compare_runs import (
 from assay.report.markdown import elapsed_told, escaped, grid, ratio_told, spread
 from assay.report.page import MOST_CARRIED, MOST_DETAILS, data_of, levels_key, template, times_by_levels, with_contents
 from assay.report.values import ENERGY_HEAD, energy_cells
-from assay.report.words import Column, base_text, fitted, ratio_text, say, seconds_text
+from assay.report.words import Column, base_text, fitted, print_line, print_text, ratio_text, seconds_text
 from assay.stats.comparison import Comparison
 from assay.stats.noise import Interval
 from assay.stats.sample import MACHINE, RUN
@@ -181,22 +181,22 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
     """Runs, agreements, a table for each combination with all its runs, energy, and doubts; the page has all of it."""
     names = _varying(compared)
     rows = shown_rows(compared)
-    say(console, "Runs side by side", "bold")
+    print_text(console, "Runs side by side", "bold")
     for words in _run_words(compared):
-        say(console, words)
+        print_text(console, words)
     for one in agreements(compared, names):
-        say(console, f"{one.title}: {one.headline} (significant in {one.significant})")
+        print_text(console, f"{one.title}: {one.headline} (significant in {one.significant})")
     for lines in (_times(rows, names, console.width), _energies(rows, names, console.width)):
         for line in lines:
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
-    say(console, NOTE.format(base=base_text([row.combination for row in compared.rows])))
+            print_line(console, line)
+    print_text(console, NOTE.format(base=base_text([row.combination for row in compared.rows])))
     if any(row.energy["energy_basis"] for row in rows):
-        say(console, ENERGY_NOTE)
+        print_text(console, ENERGY_NOTE)
     for doubt, _, _ in by_kind(compared.doubts):
-        say(console, f"Doubt: {doubt.what} ({doubt.kind}): {doubt.why}.")
+        print_text(console, f"Doubt: {doubt.what} ({doubt.kind}): {doubt.why}.")
     for run in compared.runs.values():
         for left_out in run.damaged:
-            say(console, f"left out: {left_out.folder}: {left_out.reason}")
+            print_text(console, f"left out: {left_out.folder}: {left_out.reason}")
 
 
 def _times(rows: Sequence[ComparedRow], names: Sequence[str], width: int) -> Iterator[str]:

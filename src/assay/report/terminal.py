@@ -9,7 +9,7 @@ from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import Answer, interval_text, percent
-from assay.report.words import base_text, counted_text, ratio_text, say, seconds_text
+from assay.report.words import base_text, counted_text, print_line, print_text, ratio_text, seconds_text
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
 from assay.stats.summary import Row, varying
@@ -50,27 +50,27 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
     shown = rows_shown(rows, MOST_LINES)
     console.print(title, style="bold", highlight=False)
     for line in table_lines(shown, console.width):
-        console.print(line, highlight=False, soft_wrap=True)
+        print_line(console, line)
     if len(shown) < len(rows):
         left = f"{len(shown)} of {len(rows)} combinations, those that failed or differ most; --format csv has them all."
-        say(console, left, "dim")
-    say(console, NOTE.format(base=base_text(rows)), "dim")
+        print_text(console, left, "dim")
+    print_text(console, NOTE.format(base=base_text(rows)), "dim")
     wrong = list(_wrong(records))
     for words, colour in wrong[:MOST_FAILURES]:
-        say(console, words, colour)
+        print_text(console, words, colour)
     if len(wrong) > MOST_FAILURES:
-        say(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
+        print_text(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
     print_answers(analysis, console)
     verified = sum(record.outcome is Outcome.PASS for record in records)
     if records:
         whole = "All outputs verified" if verified == len(records) else "Outputs verified"
-        say(console, f"{whole} ({verified} of {len(records)} trials).")
+        print_text(console, f"{whole} ({verified} of {len(records)} trials).")
     alike = decisive(analysis.doubts)
     for doubt, count in alike[:MOST_DOUBTS]:
         more = f" (and {count - 1} more like it)" if count > 1 else ""
         console.print(_doubt_text(f"{doubt.what}{more}."), highlight=False)
     if rest := len(analysis.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
-        say(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
+        print_text(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
 
 
 def print_answers(analysis: RunAnalysis, console: Console) -> None:
@@ -82,14 +82,14 @@ def print_answers(analysis: RunAnalysis, console: Console) -> None:
         headline.append(one.headline, VERDICTS[one.verdict])
         console.print(headline, highlight=False)
         for line in answer_lines(one, console.width):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            print_line(console, line)
         if len(answers) <= MOST_BROKEN_DOWN:
             for line in breakdown_lines(breakdown, decision, console.width):
-                console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+                print_line(console, line, "dim")
         for note in one.notes:
-            say(console, note)
+            print_text(console, note)
     if len(answers) > MOST_ANSWERS:
-        say(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
+        print_text(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
     console.print()
 
 

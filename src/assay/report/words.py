@@ -8,6 +8,7 @@ from assay.stats.summary import Row
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -63,8 +64,13 @@ def significant_text(value: float | None) -> str:
     return f"{rounded:,.{max(0, places)}f}"
 
 
-def say(console: "Console", words: str, style: str | None = None) -> None:
-    """One sentence on a terminal, broken at its width; a name in it never controls the terminal."""
+def print_line(console: "Console", words: "str | Text", style: str | None = None) -> None:
+    """One line on a terminal, however long it is; names in it are no markup."""
+    console.print(words, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def print_text(console: "Console", words: "str | Text", style: str | None = None) -> None:
+    """The same, broken at the terminal's width."""
     console.print(words, style=style, highlight=False, markup=False)
 
 
