@@ -1,7 +1,7 @@
 """The whole life of a trial, in nested scopes: medium > cluster > store > probes > staged data > jobs > verify.
 
-A probe is a guest of the trial: whatever it raises becomes a Doubt of its own, and touches neither the other probes nor
-the trial. An interrupt passes through, and nothing is read then, since the trial leaves no record.
+What measures it is a guest (`assay.probe.sampler`): a probe that fails is a Doubt, and the trial goes on. An interrupt
+passes through, and nothing is read then, since the trial leaves no record.
 
 Nothing here knows which kinds of things there are: they come with the trial's setup, and tests bring fakes.
 """
@@ -15,18 +15,16 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Literal
 
-from assay.host.self_cost import Weight, weighed
 from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.input import GraphFacts
 from assay.model.medium import Device, Doubtful, Medium
 from assay.model.platform import Layout, LimitUse, Platform, RunningPlatform, TrialSetup
-from assay.model.probe import Closing, Probe, Reading, Scene
+from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.record import (
     Amount,
-    Basis,
     JobRecord,
     Output,
     Part,
@@ -38,12 +36,13 @@ from assay.model.record import (
     Totals,
     totals,
 )
-from assay.model.result import Joined, TrialResult
-from assay.model.signature import Signature, Traced
+from assay.model.result import TrialResult
+from assay.model.signature import Signature
 from assay.model.store import Placer, Store
 from assay.model.task import TaskPhases
 from assay.model.trial import ROLES, Landed, Trial
 from assay.plan.layout import lay_out
+from assay.probe.sampler import Measurement, measured
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
     cached,
@@ -76,7 +75,7 @@ class Findings:
     histories_whole: bool = True
     attempts: list[TaskAttempt] = field(default_factory=list)
     phases: list[TaskPhases] = field(default_factory=list)
-    samples: list[Sequence[Sample]] = field(default_factory=list)
+    samples: Sequence[Sample] = ()
     signature: Signature | None = None
     amounts: list[Amount] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
@@ -99,7 +98,7 @@ class Findings:
         found = {name: getattr(self, name) for name in Record.model_fields if hasattr(self, name)}
         status = Status.FINISHED if error is None else Status.FAILED
         record = Record(status=status, error=error, **found)
-        return TrialResult(record, self.attempts, Joined(self.samples), self.phases, self.signature)
+        return TrialResult(record, self.attempts, self.samples, self.phases, self.signature)
 
     @contextmanager
     def step(self, name: str, progress: Progress) -> Iterator[None]:
@@ -203,135 +202,46 @@ def take_reports(media: Sequence[Medium], part: Part, findings: Findings) -> Non
             medium.reset_report()
 
 
-OWN_COST: Literal["own-cost"] = "own-cost"
-
-
 @contextmanager
-def measured(probes: Sequence[Probe], scene: Scene, findings: Findings) -> Iterator[Callable[[Part], None]]:
+def _measured(setup: TrialSetup, scene: Scene, findings: Findings) -> Iterator[Callable[[Part], None]]:
     """Measure under probes; gives what tells them all that a part of the trial has ended.
 
-    What they saw is kept at the scope's end, also when the trial fails: the parts that were marked by then are whole.
+    What they saw is kept also when the trial fails: the parts that were marked by then are whole.
     """
-    guests = [_Guest(probe, findings) for probe in probes]
+    seen: Measurement | None = None
+
+    def mark(part: Part) -> None:
+        if seen is not None:
+            findings.landed += seen.mark(part)
+
     try:
-        with ExitStack() as scope:
-            for guest in guests:
-                scope.enter_context(guest.attached(scene))
-            for guest in guests:
-                guest.begin()
-            yield partial(_mark, guests)
-    except Exception:
-        _evaluate(guests, findings)
-        raise
-    else:
-        _evaluate(guests, findings)
+        with measured(setup.probes, scene, partial(_make_signature, findings)) as seen:
+            yield mark
     finally:
-        for guest in guests:
-            guest.close()
+        if seen is not None:
+            findings.samples = seen.samples
+            findings.amounts += seen.amounts
+            findings.doubts += seen.doubts
 
 
-def _mark(guests: Sequence["_Guest"], part: Part) -> None:
-    for guest in guests:
-        guest.mark(part)
-
-
-def _evaluate(guests: Sequence["_Guest"], findings: Findings) -> None:
-    """Read them all; what that takes is part of what measuring costs."""
-    if not guests:
+def _make_signature(findings: Findings, seen: Measurement) -> None:
+    """The jobs' signature from their requests; without it the trial stands."""
+    if seen.requests is None or not findings.attempts:
         return
-    with weighed() as weight:
-        for guest in guests:
-            guest.read()
-    findings.amounts += _own_cost(weight)
+    try:
+        findings.signature = signature(seen.requests, seen.counted, findings.attempts)
+    except Exception as error:
+        what = f"requests could not be put down to phases: {type(error).__name__}: {error}"
+        findings.doubts.append(TRACE_WITHOUT_SIGNATURE.doubt(what))
 
 
-def _own_cost(weight: Weight) -> Iterator[Amount]:
-    told: tuple[tuple[str, float | None, Basis], ...] = (
-        ("busy_s", weight.busy_s, "measured"),
-        ("resident_growth_bytes", weight.growth_bytes, "estimated"),
-    )
-    for series, value, basis in told:
-        if value is not None:
-            yield Amount(
-                probe=OWN_COST, subject="evaluation", series=series, part="collect", value=float(value), basis=basis
-            )
-
-
-class _Guest:
-    """One probe on its way through a trial. After a failure it hears of no further part; what it saw is still read."""
-
-    def __init__(self, probe: Probe, findings: Findings) -> None:
-        self._probe = probe
-        self._findings = findings
-        self._reading: Reading | None = None
-        self._failed = False
-
-    @contextmanager
-    def attached(self, scene: Scene) -> Iterator[None]:
-        """For the time of a scope, if it can be."""
-        scope = ExitStack()
-        with self._doubting("be attached"):
-            self._reading = scope.enter_context(self._probe.attached(scene))
-        try:
-            yield
-        finally:
-            with self._doubting("be detached"):
-                scope.close()
-
-    def begin(self) -> None:
-        """See Reading.begin."""
-        if self._reading is not None and not self._failed:
-            with self._doubting("begin"):
-                self._reading.begin()
-
-    def mark(self, part: Part) -> None:
-        """See Reading.mark. After one that failed the next would take the lost part's figures for its own."""
-        if self._reading is not None and not self._failed:
-            with self._doubting(f"tell the end of the part {part!r}"):
-                self._reading.mark(part)
-
-    def read(self) -> None:
-        """All that it saw, as far as it can be read, and the jobs' signature from its requests."""
-        reading, findings = self._reading, self._findings
-        if reading is None:
-            return
-        with self._doubting("tell its samples"):
-            findings.samples.append(reading.samples())
-        with self._doubting("tell its amounts"):
-            findings.amounts += reading.amounts()
-        with self._doubting("tell its doubts"):
-            findings.doubts += reading.doubts()
-        if isinstance(reading, Traced) and findings.attempts:
-            with self._doubting("have its requests put down to phases"):
-                findings.signature = signature(reading.requests(), reading.counted(), findings.attempts)
-
-    def close(self) -> None:
-        """See Closing.close."""
-        if isinstance(self._reading, Closing):
-            with self._doubting("be closed"):
-                self._reading.close()
-
-    @contextmanager
-    def _doubting(self, what: str) -> Iterator[None]:
-        """The first failure is told: those that follow mostly come of it."""
-        try:
-            yield
-        except Exception as error:
-            if not self._failed:
-                self._findings.doubts.append(_unread(self._probe.name, what, error))
-            self._failed = True
-
-
-PROBE_UNREAD = doubt_kind(
-    "probe-unread",
+TRACE_WITHOUT_SIGNATURE = doubt_kind(
+    "trace-without-signature",
     "instrument",
-    why="what it measures is missing from the record, or ends there",
+    why="the I/O signature is missing from the record",
     cure="this is a fault of Assay's: please report it with this text; the trial's other figures stand",
+    instrument="block-trace",
 )
-
-
-def _unread(name: str, what: str, error: Exception) -> Doubt:
-    return PROBE_UNREAD.doubt(f"the probe {name} could not {what}: {type(error).__name__}: {error}", instrument=name)
 
 
 def run_trial(trial: Trial, setup: TrialSetup, progress: Progress) -> TrialResult:
@@ -362,7 +272,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
         layout = lay_out(trial.placement, places, neutral)
         running = scopes.enter_context(_started(platform, layout, findings, progress))
         scopes.enter_context(_tidied(running.store, workload.base, findings, progress))
-        mark = scopes.enter_context(measured(setup.probes, running.scene(), findings))
+        mark = scopes.enter_context(_measured(setup, running.scene(), findings))
         part = partial(_part, media=media, mark=mark, findings=findings)
         count_anew(media)
         with part("staging"):
@@ -377,7 +287,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                 for medium in media if trial.cache == "cold" else ():
                     findings.doubts += medium.make_cold()
             write_out(media)
-        with part("run"), _intermediates(setup, layout, findings), step("run"):
+        with part("run"), step("run"):
             report = workload.run(running.engine, progress)
         if findings.devices:
             with part("write out"), step("write out"):
@@ -400,17 +310,6 @@ def _part(name: Part, media: Sequence[Medium], mark: Callable[[Part], None], fin
     yield
     mark(name)
     take_reports(media, name, findings)
-
-
-@contextmanager
-def _intermediates(setup: TrialSetup, layout: Layout, findings: Findings) -> Iterator[None]:
-    """See where the jobs put their intermediates, where that can be seen."""
-    if setup.intermediates is None:
-        yield
-        return
-    with setup.intermediates(layout) as landed:
-        yield
-    findings.landed.append(landed())
 
 
 @contextmanager

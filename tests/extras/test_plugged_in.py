@@ -2,15 +2,15 @@
 
 import pytest
 
-from assay.kinds import instruments
 from assay.model.errors import BadInputError
 from assay.plan.experiment import ExperimentFile
-from assay.probe.sampler import Samples
+from assay.probe.sampler import probes_of
 from assay_extras.packet_capture.capture import Capture
+from tests.probe.faking import a_context
 
 
 def names(environment=None, level="default"):
-    return [one.name for one in instruments(Samples(), environment or {}, level)]
+    return [one.name for one in probes_of(level, a_context(environment))]
 
 
 def test_redfish_is_read_where_the_environment_names_controllers():
@@ -20,7 +20,7 @@ def test_redfish_is_read_where_the_environment_names_controllers():
 
 def test_a_capture_takes_the_place_of_the_packet_filter_and_nothing_else_changes():
     assert names(level="capture") == names()
-    (network,) = (one for one in instruments(Samples(), {}, "capture") if one.name == "network")
+    (network,) = (one for one in probes_of("capture", a_context()) if one.name == "network")
     assert isinstance(network._make_counter([1]), Capture)
 
 

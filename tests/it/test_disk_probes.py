@@ -16,11 +16,11 @@ from assay.media.emulated.requirements import missing
 from assay.model.platform import DataDirectory, Layout, LocalDirectory
 from assay.model.probe import Scene, WatchedDisk
 from assay.model.trial import MediumSpec
+from assay.probe.block_trace import BlockTrace
 from assay.probe.disk import DiskInstrument
-from assay.probe.sampler import Ticking
-from assay.probe.trace.probe import BlockTraceProbe
 from assay.stats.signature import signature
 from tests.it.driving import Place
+from tests.probe.faking import amounts_of, attached, measuring
 from tests.stats.test_signature import attempt
 
 pytestmark = pytest.mark.it
@@ -55,8 +55,8 @@ def written(target, size):
     copied("/dev/urandom", target, size, "conv=fsync")
 
 
-def amounts(reading):
-    return {(one.subject, one.series, one.part): one.value for one in reading.amounts()}
+def amounts(told):
+    return {(one.subject, one.series, one.part): one.value for one in told}
 
 
 def both_parts(told, subject, series):
@@ -98,11 +98,11 @@ def test_two_media_on_one_real_device_count_each_byte_once_in_its_part(loop):
         one.mkdir()
     disks = tuple(WatchedDisk(medium=name, place=place, device=device, shared=True) for name in ("hdd", "tmp"))
     scene = Scene(layout=layout, disks=disks)
-    with Ticking([DiskInstrument()]).attached(scene) as counted, BlockTraceProbe().attached(scene) as traced:
+    with measuring(DiskInstrument(), scene=scene) as counted, attached(BlockTrace(), scene) as traced:
         written(place / "data" / "early", 8 * MIB)
         os.sync()
         for reading in (counted, traced):
-            reading.begin()
+            reading.mark(None)
         written(place / "data" / "block", 24 * MIB)
         os.sync()
         for reading in (counted, traced):
@@ -115,7 +115,7 @@ def test_two_media_on_one_real_device_count_each_byte_once_in_its_part(loop):
     doubts = [doubt.kind for doubt in traced.doubts()]
     if "trace-estimated" in doubts:
         pytest.skip(traced.doubts()[0].what)
-    by_counters, by_trace = amounts(counted), amounts(traced)
+    by_counters, by_trace = amounts(amounts_of(counted)), amounts(traced.amounts())
     known = {
         ("hdd/input", "staging"): 24 * MIB, ("tmp/intermediate", "run"): 16 * MIB, ("hdd/output", "run"): 4 * MIB,
     }  # fmt: skip
@@ -149,12 +149,12 @@ def test_all_who_count_a_drives_bytes_agree(place):
         disk = drive.watched_disk()
         assert disk.log is not None
         drive.reset_report()
-        by_log = BlockTraceProbe().attached(Scene(layout=layout, disks=(disk,)))
-        by_kernel = BlockTraceProbe().attached(Scene(layout=layout, disks=(disk.model_copy(update={"log": None}),)))
-        counters = Ticking([DiskInstrument()]).attached(Scene(layout=layout, disks=(disk,)))
+        by_log = attached(BlockTrace(), Scene(layout=layout, disks=(disk,)))
+        by_kernel = attached(BlockTrace(), Scene(layout=layout, disks=(disk.model_copy(update={"log": None}),)))
+        counters = measuring(DiskInstrument(), scene=Scene(layout=layout, disks=(disk,)))
         with by_log as log, by_kernel as kernel, counters as counted:
             for reading in (log, kernel, counted):
-                reading.begin()
+                reading.mark(None)
             written(data / "block", BLOCK)
             drive.make_cold()
             for reading in (log, kernel, counted):
@@ -170,7 +170,9 @@ def test_all_who_count_a_drives_bytes_agree(place):
             for reading in (log, kernel, counted):
                 reading.mark("run")
             report = drive.device_report()
-        by_log, by_kernel, by_counters = amounts(log), amounts(kernel), amounts(counted)
+        by_log, by_kernel, by_counters = (
+            amounts(one) for one in (log.amounts(), kernel.amounts(), amounts_of(counted))
+        )
         requests = [*log.requests(), *kernel.requests()]
 
     # What was copied, by role and part.

@@ -1,11 +1,12 @@
 """A machine's /proc whose processes do as a test says, and what ticks instruments without a thread."""
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
-from assay.model.instrument import Moment
 from assay.model.platform import Layout
-from assay.model.probe import Scene, WatchedProcess
+from assay.model.probe import ChildResult, Moment, ProbeContext, Scene, WatchedProcess
+from assay.probe.sampler import measured
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe"
 # As the kernel writes it for a container's JVM; its numbers are put in.
@@ -54,12 +55,12 @@ class FakeProc:
         shutil.rmtree(self.home / str(pid))
 
 
-def a_scene(node_manager=None, **groups):
+def a_scene(*node_managers, **groups):
     """Groups by their process numbers."""
     return Scene(
         layout=Layout.below(Path("/nowhere")),
         processes=tuple(WatchedProcess(group=group, pid=pid) for group, pid in groups.items()),
-        node_manager=node_manager,
+        node_managers=node_managers,
     )
 
 
@@ -70,3 +71,62 @@ def at(seconds):
 def named(totals):
     """Totals by subject and series."""
     return {(what.subject, what.series): value for what, value in totals.items()}
+
+
+def a_context(environment=None, *, children_s=lambda: 0.0, samples_bytes=lambda: 0):
+    """What probes are made with; no child is ever run."""
+    return ProbeContext(
+        environment or {},
+        lambda *_given: ChildResult(1, "", "no child"),
+        lambda _busy_s: None,
+        children_s,
+        samples_bytes,
+    )
+
+
+def measuring(*probes, scene=None, interval_s=60.0):
+    """Some probes on their way through a trial."""
+    return measured(lambda _context: probes, scene or a_scene(), interval_s=interval_s)
+
+
+def amounts_of(seen):
+    """Of the probes themselves; what it took to evaluate them is another test's."""
+    return tuple(amount for amount in seen.amounts if amount.probe != "own-cost")
+
+
+class Attached:
+    """A probe that is evaluated at its scope's end, and what it told then."""
+
+    def __init__(self, probe):
+        self.probe, self.found = probe, None
+
+    def __getattr__(self, name):
+        return getattr(self.probe, name)
+
+    def begin(self):
+        self.probe.mark(None)
+
+    def requests(self):
+        return self.found.requests
+
+    def counted(self):
+        return self.found.counted
+
+    def samples(self):
+        return self.found.samples
+
+    def amounts(self):
+        return tuple(self.found.amounts)
+
+
+@contextmanager
+def attached(probe, scene):
+    """One probe alone, without what isolates it."""
+    seen = Attached(probe)
+    try:
+        probe.attach(scene)
+        yield seen
+        seen.found = probe.evaluate()
+    except BaseException:
+        probe.close()
+        raise

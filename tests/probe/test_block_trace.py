@@ -9,19 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.model.instrument import CannotMeasureError
 from assay.model.platform import DataDirectory, Layout, LocalDirectory
-from assay.model.probe import Closing, Scene, WatchedDisk
-from assay.model.signature import ACCESS_ROLES, READ_KIND, Traced
+from assay.model.probe import CannotMeasureError, Evaluated, Scene, WatchedDisk
+from assay.model.signature import ACCESS_ROLES, READ_KIND
+from assay.probe.block_trace import BlockTrace
 from assay.probe.sampler import Samples
 from assay.probe.trace import attribution as devices
-from assay.probe.trace import reading as watched
+from assay.probe.trace import medium as watched
 from assay.probe.trace import requests as records
-from assay.probe.trace import sources
 from assay.probe.trace.attribution import FileMap, Placed, place_of, roots_of, single_role, unmapped
 from assay.probe.trace.kernel import KernelTrace, parse_format
-from assay.probe.trace.probe import BlockTraceProbe
-from assay.probe.trace.reading import Tally
+from assay.probe.trace.medium import Tally
+from tests.probe.faking import attached
 from tests.probe.test_disk import BEFORE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "trace"
@@ -82,7 +81,7 @@ def test_requests_of_an_emulated_drive_by_role_and_part(tmp_path, layout, placin
     log = Log(tmp_path / "log")
     placing |= {"block": ((0, 1000),), "spill": ((5000, 6000),), "result": ((9000, 9900),)}
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
-    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         (tmp_path / "data" / "block").touch()
         log.add(0, 1000, 1)
         reading.mark("staging")
@@ -117,7 +116,7 @@ def test_what_the_log_lacks_is_told(tmp_path, layout, placing):
     log.add(20_000, 50, 1)
     log.write(dropped=3, complete_ns=5)
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
-    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         reading.media[0]._log.finish = lambda until: False
     assert [doubt.kind for doubt in reading.doubts()] == ["trace-incomplete", "trace-dropped"]
     assert "3 of 4 requests" in reading.doubts()[1].what
@@ -128,7 +127,7 @@ def test_a_large_share_of_no_known_file_is_doubted(tmp_path, layout, placing):
     placing["block"] = ((0, 1000),)
     (tmp_path / "data" / "block").touch()
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
-    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         reading.mark("staging")
         log.add(0, 100, 0)
         log.add(5000, 300, 0)
@@ -165,7 +164,7 @@ def sys(tmp_path, monkeypatch):
     (tmp_path / "sys" / "loop0p1").symlink_to("loop0/loop0p1")
     monkeypatch.setattr(devices, "CLASS", tmp_path / "sys")
     monkeypatch.setattr(place_of, "__defaults__", (tmp_path / "sys",))
-    monkeypatch.setattr(sources.CounterLog.__init__, "__defaults__", (tmp_path / "sys",))
+    monkeypatch.setattr(watched.CounterLog.__init__, "__defaults__", (tmp_path / "sys",))
     return tmp_path / "sys"
 
 
@@ -186,7 +185,7 @@ def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
     placing["direct"] = ((8717312 - (8 << 20), 8717312 - (8 << 20) + (2 << 20)),)
     (tmp_path / "data" / "direct").touch()
     scene = Scene(layout=layout, disks=(disk(tmp_path, own=False, device=Path("/dev/loop0p1")),))
-    with BlockTraceProbe(interval_s=0.01, tracing=capturing(asked)).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=0.01, tracing=capturing(asked)), scene) as reading:
         reading.mark("staging")
     assert asked == [[7 << 20]]
     (requests,) = reading.requests()
@@ -200,7 +199,7 @@ def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
 def test_without_the_right_to_trace_there_is_an_estimate(tmp_path, layout, sys):
     only_local = layout.model_copy(update={"data": ()})
     scene = Scene(layout=only_local, disks=(disk(tmp_path, own=False, device=Path("/dev/loop0p1")),))
-    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
         time.sleep(0.05)
         reading.mark("run")
@@ -218,8 +217,8 @@ def test_without_the_right_to_trace_there_is_an_estimate(tmp_path, layout, sys):
 def test_memory_has_no_requests_and_a_medium_without_a_device_is_doubted(tmp_path, layout):
     memory = disk(tmp_path, in_memory=True, device=None)
     overlay = disk(tmp_path, medium="overlay", own=False, device=None)
-    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(
-        Scene(layout=layout, disks=(memory, overlay))
+    with attached(
+        BlockTrace(interval_s=0.01, tracing=refuse), Scene(layout=layout, disks=(memory, overlay))
     ) as reading:
         reading.mark("staging")
     assert (reading.amounts(), list(reading.samples()), reading.requests(), reading.counted()) == ((), [], [], [])
@@ -235,7 +234,7 @@ def test_a_thread_that_dies_is_told(tmp_path, layout, placing, monkeypatch):
 
     monkeypatch.setattr(FileMap, "poll", fail)
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
-    with BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         time.sleep(0.05)
         reading.mark("staging")
     assert ["file map stopped: RuntimeError: no more" in doubt.what for doubt in reading.doubts()] == [True]
@@ -245,9 +244,7 @@ def test_a_thread_that_dies_is_told(tmp_path, layout, placing, monkeypatch):
 def test_parts_that_were_over_before_a_threads_death_are_told(tmp_path, layout, placing, sys):
     """The tracepoints are drained for the last time just after staging."""
     scene = Scene(layout=layout, disks=(disk(tmp_path, own=False, device=Path("/dev/loop0p1")),))
-    with BlockTraceProbe(interval_s=60, tracing=capturing([])).attached(scene) as reading:
-        reading._since_ns = 0
-        reading._marks = [(None, 0)]
+    with attached(BlockTrace(interval_s=60, tracing=capturing([])), scene) as reading:
         reading.mark("staging")
         time.sleep(0.003)
         reading.look(last=False)
@@ -264,7 +261,7 @@ def test_parts_that_were_over_before_a_threads_death_are_told(tmp_path, layout, 
 def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(tmp_path, layout, placing):
     log = Log(tmp_path / "log")
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
-    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=60, tracing=refuse), scene) as reading:
         reading.begin()
         log.add(0, 1000, 1)
         reading.mark("staging")
@@ -287,7 +284,7 @@ def test_what_came_before_the_beginning_is_not_counted(tmp_path, layout, placing
     log = Log(tmp_path / "log")
     only_local = layout.model_copy(update={"data": ()})
     disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", own=False, device=Path("/dev/loop0p1")))
-    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(Scene(layout=only_local, disks=disks)) as reading:
+    with attached(BlockTrace(interval_s=60, tracing=refuse), Scene(layout=only_local, disks=disks)) as reading:
         log.add(0, 1000, 1)
         (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
         reading.begin()
@@ -310,20 +307,18 @@ def test_nothing_is_held_after_it_was_closed(tmp_path, layout, placing, sys):
     before = open_files()
     log = Log(tmp_path / "log")
     disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", own=False, device=Path("/dev/loop0p1")))
-    with BlockTraceProbe(interval_s=60, tracing=capturing([])).attached(Scene(layout=layout, disks=disks)) as reading:
+    with attached(BlockTrace(interval_s=60, tracing=capturing([])), Scene(layout=layout, disks=disks)) as reading:
         for spool in reading.tracepoints._spools.values():
             spool._file.rollover()
         log.add(0, 1000, 1)
         reading.mark("run")
     samples, amounts = reading.samples(), reading.amounts()
-    assert isinstance(reading, Closing)
-    assert isinstance(reading, Traced)
+    assert isinstance(reading.probe, Evaluated)
     assert open_files() == before + 2, "log and spool: they may still be asked"
     assert len(reading.requests()) == 2
     for _ in range(2):
         reading.close()
         assert open_files() == before
-        assert (len(reading.requests()), reading.amounts()) == (0, ())
     assert len(samples) > 0
     assert amounts
 
@@ -336,9 +331,9 @@ def test_a_probe_that_can_not_begin_holds_nothing(tmp_path, layout, placing):
         raise KeyError("odd")
 
     disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", device=Path("/dev/null"), own=False))
-    probe = BlockTraceProbe(tracing=fail)
-    probe._threads = fail
-    with pytest.raises(KeyError), probe.attached(Scene(layout=layout, disks=disks)):
+    probe = BlockTrace(tracing=fail)
+    probe._trace = fail
+    with pytest.raises(KeyError), attached(probe, Scene(layout=layout, disks=disks)):
         pass
     assert open_files() == before
 
@@ -351,11 +346,9 @@ def test_two_media_on_one_device_count_each_request_once(tmp_path, layout, placi
     apart = layout.model_copy(update={"local": (LocalDirectory(path=tmp_path / "local", medium="tmp"),)})
     device = Path("/dev/loop0p1")
     disks = [disk(tmp_path, medium=name, own=False, device=device, shared=True) for name in ("hdd", "tmp")]
-    with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(Scene(layout=apart, disks=disks)) as both:
+    with attached(BlockTrace(interval_s=0.01, tracing=capturing([])), Scene(layout=apart, disks=disks)) as both:
         both.mark("staging")
-    with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(
-        Scene(layout=apart, disks=disks[1:])
-    ) as alone:
+    with attached(BlockTrace(interval_s=0.01, tracing=capturing([])), Scene(layout=apart, disks=disks[1:])) as alone:
         alone.mark("staging")
     hdd, tmp = both.requests()
     (whole,) = alone.requests()
@@ -380,7 +373,7 @@ def test_a_place_that_two_media_had_one_after_the_other_counts_for_one(tmp_path,
     device = Path("/dev/loop0p1")
     disks = [disk(tmp_path, medium=name, own=False, device=device, shared=True) for name in ("hdd", "tmp")]
     scene = Scene(layout=apart, disks=disks)
-    with BlockTraceProbe(interval_s=0.01, tracing=capturing([])).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=0.01, tracing=capturing([])), scene) as reading:
         reading.mark("staging")
     assert [len(one.kind) > 0 for one in reading.requests()] == [True, False]
     reading.close()
@@ -388,7 +381,7 @@ def test_a_place_that_two_media_had_one_after_the_other_counts_for_one(tmp_path,
 
 def test_two_media_on_one_device_share_its_counters_too(tmp_path, layout, sys):
     disks = [disk(tmp_path, medium=name, own=False, device=Path("/dev/loop0p1")) for name in ("hdd", "tmp")]
-    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(Scene(layout=layout, disks=disks)) as reading:
+    with attached(BlockTrace(interval_s=60, tracing=refuse), Scene(layout=layout, disks=disks)) as reading:
         (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
         reading.mark("run")
     assert {subject for subject, _, _ in told(reading)} == {"hdd/other"}
@@ -401,7 +394,7 @@ def test_requests_are_held_narrow_and_samples_packed(tmp_path, layout, placing, 
     for number in range(20):
         log.add(number << 33, 1000, 1, latency_ns=number)
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
-    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=60, tracing=refuse), scene) as reading:
         reading.mark("run")
     (requests,) = reading.requests()
     columns = [requests.arrived_ns, requests.offset, requests.bytes, requests.latency_ns, requests.kind, requests.role]
@@ -417,7 +410,7 @@ def test_a_latency_of_more_than_4_s_is_kept_whole(tmp_path, layout, placing):
     log = Log(tmp_path / "log")
     log.add(0, 1000, 1, latency_ns=9_000_000_000)
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
-    with BlockTraceProbe(interval_s=60, tracing=refuse).attached(scene) as reading:
+    with attached(BlockTrace(interval_s=60, tracing=refuse), scene) as reading:
         pass
     assert reading.requests()[0].latency_ns.tolist() == [9_000_000_000]
     reading.close()
@@ -438,7 +431,7 @@ def test_a_failure_of_the_trial_passes_through(tmp_path, layout):
     scene = Scene(layout=layout, disks=())
     with (
         pytest.raises(OSError, match="the trial's own"),
-        BlockTraceProbe(interval_s=0.01, tracing=refuse).attached(scene),
+        attached(BlockTrace(interval_s=0.01, tracing=refuse), scene),
     ):
         raise OSError("the trial's own")
 

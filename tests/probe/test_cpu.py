@@ -5,8 +5,7 @@ import time
 import pytest
 
 from assay.probe.cpu import CpuProbe, busy_ticks, differences, read_ticks, shares
-from assay.probe.sampler import Ticking
-from tests.probe.faking import a_scene, at, named
+from tests.probe.faking import a_scene, amounts_of, at, measuring, named
 
 BEFORE = "cpu  1000 10 500 8000 300 5 15 0 0 0\ncpu0 500 5 250 4000 150 2 8 0 0 0\n"
 AFTER = "cpu  1040 10 510 8030 310 5 15 10 0 0\ncpu0 520 5 255 4015 155 2 8 5 0 0\n"
@@ -39,32 +38,32 @@ def test_totals_are_seconds_of_all_cores(tmp_path):
     stat = tmp_path / "stat"
     stat.write_text(BEFORE)
     probe = CpuProbe(stat)
-    probe.begin(a_scene())
+    probe.attach(a_scene())
     assert set(named(probe.totals()).values()) == {0.0}
-    assert probe.tick(at(0.5)) == {}
+    assert probe.sample(at(0.5)) == {}
     stat.write_text(AFTER)
-    assert probe.tick(at(0.505)) == {}, "the tick before a mark is told with the next one"
+    assert probe.sample(at(0.505)) == {}, "the tick before a mark is told with the next one"
     assert named(probe.totals())["machine", "user_s"] == 0.4
-    assert probe.tick(at(1.0))["user_percent"] == 40.0
+    assert probe.sample(at(1.0))["user_percent"] == 40.0
     totals = named(probe.totals())
     assert totals["machine", "user_s"] == 0.4
     assert totals["machine", "iowait_s"] == 0.1
     assert totals["machine", "steal_s"] == 0.1
     assert len(totals) == 7
-    probe.end()
+    probe.close()
 
 
 def test_a_live_probe_samples_this_machine():
-    with Ticking([CpuProbe()], interval_s=0.02).attached(a_scene()) as reading:
+    with measuring(CpuProbe(), scene=a_scene(), interval_s=0.02) as reading:
         time.sleep(0.2)
-    assert reading.samples()
-    assert all(0 <= sample.value <= 100 for sample in reading.samples())
-    assert reading.doubts() == ()
+    assert reading.samples
+    assert all(0 <= sample.value <= 100 for sample in reading.samples)
+    assert reading.doubts == ()
 
 
 def test_a_source_that_is_not_there_leaves_a_doubt_and_no_samples(tmp_path):
-    with Ticking([CpuProbe(tmp_path / "absent")]).attached(a_scene()) as reading:
+    with measuring(CpuProbe(tmp_path / "absent"), scene=a_scene()) as reading:
         reading.mark("run")
-    assert list(reading.samples()) == []
-    assert reading.amounts() == ()
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]
+    assert list(reading.samples) == []
+    assert amounts_of(reading) == ()
+    assert [doubt.kind for doubt in reading.doubts] == ["probe-missing"]

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.instrument import Moment, Quantity
 from assay.model.platform import Layout
-from assay.model.probe import Scene, WatchedDisk
+from assay.model.probe import Moment, Quantity, Scene, WatchedDisk
 from assay.probe.disk import Counters, DiskInstrument, figures, gained, parse_counters
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "disk"
@@ -76,70 +75,70 @@ def test_milliseconds_run_over_and_a_counter_that_goes_back_is_no_figure():
 
 def test_samples_and_totals_of_a_medium(sys):
     instrument = DiskInstrument(sys)
-    instrument.begin(scene(disk()))
+    instrument.attach(scene(disk()))
     assert set(instrument.totals().values()) == {0}
-    assert instrument.tick(at(1.0)) == {}
+    assert instrument.sample(at(1.0)) == {}
     (sys / "loop9" / "stat").write_text(AFTER)
-    assert instrument.tick(at(1.5))["hdd/busy_percent"] == pytest.approx(80)
+    assert instrument.sample(at(1.5))["hdd/busy_percent"] == pytest.approx(80)
     totals = instrument.totals()
     assert totals[Quantity("hdd", "written_bytes")] == 16000 * 512
     assert totals[Quantity("hdd", "flush_requests")] == 2
     assert totals[Quantity("hdd", "busy_s")] == pytest.approx(0.4)
     assert instrument.doubts() == ()
-    instrument.end()
+    instrument.close()
 
 
 def test_a_short_interval_is_told_with_the_next_one(sys):
     instrument = DiskInstrument(sys)
-    instrument.begin(scene(disk()))
-    instrument.tick(at(1.0))
+    instrument.attach(scene(disk()))
+    instrument.sample(at(1.0))
     (sys / "loop9" / "stat").write_text(AFTER)
-    assert instrument.tick(at(1.05)) == {}
+    assert instrument.sample(at(1.05)) == {}
     assert instrument.totals()[Quantity("hdd", "read_requests")] == 200, "the totals do not wait"
-    assert instrument.tick(at(1.5))["hdd/read_requests_s"] == pytest.approx(400)
-    instrument.end()
+    assert instrument.sample(at(1.5))["hdd/read_requests_s"] == pytest.approx(400)
+    instrument.close()
 
 
 def test_a_device_that_begins_anew_loses_one_interval(sys):
     instrument = DiskInstrument(sys)
     (sys / "loop9" / "stat").write_text(AFTER)
-    instrument.begin(scene(disk()))
-    instrument.tick(at(1.0))
+    instrument.attach(scene(disk()))
+    instrument.sample(at(1.0))
     (sys / "loop9" / "stat").write_text(BEFORE)
-    assert instrument.tick(at(1.5)) == {}
+    assert instrument.sample(at(1.5)) == {}
     (sys / "loop9" / "stat").write_text(AFTER)
-    assert instrument.tick(at(2.0))["hdd/read_requests_s"] == pytest.approx(400)
+    assert instrument.sample(at(2.0))["hdd/read_requests_s"] == pytest.approx(400)
     (doubt,) = instrument.doubts()
     assert doubt.kind == "disk-counters-reset"
-    instrument.end()
+    instrument.close()
 
 
 def test_a_device_that_vanishes_ends_its_own_figures_only(sys):
     (sys / "loop8").mkdir()
     (sys / "loop8" / "stat").write_text(BEFORE)
     instrument = DiskInstrument(sys)
-    instrument.begin(scene(disk(), disk("ssd", "/dev/loop8")))
-    instrument.tick(at(1.0))
+    instrument.attach(scene(disk(), disk("ssd", "/dev/loop8")))
+    instrument.sample(at(1.0))
     (sys / "loop9" / "stat").write_text("")
-    assert {series.split("/")[0] for series in instrument.tick(at(1.5))} == {"ssd"}
+    assert {series.split("/")[0] for series in instrument.sample(at(1.5))} == {"ssd"}
     assert {what.subject for what in instrument.totals()} == {"ssd"}
     (doubt,) = instrument.doubts()
     assert (doubt.kind, "loop9" in doubt.what) == ("disk-vanished", True)
-    instrument.end()
+    instrument.close()
 
 
 def test_two_media_on_one_device_are_counted_once(sys):
     instrument = DiskInstrument(sys)
-    instrument.begin(scene(disk("input", shared=True), disk("output", shared=True)))
+    instrument.attach(scene(disk("input", shared=True), disk("output", shared=True)))
     assert {what.subject for what in instrument.totals()} == {"input"}
     assert [doubt.kind for doubt in instrument.doubts()] == ["disk-shared", "media-share-device"]
     assert "'output' and 'input' both lie on /dev/loop9" in instrument.doubts()[1].what
-    instrument.end()
+    instrument.close()
 
 
 def test_what_can_not_be_counted_is_said(sys):
     instrument = DiskInstrument(sys)
     memory = WatchedDisk(medium="memory", in_memory=True, place=Path("/"))
-    instrument.begin(scene(disk("none", None), disk("away", "/dev/loop7"), disk(shared=True), memory))
+    instrument.attach(scene(disk("none", None), disk("away", "/dev/loop7"), disk(shared=True), memory))
     assert [doubt.kind for doubt in instrument.doubts()] == ["disk-uncounted", "disk-uncounted", "disk-shared"]
-    instrument.end()
+    instrument.close()

@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.instrument import CannotMeasureError, Moment, Quantity
 from assay.model.platform import Layout
-from assay.model.probe import Scene, WatchedProcess
+from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene, WatchedProcess
 from assay.probe.disk_processes import CONTAINERS, DiskProcessesInstrument, ProcessBytes, descendants, parse_io
 
 NOW = Moment(0, 0.0)
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "probe" / "disk" / "self.io"
 
 
-def scene(node_manager=None, **pids):
+def scene(*node_managers, **pids):
     processes = tuple(WatchedProcess(group=group, pid=pid) for group, pid in pids.items())
-    return Scene(layout=Layout.below(Path("/nowhere")), processes=processes, node_manager=node_manager)
+    return Scene(layout=Layout.below(Path("/nowhere")), processes=processes, node_managers=node_managers)
 
 
 def process(proc, pid, parent, read=0, written=0, cancelled=0):
@@ -42,15 +41,15 @@ def test_groups_add_up_and_containers_go_with_the_node_manager(tmp_path):
     process(tmp_path, 21, 20, written=7, cancelled=2)
     process(tmp_path, 22, 21, written=3)
     process(tmp_path, 30, 1, written=1000)
-    assert sorted(descendants(20, tmp_path)) == [21, 22]
+    assert sorted(descendants([20], tmp_path)) == [21, 22]
     instrument = DiskProcessesInstrument(tmp_path)
-    instrument.begin(scene(20, datanode=10, nodemanager=20))
+    instrument.attach(scene(20, datanode=10, nodemanager=20))
     totals = instrument.totals()
     assert totals[Quantity("datanode", "written_bytes")] == 100
     assert totals[Quantity(CONTAINERS, "read_bytes")] == 5
     assert totals[Quantity(CONTAINERS, "written_bytes")] == 10
     assert totals[Quantity(CONTAINERS, "cancelled_write_bytes")] == 2
-    instrument.end()
+    instrument.close()
 
 
 def test_a_total_never_goes_back_and_an_ended_process_keeps_its_last(tmp_path):
@@ -58,34 +57,34 @@ def test_a_total_never_goes_back_and_an_ended_process_keeps_its_last(tmp_path):
     process(tmp_path, 21, 20, written=50)
     process(tmp_path, 10, 1, written=9)
     instrument = DiskProcessesInstrument(tmp_path, lambda _seconds: None)
-    instrument.begin(scene(20, nodemanager=20, datanode=10))
+    instrument.attach(scene(20, nodemanager=20, datanode=10))
     assert instrument.totals()[Quantity(CONTAINERS, "written_bytes")] == 50
     process(tmp_path, 21, 1, written=50)
     (tmp_path / "10" / "io").write_text("")
-    instrument.tick(NOW)
+    instrument.sample(NOW)
     totals = instrument.totals()
     assert totals[Quantity(CONTAINERS, "written_bytes")] == 50
     assert totals[Quantity("datanode", "written_bytes")] == 9
-    instrument.end()
+    instrument.close()
 
 
 def test_what_a_parent_takes_a_moment_to_inherit_is_waited_for(tmp_path):
     process(tmp_path, 20, 1)
     process(tmp_path, 21, 20, written=50)
     instrument = DiskProcessesInstrument(tmp_path, lambda _seconds: process(tmp_path, 20, 1, written=58))
-    instrument.begin(scene(20, nodemanager=20))
+    instrument.attach(scene(20, nodemanager=20))
     instrument.totals()
     process(tmp_path, 21, 1)
     assert instrument.totals()[Quantity(CONTAINERS, "written_bytes")] == 58
     assert instrument.doubts() == ()
-    instrument.end()
+    instrument.close()
 
 
 def test_a_killed_container_that_nobody_inherits_hides_no_later_bytes(tmp_path):
     process(tmp_path, 20, 1, read=7)
     process(tmp_path, 21, 20, written=50)
     instrument = DiskProcessesInstrument(tmp_path, lambda _seconds: None)
-    instrument.begin(scene(20, nodemanager=20))
+    instrument.attach(scene(20, nodemanager=20))
     instrument.totals()
     process(tmp_path, 21, 1)
     process(tmp_path, 22, 20, written=30)
@@ -96,19 +95,19 @@ def test_a_killed_container_that_nobody_inherits_hides_no_later_bytes(tmp_path):
     assert totals[Quantity(CONTAINERS, "read_bytes")] == 7
     (doubt,) = instrument.doubts()
     assert (doubt.kind, doubt.what.startswith("20 bytes")) == ("disk-processes-orphaned", True)
-    instrument.end()
+    instrument.close()
 
 
 def test_where_nothing_can_be_read_the_reason_is_told(tmp_path):
     instrument = DiskProcessesInstrument(tmp_path)
     with pytest.raises(CannotMeasureError, match="No such file"):
-        instrument.begin(scene(datanode=10))
+        instrument.attach(scene(datanode=10))
     process(tmp_path, 10, 1)
     instrument = DiskProcessesInstrument(tmp_path)
-    instrument.begin(scene(datanode=10, emulator=11))
+    instrument.attach(scene(datanode=10, emulator=11))
     (doubt,) = instrument.doubts()
     assert "emulator" in doubt.what
-    instrument.end()
+    instrument.close()
 
 
 WRITER = "import os,sys; f=open(sys.argv[1],'wb'); f.write(bytes(1<<20)); f.flush(); os.fsync(f.fileno())"
@@ -127,7 +126,7 @@ def test_the_kernel_adds_a_waited_for_childs_bytes_to_its_parents(tmp_path):
     command = [sys.executable, "-c", code, str(tmp_path / "a"), str(tmp_path / "b")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         assert parent.stdout.readline() == b"waited\n"
-        assert list(descendants(parent.pid)) == []
+        assert list(descendants([parent.pid])) == []
         told = parse_io(Path(f"/proc/{parent.pid}/io").read_bytes())
     if told == ProcessBytes():
         pytest.skip(f"{tmp_path} is memory, which is no storage")

@@ -10,9 +10,11 @@ import pytest
 from rich.console import Console
 
 from assay.cli import cluster, run
-from assay.probe.left_overs import remove_left_overs
+from assay.probe import nftables
 from assay.probe.nftables import NftError
 from assay.probe.ownership import is_left_over, own_name
+from assay.probe.sampler import remove_left_overs
+from assay.probe.trace import kernel
 
 SPACE = Path("/proc/self/ns/pid").stat().st_ino
 
@@ -32,7 +34,13 @@ def test_only_what_dead_processes_of_this_namespace_made_is_left_over():
     assert own_name() != own
 
 
-def test_tables_and_traces_go_together(tmp_path):
+def use(monkeypatch, nft, tracefs):
+    """Another packet filter and tracefs than this machine's."""
+    monkeypatch.setattr(nftables, "run_nft", nft)
+    monkeypatch.setattr(kernel.remove_left_overs, "__defaults__", (tracefs, Path("/proc")))
+
+
+def test_tables_and_traces_go_together(tmp_path, monkeypatch):
     own, reused, dead, elsewhere = names()
     asked = []
     for name in (own, dead, elsewhere, "theirs"):
@@ -42,16 +50,18 @@ def test_tables_and_traces_go_together(tmp_path):
         asked.append(arguments)
         return json.dumps({"nftables": [{"table": {"name": name}} for name in (own, reused)]})
 
-    assert remove_left_overs(nft, tmp_path) == [f"packet counters {reused}", f"kernel trace {dead}"]
+    use(monkeypatch, nft, tmp_path)
+    assert remove_left_overs() == [f"packet counters {reused}", f"kernel trace {dead}"]
     assert asked[1:] == [("delete", "table", "inet", reused)]
     assert sorted(one.name for one in (tmp_path / "instances").iterdir()) == sorted([own, elsewhere, "theirs"])
 
 
-def test_where_it_may_not_look_it_says_nothing(tmp_path):
+def test_where_it_may_not_look_it_says_nothing(tmp_path, monkeypatch):
     def nft(_script, _arguments):
         raise NftError("Operation not permitted")
 
-    assert remove_left_overs(nft, tmp_path) == []
+    use(monkeypatch, nft, tmp_path)
+    assert remove_left_overs() == []
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.instrument import CannotMeasureError
+from assay.model.probe import CannotMeasureError
 from assay.probe.cpu import PressureProbe, stalls_us
 from assay.probe.memory import MemoryProbe, group_bytes, machine_bytes
 from tests.probe.faking import FIXTURES, FakeProc, a_scene, at, named
@@ -56,43 +56,43 @@ def test_both_versions_of_memory_stat_are_read():
 
 def test_samples_are_what_is_there_and_totals_the_peaks_of_each_part(proc):
     probe = MemoryProbe(proc.home)
-    probe.begin(a_scene())
+    probe.attach(a_scene())
     probe.totals()
     (proc.home / "meminfo").write_text(MEMINFO.replace("Dirty:               856 kB", "Dirty:           2048000 kB"))
-    assert probe.tick(at(1))["dirty_mib"] == 2000.0
+    assert probe.sample(at(1))["dirty_mib"] == 2000.0
     (proc.home / "meminfo").write_text(MEMINFO)
     (proc.home / "vmstat").write_text(VMSTAT.replace("pgmajfault 28403", "pgmajfault 28503"))
-    probe.tick(at(2))
+    probe.sample(at(2))
     totals = named(probe.totals())
     assert totals["machine", "dirty_peak_bytes"] == 2000 * MIB
     assert totals["machine", "available_least_bytes"] == 17416660 * KIB
     assert totals["machine", "major_faults_count"] == 28503
-    probe.tick(at(3))
+    probe.sample(at(3))
     assert named(probe.totals())["machine", "dirty_peak_bytes"] == 856 * KIB
-    probe.end()
+    probe.close()
 
 
 def test_a_bounded_clusters_own_page_cache_is_told_and_its_loss_doubted(proc, tmp_path):
     group = in_a_group(proc, tmp_path, STAT_V2)
     probe = MemoryProbe(proc.home)
-    probe.begin(a_scene(node_manager=7))
-    values = probe.tick(at(1))
+    probe.attach(a_scene(7))
+    values = probe.sample(at(1))
     assert values["cluster/page_cache_mib"] == 8.0
     assert values["cluster/dirty_mib"] == 2.0
     (group / "memory.stat").write_text("anon five\n")
-    assert "cluster/dirty_mib" not in probe.tick(at(2))
-    assert "dirty_mib" in probe.tick(at(3))
+    assert "cluster/dirty_mib" not in probe.sample(at(2))
+    assert "dirty_mib" in probe.sample(at(3))
     assert [doubt.kind for doubt in probe.doubts()] == ["cluster-memory-lost"]
-    probe.end()
+    probe.close()
 
 
 def test_a_group_without_the_memory_controller_is_a_doubt(proc, tmp_path):
     (in_a_group(proc, tmp_path, STAT_V2) / "memory.stat").unlink()
     probe = MemoryProbe(proc.home)
-    probe.begin(a_scene(node_manager=7))
-    assert "dirty_mib" in probe.tick(at(1))
+    probe.attach(a_scene(7))
+    assert "dirty_mib" in probe.sample(at(1))
     assert [doubt.kind for doubt in probe.doubts()] == ["cluster-memory-untold"]
-    probe.end()
+    probe.close()
 
 
 def pressure(home, **totals_us):
@@ -108,23 +108,23 @@ def pressure(home, **totals_us):
 def test_pressure_is_the_share_of_its_own_interval(tmp_path):
     pressure(tmp_path)
     probe = PressureProbe(tmp_path)
-    probe.begin(a_scene())
+    probe.attach(a_scene())
     before = named(probe.totals())
-    assert probe.tick(at(1.0)) == {}
+    assert probe.sample(at(1.0)) == {}
     pressure(tmp_path, io_some=250_000, io_full=100_000, cpu_some=600_000)
-    assert probe.tick(at(1.005)) == {}, "the tick before a mark is told with the next one"
-    assert probe.tick(at(1.5)) == {
+    assert probe.sample(at(1.005)) == {}, "the tick before a mark is told with the next one"
+    assert probe.sample(at(1.5)) == {
         "cpu_some_percent": 100.0, "memory_some_percent": 0.0, "memory_full_percent": 0.0, "io_some_percent": 50.0,
         "io_full_percent": 20.0,
     }  # fmt: skip
     after = named(probe.totals())
     assert after["machine", "io_some_s"] - before["machine", "io_some_s"] == pytest.approx(0.25)
-    probe.end()
+    probe.close()
 
 
 def test_a_kernel_without_pressure_says_what_to_do(tmp_path):
     probe = PressureProbe(tmp_path)
     with pytest.raises(CannotMeasureError, match="the kernel tells no pressure") as caught:
-        probe.begin(a_scene())
+        probe.attach(a_scene())
     assert "psi=1" in caught.value.cure
-    probe.end()
+    probe.close()

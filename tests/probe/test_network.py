@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from assay.model.platform import Layout
-from assay.model.probe import Scene
+from assay.model.probe import Moment, Scene
 from assay.probe.network import Interface, Names, Network, interfaces
 from assay.probe.nftables import Count, CountingTable, Flow, NftError
-from assay.probe.sampler import Moment, Ticking
+from tests.probe.faking import amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "network"
 PORTS = {"hdfs data": (9866,), "shuffle": (13562,), "hdfs rpc": (8020,)}
@@ -81,7 +81,7 @@ def test_interfaces_of_the_host_are_read_and_bridges_are_not():
 
 def test_on_one_node_traffic_is_told_by_the_daemon_that_listens(network, table, monkeypatch):
     monkeypatch.setattr("assay.probe.network.listening_groups", lambda *_: {9866: "datanode", 13562: "nodemanager"})
-    network.begin(ONE_NODE)
+    network.attach(ONE_NODE)
     here = "127.0.0.1"
     table.flows = {
         Flow(here, here, 9866, to_server=True): Count(700, 7),
@@ -101,7 +101,7 @@ def test_on_one_node_traffic_is_told_by_the_daemon_that_listens(network, table, 
 
 
 def test_between_nodes_what_goes_to_a_datanode_is_told_as_replication(network, table):
-    network.begin(ONE_NODE.model_copy(update={"nodes": ("n1", "n2")}))
+    network.attach(ONE_NODE.model_copy(update={"nodes": ("n1", "n2")}))
     table.flows = {
         Flow("192.0.2.2", "192.0.2.9", 9866, to_server=True): Count(700, 7),
         Flow("192.0.2.9", "192.0.2.2", 9866, to_server=False): Count(900, 9),
@@ -128,43 +128,45 @@ def test_flows_of_several_ports_of_one_purpose_add_up():
 
 
 def test_rates_are_told_at_each_tick_and_those_of_purposes_every_5_s(network, table, proc):
-    network.begin(ONE_NODE)
-    assert network.tick(at(100)) == {}
+    network.attach(ONE_NODE)
+    assert network.sample(at(100)) == {}
     grow_lo(proc, received=500, sent=1000)
-    assert network.tick(at(100.5)) == {
+    assert network.sample(at(100.5)) == {
         "lo/received_bytes_per_s": 1000, "lo/sent_bytes_per_s": 2000, "eth0/received_bytes_per_s": 0, "eth0/sent_bytes_per_s": 0,
     }  # fmt: skip
     table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
-    assert network.tick(at(105))["shuffle/from_server_bytes_per_s"] == 1200
-    assert network.tick(at(105.05)) == {}, "the tick before a mark is told with the next one"
-    assert "shuffle/from_server_bytes_per_s" not in network.tick(at(106))
-    assert network.tick(at(110))["shuffle/from_server_bytes_per_s"] == 0
+    assert network.sample(at(105))["shuffle/from_server_bytes_per_s"] == 1200
+    assert network.sample(at(105.05)) == {}, "the tick before a mark is told with the next one"
+    assert "shuffle/from_server_bytes_per_s" not in network.sample(at(106))
+    assert network.sample(at(110))["shuffle/from_server_bytes_per_s"] == 0
 
 
 class TestWithoutTheTable:
     def test_all_traffic_of_the_node_is_estimated_from_loopback(self, network, table, proc):
         table.failure = "nft failed: Operation not permitted"
-        with Ticking([network], interval_s=60).attached(ONE_NODE) as reading:
+        with measuring(network, scene=ONE_NODE) as reading:
             grow_lo(proc, received=500, sent=500)
             reading.mark("run")
-        found = {amount.series: amount for amount in reading.amounts() if amount.subject == "127.0.0.1 > 127.0.0.1"}
+        found = {amount.series: amount for amount in amounts_of(reading) if amount.subject == "127.0.0.1 > 127.0.0.1"}
         assert found["all_bytes"].value == 500
         assert found["all_bytes"].basis == "estimated"
-        (doubt,) = reading.doubts()
+        (doubt,) = reading.doubts
         assert doubt.kind == "network-purposes-unknown"
         assert "Operation not permitted" in doubt.what
 
     def test_unknown_ports_are_a_doubt_too(self, network):
-        with Ticking([network], interval_s=60).attached(ONE_NODE.model_copy(update={"ports": {}})) as reading:
+        with measuring(network, scene=ONE_NODE.model_copy(update={"ports": {}})) as reading:
             reading.mark("run")
-        assert "ports are not known" in reading.doubts()[0].what
+        assert "ports are not known" in reading.doubts[0].what
 
 
 class TestATableThatCanNotBeRead:
     @staticmethod
     def shuffled(reading):
         return [
-            (amount.part, amount.value) for amount in reading.amounts() if amount.series == "shuffle_from_server_bytes"
+            (amount.part, amount.value)
+            for amount in amounts_of(reading)
+            if amount.series == "shuffle_from_server_bytes"
         ]
 
     @staticmethod
@@ -172,8 +174,7 @@ class TestATableThatCanNotBeRead:
         table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(size, size // 1000)}
 
     def test_once_costs_the_parts_on_both_sides_of_that_mark(self, network, table):
-        with Ticking([network], interval_s=60).attached(ONE_NODE) as reading:
-            reading.begin()
+        with measuring(network, scene=ONE_NODE) as reading:
             table.failure = "nft did not end within 5 s"
             reading.mark("staging")
             table.failure = None
@@ -184,38 +185,38 @@ class TestATableThatCanNotBeRead:
             self.count(table, 6600)
             reading.mark("collect")
         assert self.shuffled(reading) == [("write out", 500), ("collect", 100)]
-        (doubt,) = reading.doubts()
+        (doubt,) = reading.doubts
         assert doubt.kind == "network-purposes-lost"
         assert "at 1 ends of parts: nft did not end within 5 s" in doubt.what
         assert "loopback" not in doubt.why, "nothing stands in"
 
     def test_for_good_ends_the_totals_by_purpose_and_no_others(self, network, table):
         self.count(table, 6000)
-        with Ticking([network], interval_s=60).attached(ONE_NODE) as reading:
+        with measuring(network, scene=ONE_NODE) as reading:
             self.count(table, 6500)
             reading.mark("staging")
             table.failure = "No such file or directory"
             reading.mark("run")
             reading.mark("collect")
         assert self.shuffled(reading) == [("staging", 500)]
-        assert [doubt.kind for doubt in reading.doubts()] == ["network-purposes-lost"]
-        assert {amount.part for amount in reading.amounts()} == {"staging", "run", "collect"}
+        assert [doubt.kind for doubt in reading.doubts] == ["network-purposes-lost"]
+        assert {amount.part for amount in amounts_of(reading)} == {"staging", "run", "collect"}
         assert not table.made
 
     def test_while_it_fails_it_is_asked_at_marks_only(self, network, table):
-        network.begin(ONE_NODE)
-        network.tick(at(100))
+        network.attach(ONE_NODE)
+        network.sample(at(100))
         asked = []
         table.read = lambda: asked.append("read") or fail_to_read()
-        assert "lo/sent_bytes_per_s" in network.tick(at(105))
-        network.tick(at(110))
+        assert "lo/sent_bytes_per_s" in network.sample(at(105))
+        network.sample(at(110))
         assert len(asked) == 1
         self.count(table, 6000)
         del table.read
         network.totals()
-        assert "shuffle/from_server_bytes_per_s" not in network.tick(at(115)), "since when can't be told"
+        assert "shuffle/from_server_bytes_per_s" not in network.sample(at(115)), "since when can't be told"
         self.count(table, 7000)
-        assert network.tick(at(120))["shuffle/from_server_bytes_per_s"] == 200
+        assert network.sample(at(120))["shuffle/from_server_bytes_per_s"] == 200
 
 
 def fail_to_read():
@@ -223,13 +224,13 @@ def fail_to_read():
 
 
 def test_the_table_goes_at_the_end(network, table):
-    with Ticking([network], interval_s=60).attached(ONE_NODE):
+    with measuring(network, scene=ONE_NODE):
         assert table.made
     assert not table.made
 
 
 def test_a_kernel_without_the_counters_is_one_doubt(tmp_path):
-    with Ticking([Network(proc=tmp_path)], interval_s=60).attached(ONE_NODE) as reading:
+    with measuring(Network(proc=tmp_path), scene=ONE_NODE) as reading:
         reading.mark("run")
-    assert reading.amounts() == ()
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]
+    assert amounts_of(reading) == ()
+    assert [doubt.kind for doubt in reading.doubts] == ["probe-missing"]

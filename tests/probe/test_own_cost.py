@@ -1,12 +1,11 @@
 """Proves that what probing costs is told from the threads' own clocks, by part of the trial."""
 
-import os
 import threading
 import time
 
 from assay.probe.own_cost import OwnCost, thread_clocks_s
 from assay.probe.process_stat import PAGE_BYTES, OpenProcess
-from tests.probe.faking import FakeProc, a_scene, at, named
+from tests.probe.faking import FakeProc, a_context, a_scene, at, named
 
 
 def spin(seconds):
@@ -41,28 +40,29 @@ def test_costs_are_by_part_and_a_thread_that_ended_still_counts(tmp_path):
     proc.process(9, 1, resident_pages=1000)
     clocks = {1: 0.5, 2: 0.25}
     children_s = 2.0
-    cost = OwnCost(lambda: 4096, OpenProcess(9, proc.home), lambda: clocks, lambda: children_s)
-    cost.begin(a_scene())
-    assert cost.tick(at(5)) == {}
+    context = a_context(children_s=lambda: children_s, samples_bytes=lambda: 4096)
+    cost = OwnCost(context, OpenProcess(9, proc.home), lambda: clocks)
+    cost.attach(a_scene())
+    assert cost.sample(at(5)) == {}
     before = named(cost.totals())
     clocks, children_s = {1: 1.5}, 2.5
     proc.process(9, 1, resident_pages=3000)
-    cost.tick(at(10))
+    cost.sample(at(10))
     proc.process(9, 1, resident_pages=2000)
-    cost.tick(at(11))
+    cost.sample(at(11))
     after = named(cost.totals())
     assert after["probes", "busy_s"] - before["probes", "busy_s"] == 1.5
     assert after["trial", "elapsed_s"] - before["trial", "elapsed_s"] == 6
     assert after["probes", "samples_bytes"] == 4096
     assert after["probes", "resident_growth_bytes"] == 2000 * PAGE_BYTES
     assert named(cost.totals())["probes", "resident_growth_bytes"] == 1000 * PAGE_BYTES
-    cost.end()
+    cost.close()
 
 
 def test_memory_is_labelled_as_an_estimate():
-    cost = OwnCost(lambda: 0, OpenProcess(os.getpid()))
-    cost.begin(a_scene())
+    cost = OwnCost(a_context())
+    cost.attach(a_scene())
     bases = {what.series: what.basis for what in cost.totals()}
     assert bases["resident_growth_bytes"] == "estimated"
     assert bases["busy_s"] == "measured"
-    cost.end()
+    cost.close()

@@ -31,7 +31,7 @@ def proc(tmp_path):
 
 
 def scene():
-    return a_scene(node_manager=MANAGER, assay=ASSAY, nodemanager=MANAGER, namenode=NAMENODE)
+    return a_scene(MANAGER, assay=ASSAY, nodemanager=MANAGER, namenode=NAMENODE)
 
 
 def families(proc):
@@ -142,7 +142,7 @@ def test_a_real_clusters_containers_are_counted_whole_when_all_are_killed(tmp_pa
     proc, manager = FakeProc(tmp_path / "proc"), capture["node_manager"]
     sums, alive = [], []
     replay(proc, capture["frames"][0], capture["containers"])
-    found = Families(a_scene(node_manager=manager, nodemanager=manager), proc.home)
+    found = Families(a_scene(manager, nodemanager=manager), proc.home)
     for frame in capture["frames"]:
         replay(proc, frame, capture["containers"])
         found.look()
@@ -167,49 +167,49 @@ def test_between_fork_and_exec_a_process_has_no_memory_of_its_own(proc):
 
 def test_samples_are_shares_of_all_cores_and_the_rest_is_other(proc):
     probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
-    probe.begin(scene())
-    first = probe.tick(at(10.0))
+    probe.attach(scene())
+    first = probe.sample(at(10.0))
     assert first["containers/resident_mib"] == round(3000 * PAGE_BYTES / (1 << 20))
     assert "containers/user_percent" not in first
     proc.process(TASK, SHELL, user=110, system=17, command=JAVA, resident_pages=3000)
     proc.machine(user=60, system=20)
-    second = probe.tick(at(10.5))
+    second = probe.sample(at(10.5))
     assert second["containers/user_percent"] == 40.0
     assert second["containers/system_percent"] == 10.0
     assert second[f"{CONTAINER}/busy_percent"] == 50.0
     assert second["other/busy_percent"] == 30.0
     assert second["namenode/user_percent"] == 0.0
     assert second["containers/live_count"] == 1
-    probe.end()
+    probe.close()
 
 
 def test_a_short_interval_is_told_with_the_next_one(proc):
     probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
-    probe.begin(scene())
-    probe.tick(at(10.0))
+    probe.attach(scene())
+    probe.sample(at(10.0))
     proc.process(TASK, SHELL, user=110, system=17, command=JAVA, resident_pages=3000)
     proc.machine(user=60, system=20)
-    assert not [series for series in probe.tick(at(10.005)) if series.endswith("_percent")]
-    told = probe.tick(at(10.5))
+    assert not [series for series in probe.sample(at(10.005)) if series.endswith("_percent")]
+    told = probe.sample(at(10.5))
     assert told["containers/user_percent"] == 40.0
     assert told[f"{CONTAINER}/busy_percent"] == 50.0
     assert told["other/busy_percent"] == 30.0
-    probe.end()
+    probe.close()
 
 
 def test_totals_of_groups_and_the_rest_add_up_to_the_machines(proc):
     probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
     proc.process(2, 0, name="kthreadd")
     proc.process(30, 2, system=100, name="kworker/0:1-events")
-    probe.begin(scene())
+    probe.attach(scene())
     before = named(probe.totals())
     proc.process(TASK, SHELL, user=370, system=57, command=JAVA, resident_pages=5000, share_kib=800)
     proc.process(30, 2, system=130, name="kworker/0:1-events")
     proc.process(1, 0, user=520, system=10, reaped=(40, 5), name="init")
     proc.machine(user=350, system=110)
-    probe.tick(at(1.0))
+    probe.sample(at(1.0))
     proc.process(TASK, SHELL, user=370, system=57, command=JAVA, resident_pages=10, share_kib=800)
-    probe.tick(at(1.5))
+    probe.sample(at(1.5))
     after = named(probe.totals())
     assert after["containers", "user_s"] - before["containers", "user_s"] == pytest.approx(3.0)
     assert after["containers", "system_s"] - before["containers", "system_s"] == pytest.approx(0.5)
@@ -219,29 +219,29 @@ def test_totals_of_groups_and_the_rest_add_up_to_the_machines(proc):
     assert after["containers", "resident_peak_bytes"] == 5000 * PAGE_BYTES
     assert after["containers", "proportional_bytes"] == 800 * 1024
     assert probe.doubts() == ()
-    probe.end()
+    probe.close()
 
 
 @pytest.mark.parametrize(("machine", "doubts"), [(800, ["cpu-not-added-up"]), (1050, []), (1200, ["cpu-not-added-up"])])
 def test_processes_that_take_more_or_less_than_the_machine_are_doubted(proc, machine, doubts):
     probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
-    probe.begin(scene())
+    probe.attach(scene())
     probe.totals()
     proc.process(TASK, SHELL, user=1070, command=JAVA)
     proc.machine(user=machine, system=0)
-    probe.tick(at(1.0))
+    probe.sample(at(1.0))
     assert named(probe.totals())["other", "busy_s"] == pytest.approx(machine / 100 - 10)
     assert [doubt.kind for doubt in probe.doubts()] == doubts
-    probe.end()
+    probe.close()
 
 
 def test_a_watched_process_that_is_not_there_is_a_doubt_and_the_others_are_measured(proc):
     proc.end(NAMENODE)
     probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
-    probe.begin(scene())
+    probe.attach(scene())
     assert named(probe.totals())["nodemanager", "user_s"] == 4.0
     assert [doubt.kind for doubt in probe.doubts()] == ["watched-process-ended"]
-    probe.end()
+    probe.close()
 
 
 def test_a_control_group_of_the_clusters_own_is_the_exact_total_and_less_seen_is_doubted(proc, tmp_path):
@@ -295,7 +295,7 @@ def test_on_this_kernel_the_time_of_short_lived_grandchildren_is_found_whole():
     burn = "import time\nwhile time.process_time() < 0.06: pass"
     wait = f"import subprocess, sys; [subprocess.run([sys.executable, '-c', {burn!r}]) for _ in range(3)]; sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", wait], stdin=subprocess.PIPE) as manager:
-        found = Families(a_scene(node_manager=manager.pid, nodemanager=manager.pid))
+        found = Families(a_scene(manager.pid, nodemanager=manager.pid))
         deadline = time.monotonic() + 10
         seen = 0.0
         while seen < 0.17 and time.monotonic() < deadline:

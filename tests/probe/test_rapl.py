@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.platform import Layout
-from assay.model.probe import Scene
+from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
 from assay.probe.rapl import Rapl, gone_uj
-from assay.probe.sampler import CannotMeasureError, Moment, Quantity, Ticking
+from tests.probe.faking import amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "rapl"
 SCENE = Scene(layout=Layout.below(Path("/nowhere")))
@@ -38,8 +38,8 @@ def at(seconds):
 
 def begun(root):
     rapl = Rapl(root, look_s=0)
-    rapl.begin(SCENE)
-    rapl.tick(at(10))
+    rapl.attach(SCENE)
+    rapl.sample(at(10))
     return rapl
 
 
@@ -47,17 +47,17 @@ def test_packages_and_their_memory_add_up_around_the_counters_ends(tmp_path):
     rapl = begun(tree(tmp_path, "server"))
     for zone, joules in {"intel-rapl:0": 30, "intel-rapl:1": 10, "intel-rapl:0:0": 3, "intel-rapl:1:0": 1}.items():
         add(tmp_path, zone, joules)
-    assert rapl.tick(at(10.5)) == pytest.approx({"cpu/power_w": 80.0, "memory/power_w": 8.0})
+    assert rapl.sample(at(10.5)) == pytest.approx({"cpu/power_w": 80.0, "memory/power_w": 8.0})
     assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 40.0, Quantity("memory", "energy_j"): 4.0})
     assert rapl.doubts() == ()
-    rapl.end()
+    rapl.close()
 
 
 def test_cores_and_graphics_lie_within_their_package_and_are_not_counted(tmp_path):
     rapl = begun(tree(tmp_path, "desktop"))
     add(tmp_path, "intel-rapl:0", 5)
     add(tmp_path, "intel-rapl:0:0", 4)
-    rapl.tick(at(11))
+    rapl.sample(at(11))
     assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 5.0})
 
 
@@ -68,7 +68,7 @@ class TestPlatform:
         rapl = begun(root)
         add(root, "intel-rapl:1", 9)
         add(root, "intel-rapl:0", 5)
-        rapl.tick(at(11))
+        rapl.sample(at(11))
         assert {what.subject for what in rapl.totals()} == {"platform"}
         assert rapl.totals()[Quantity("platform", "energy_j")] == pytest.approx(9.5)
 
@@ -76,13 +76,13 @@ class TestPlatform:
         rapl = begun(tree(tmp_path, "laptop"))
         add(tmp_path, "intel-rapl:0", 5)
         add(tmp_path, "intel-rapl-mmio:0", 5)
-        rapl.tick(at(11))
+        rapl.sample(at(11))
         assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 5.0})
 
 
 def test_a_gap_long_enough_for_two_wraps_is_a_doubt(tmp_path):
     rapl = begun(tree(tmp_path, "server"))
-    rapl.tick(at(10 + 66))
+    rapl.sample(at(10 + 66))
     assert [doubt.kind for doubt in rapl.doubts()] == ["energy-counter-may-have-wrapped"]
 
 
@@ -94,7 +94,7 @@ def test_a_counter_begins_anew_after_its_range(before, now, gone):
 class TestNothingToRead:
     def test_a_machine_without_zones(self, tmp_path):
         with pytest.raises(CannotMeasureError, match="no RAPL zones"):
-            Rapl(tmp_path / "absent").begin(SCENE)
+            Rapl(tmp_path / "absent").attach(SCENE)
 
     def test_counters_that_only_root_may_read(self, tmp_path, monkeypatch):
         def refuse(path, *_):
@@ -102,14 +102,14 @@ class TestNothingToRead:
 
         monkeypatch.setattr("os.open", refuse)
         with pytest.raises(CannotMeasureError, match="energy_uj can't be read") as found:
-            Rapl(tree(tmp_path, "server")).begin(SCENE)
+            Rapl(tree(tmp_path, "server")).attach(SCENE)
         assert "root" in found.value.cure
 
     def test_a_zone_that_vanishes_is_one_doubt_and_no_totals(self, tmp_path, monkeypatch):
         tree(tmp_path, "server")
-        with Ticking([Rapl(tmp_path, look_s=0)], interval_s=60).attached(SCENE) as reading:
+        with measuring(Rapl(tmp_path, look_s=0), scene=SCENE) as reading:
             reading.mark("staging")
             monkeypatch.setattr("os.pread", lambda *_: (_ for _ in ()).throw(OSError(errno.ENODEV, "No such device")))
             reading.mark("run")
-        assert {amount.part for amount in reading.amounts()} == {"staging"}
-        assert [doubt.kind for doubt in reading.doubts()] == ["probe-stopped"]
+        assert {amount.part for amount in amounts_of(reading)} == {"staging"}
+        assert [doubt.kind for doubt in reading.doubts] == ["probe-stopped"]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from assay.model.registry import PROBE_SETS
 
 if TYPE_CHECKING:
-    from assay.model.instrument import Instrument, ProbeContext
+    from assay.model.probe import Probe, ProbeContext
 
 
-def _capture(context: "ProbeContext") -> "Sequence[Instrument]":
+def _capture(context: "ProbeContext") -> "Sequence[Probe]":
     from assay.probe.network import Network
     from assay_extras.packet_capture.capture import capturing
 

@@ -25,7 +25,7 @@ from contextlib import suppress
 from typing import IO, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.instrument import ProbeContext
+from assay.model.probe import ProbeContext
 from assay.probe.nftables import NETWORK_PURPOSES_LOST, Count, Flow, FlowsError
 from assay.probe.own_cost import content_of, memory_file
 from assay.probe.process_stat import OpenProcess

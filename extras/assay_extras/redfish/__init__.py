@@ -2,15 +2,16 @@
 
 from typing import TYPE_CHECKING
 
+from assay.model.probe import ProbeContext, ProbeKind
 from assay.model.registry import PROBES
 
 if TYPE_CHECKING:
-    from assay.model.instrument import Instrument, ProbeContext
+    from assay_extras.redfish.instrument import Redfish
 
 VARIABLE = "ASSAY_REDFISH"
 
 
-def _redfish(context: "ProbeContext") -> "Instrument | None":
+def _redfish(context: ProbeContext) -> "Redfish | None":
     if not context.environment.get(VARIABLE):
         return None
     from assay_extras.redfish.instrument import Redfish, read_controllers
@@ -18,4 +19,4 @@ def _redfish(context: "ProbeContext") -> "Instrument | None":
     return Redfish(lambda: read_controllers(context.environment))
 
 
-PROBES.add("redfish", _redfish)
+PROBES.add("redfish", ProbeKind(_redfish))

@@ -30,8 +30,7 @@ from pydantic_core import from_json
 from assay.host.files import UnreadableFileError, read_text
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Scene
-from assay.probe.sampler import CannotMeasureError, Moment, Quantity
+from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
 
 if TYPE_CHECKING:
     import httpx
@@ -315,7 +314,7 @@ class Redfish:
         self._stop = threading.Event()
         self._now_s = 0.0
 
-    def begin(self, scene: Scene) -> None:  # noqa: ARG002 - which nodes are metered, the controllers' file says
+    def attach(self, scene: Scene) -> None:  # noqa: ARG002 - which nodes are metered, the controllers' file says
         """Begin to ask. Raises CannotMeasureError when there is no controller or their file can't be used."""
         controllers = self._controllers()
         if not controllers:
@@ -333,7 +332,7 @@ class Redfish:
             self._threads.append(thread)
             thread.start()
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """Watts of each node that was read since the last tick."""
         self._now_s = now.clock_s
         fresh = {watch.node: watch.fresh() for watch in self._watches}
@@ -354,7 +353,7 @@ class Redfish:
         """Of each node."""
         return tuple(doubt for watch in self._watches for doubt in watch.doubts(self._now_s))
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Ask no more; a thread that waits for an answer is not waited for."""
         self._stop.set()
         for thread in self._threads:

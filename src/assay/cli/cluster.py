@@ -16,7 +16,7 @@ from assay.model.platform import ClusterSpec
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
 from assay.platform.held import Held
-from assay.probe.left_overs import remove_left_overs
+from assay.probe.sampler import remove_left_overs
 from assay.report.words import print_line
 from assay.run import interruptible
 

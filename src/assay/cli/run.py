@@ -26,7 +26,7 @@ from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
 from assay.plan.source import Source
-from assay.probe.left_overs import remove_left_overs
+from assay.probe.sampler import remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt

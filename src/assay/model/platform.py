@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from assay.model.installation import Holder, Installation
     from assay.model.medium import Medium
     from assay.model.node import Node
-    from assay.model.probe import Probe, Scene
+    from assay.model.probe import Probe, ProbeContext, Scene
     from assay.model.store import Placer, Store
-    from assay.model.trial import Landed, Trial
+    from assay.model.trial import Trial
     from assay.model.workload import Workload
 
 
@@ -247,5 +247,4 @@ class TrialSetup(NamedTuple):
 
     platform: Platform
     workload: "Callable[[], Workload]"
-    probes: "Sequence[Probe]" = ()
-    intermediates: "Callable[[Layout], AbstractContextManager[Callable[[], Landed]]] | None" = None
+    probes: "Callable[[ProbeContext], Sequence[Probe]]"

@@ -1,19 +1,24 @@
 """Probes: measuring instruments attached to a trial.
 
-A probe watches a Scene from before staging until after the result is collected. The trial is told in parts: `staging`,
+A probe watches a Scene from before staging until after the result is collected. The trial has parts: `staging`,
 `run`, `write out` (the kernel empties its caches) and `collect` (histories, verification); a probe's totals are kept
 apart for each.
+
+A probe is attached, then sampled (`Sampled`) or evaluated at the end (`Evaluated`) or both, then closed. Whatever it
+raises ends this probe and no other, and becomes its Doubt: a probe is a guest of the trial.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.platform import Layout
-from assay.model.record import Amount, Part, Sample
+from assay.model.record import Amount, Basis, Part, Sample
+from assay.model.signature import Counted, Requests
+from assay.model.trial import Landed
 
 
 class WatchedProcess(Frozen):
@@ -44,49 +49,94 @@ class WatchedDisk(Frozen):
 class Scene(Frozen):
     """What there is to be measured.
 
-    `node_manager` is the process whose descendants are the containers. `ports` are the daemons' listening ports by
-    purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`).
+    `node_managers` are the processes whose descendants are the containers, one on each node. `ports` are the daemons'
+    listening ports by purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`).
     """
 
     processes: tuple[WatchedProcess, ...] = ()
-    node_manager: int | None = None
+    node_managers: tuple[int, ...] = ()
     disks: tuple[WatchedDisk, ...] = ()
     layout: Layout
     ports: Mapping[str, tuple[int, ...]] = {}
     nodes: tuple[str, ...] = ()
 
 
-class Reading(Protocol):
-    """What an attached probe has seen so far."""
+class Moment(NamedTuple):
+    """A time: `time_ms` since the epoch for stamps, `clock_s` of the monotonic clock for intervals."""
 
-    def begin(self) -> None:
-        """Count anew from now: all probes are attached, the first part of the trial begins."""
-        ...
-
-    def mark(self, part: Part) -> None:
-        """All that was seen since the last mark, or `begin`, belongs to this part of the trial."""
-        ...
-
-    def samples(self) -> Sequence[Sample]:
-        """All samples; each series' oldest first."""
-        ...
-
-    def amounts(self) -> tuple[Amount, ...]:
-        """Totals of each part that was marked."""
-        ...
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """What makes these figures doubtful; a probe that can't work stores nothing and says why here."""
-        ...
+    time_ms: int
+    clock_s: float
 
 
-@runtime_checkable
-class Closing(Protocol):
-    """A reading that holds more than memory (an open log, a spool, columns of requests) until it is no more needed."""
+def now() -> Moment:
+    """This moment."""
+    return Moment(time_ms=int(time.time() * 1000), clock_s=time.monotonic())
 
-    def close(self) -> None:
-        """Free it all. Called once the reading's scope has ended and everything was asked of it; again does nothing."""
-        ...
+
+SHORTEST_S = 0.1
+"""A shorter interval (before a mark) says little: its figures are added to the next sample's."""
+
+
+class Interval:
+    """The time that an instrument's next samples are of."""
+
+    def __init__(self, since: Moment | None = None) -> None:
+        self._since_s = since and since.clock_s
+
+    def ended(self, now: Moment) -> float | None:
+        """Its seconds, and the next one begins; 0 at the first time, None while it is too short."""
+        seconds = 0.0 if self._since_s is None else now.clock_s - self._since_s
+        if self._since_s is not None and seconds < SHORTEST_S:
+            return None
+        self._since_s = now.clock_s
+        return seconds
+
+
+class Quantity(NamedTuple):
+    """What a total is of: a subject (a medium, a group of processes, ...) and a series whose name ends in its unit.
+
+    A counter's amount for a part of the trial is its difference between the part's ends. A level (`level=True`) is
+    taken as it is when the part ends: a peak that the instrument begins anew with each part, a size.
+    """
+
+    subject: str
+    series: str
+    basis: Basis = "measured"
+    level: bool = False
+
+
+class CannotMeasureError(Exception):
+    """Raised by a probe that can't work here: what is missing, why that matters, and what the user can do."""
+
+    def __init__(self, what: str, why: str, cure: str) -> None:
+        super().__init__(what)
+        self.what, self.why, self.cure = what, why, cure
+
+
+class ChildResult(NamedTuple):
+    """What a child process printed, and how it ended."""
+
+    code: int
+    printed: str
+    complained: str
+
+
+RunChild = Callable[[Sequence[str], str, float], ChildResult]
+"""Runs a command with a text on its input for some seconds at most. Raises OSError, of which TimeoutError is one."""
+
+
+class ProbeContext(NamedTuple):
+    """What a probe is made with: the trial's environment variables, and how what the probes themselves take is counted.
+
+    `watch_child` is given what tells the processor seconds that a child not run by `run_child` has taken so far.
+    `children_s` tells the seconds of all children, `samples_bytes` the memory that all samples take.
+    """
+
+    environment: Mapping[str, str]
+    run_child: RunChild
+    watch_child: Callable[[Callable[[], float]], None]
+    children_s: Callable[[], float]
+    samples_bytes: Callable[[], int]
 
 
 class Probe(Protocol):
@@ -94,6 +144,74 @@ class Probe(Protocol):
 
     name: str
 
-    def attached(self, scene: Scene) -> AbstractContextManager[Reading]:
-        """Measure for the time of a scope. Never raises for want of a counter: that is a Doubt."""
+    def attach(self, scene: Scene) -> None:
+        """Open what is to be read, and read it once. Raises CannotMeasureError, OSError or ValueError if it can't."""
         ...
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What makes the figures doubtful; asked before `close`, also after a failure.
+
+        What touches only some subjects (a device that vanished, a counter that was reset) belongs here.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free all that it holds; also after a failure."""
+        ...
+
+
+@runtime_checkable
+class Sampled(Probe, Protocol):
+    """A probe that is read about twice a second. One thread attaches and reads all of these: they need no locks."""
+
+    def sample(self, now: Moment) -> Mapping[str, float]:
+        """Values by series for the time since the last sample (`subject/series_unit`, or `series_unit` of the machine).
+
+        The interval is not always the same: about 0.5 s, less before a mark, more when the machine is busy. What stood
+        still or can't be known (no interval, a counter that went back) is left out.
+        """
+        ...
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """All quantities as they are after the last sample; asked after `attach` and at each part's end.
+
+        Counters may begin anywhere, but never go back. One that appears later counts from 0.
+        """
+        ...
+
+
+class Evaluation(NamedTuple):
+    """What a probe makes of a whole trial; `requests` is None where it does not see any."""
+
+    samples: Sequence[Sample] = ()
+    amounts: Sequence[Amount] = ()
+    requests: Sequence[Requests] | None = None
+    counted: Sequence[Counted] = ()
+
+
+@runtime_checkable
+class Evaluated(Probe, Protocol):
+    """A probe whose figures are known at the end only. The trial's own thread calls these methods."""
+
+    def mark(self, part: Part | None) -> Sequence[Landed]:
+        """A part of the trial ends now; None: all probes are attached, the first part begins.
+
+        Gives where bytes of some role were written in that part, if it sees that.
+        """
+        ...
+
+    def evaluate(self) -> Evaluation:
+        """All that was seen; asked once, after the last part and before `doubts`."""
+        ...
+
+
+class ProbeKind(NamedTuple):
+    """A kind of probe: `make` gives None where there is nothing to read on this machine.
+
+    One that is `needed` is attached also where an experiment turns probes off. `left_overs` takes away what such probes
+    of a killed run left in the kernel, and names it; it may raise OSError.
+    """
+
+    make: Callable[[ProbeContext], Probe | None]
+    needed: bool = False
+    left_overs: Callable[[], Sequence[str]] = lambda: ()

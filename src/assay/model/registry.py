@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from assay.model.engine import EngineKind
     from assay.model.installation import Finding, Installation
-    from assay.model.instrument import Instrument, ProbeContext
     from assay.model.medium import MediumKind
     from assay.model.platform import PlatformKind
+    from assay.model.probe import Probe, ProbeContext, ProbeKind
     from assay.model.record import Record
     from assay.model.section import SectionView
     from assay.model.store import StoreKind
@@ -88,10 +88,9 @@ ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine")
 COMMANDS: Registry[Command] = Registry("command")
 SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section")
 """Each gives its section of a run's report, None where it has nothing to say of that run."""
-PROBES: "Registry[Callable[[ProbeContext], Instrument | None]]" = Registry("probe")
-"""Instruments beside the core's own; None where there is nothing for them to read on this machine."""
-PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Instrument]]]" = Registry("set of probes")
-"""Levels of an experiment's `probes`: instruments that replace the default ones of the same name, or come on top."""
+PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe")
+PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Probe]]]" = Registry("set of probes")
+"""Levels of an experiment's `probes`: probes that replace the default ones of the same name, or come on top."""
 FACTS: "Registry[Callable[[Installation], Mapping[str, str]]]" = Registry("source of facts")
 """Facts of this machine, for the records of trials on it."""
 FINDINGS: "Registry[Callable[[Installation], Finding]]" = Registry("finding")

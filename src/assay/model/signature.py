@@ -3,9 +3,8 @@
 `Requests` and `Counted` are what a probe saw; the record keeps only what `assay.stats.signature` makes of them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay.model.base import Frozen
 from assay.model.record import Basis
@@ -63,19 +62,6 @@ class Counted:
     bytes: dict[Direction, Array]
     latency_s: dict[Direction, Array]
     role: AccessRole = "other"
-
-
-@runtime_checkable
-class Traced(Protocol):
-    """The extra ability of a reading that saw requests."""
-
-    def requests(self) -> Sequence[Requests]:
-        """Of each medium whose requests were seen one by one; after the scope's end."""
-        ...
-
-    def counted(self) -> Sequence[Counted]:
-        """Of each medium of which only counters could be had; after the scope's end."""
-        ...
 
 
 class Access(Frozen):

@@ -79,7 +79,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
         ports = dict(listening_ports(running))
     return Scene(
         processes=(*daemons, *below, WatchedProcess(group="assay", pid=os.getpid())),
-        node_manager=next((one.pid for one in daemons if one.group == "nodemanager"), None),
+        node_managers=tuple(one.pid for one in daemons if one.group == "nodemanager"),
         disks=disks,
         layout=layout,
         ports=ports,

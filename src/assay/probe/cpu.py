@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.model.doubt import Doubt
-from assay.model.probe import Scene
-from assay.probe.sampler import CannotMeasureError, Interval, Moment, Quantity
+from assay.model.probe import CannotMeasureError, Interval, Moment, ProbeKind, Quantity, Scene
+from assay.model.registry import PROBES
 
 # The order of the fields of /proc/stat's first line; guest times are contained in user and nice.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -52,12 +52,12 @@ class CpuProbe:
         self._untold = dict.fromkeys(FIELDS, 0)
         self._sums = dict.fromkeys(FIELDS, 0)
 
-    def begin(self, _scene: Scene) -> None:
-        """See `ticking.Instrument.begin`."""
+    def attach(self, _scene: Scene) -> None:
+        """See `Probe.attach`."""
         self._source = MachineTicks(self._stat)
         self._before = self._source.read()
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """Shares of the interval in percent of all cores; none where the counters stood still."""
         assert self._source is not None  # noqa: S101 - for the type checker: begun before it is ticked
         ticks = self._source.read()
@@ -82,8 +82,8 @@ class CpuProbe:
         """None: a source that fails ends the probe."""
         return ()
 
-    def end(self) -> None:
-        """See `ticking.Instrument.end`."""
+    def close(self) -> None:
+        """See `Probe.close`."""
         if self._source is not None:
             self._source.close()
 
@@ -139,8 +139,8 @@ class PressureProbe:
         self._interval = Interval()
         self._told_us: dict[str, int] = {}
 
-    def begin(self, _scene: Scene) -> None:
-        """See `ticking.Instrument.begin`."""
+    def attach(self, _scene: Scene) -> None:
+        """See `Probe.attach`."""
         try:
             for kind in _KINDS:
                 self._files[kind] = os.open(self._place / kind, os.O_RDONLY | os.O_CLOEXEC)
@@ -152,7 +152,7 @@ class PressureProbe:
                 "boot with psi=1, or a kernel with CONFIG_PSI",
             ) from None
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """Percent of the interval."""
         self._stalls_us = stalls = self._read()
         interval_s = self._interval.ended(now)
@@ -175,8 +175,8 @@ class PressureProbe:
         """None: a source that fails ends the probe."""
         return ()
 
-    def end(self) -> None:
-        """See `ticking.Instrument.end`."""
+    def close(self) -> None:
+        """See `Probe.close`."""
         for descriptor in self._files.values():
             os.close(descriptor)
 
@@ -192,3 +192,7 @@ def stalls_us(text: str) -> dict[str, int]:
     """`some avg10=0.00 avg60=0.00 avg300=0.00 total=123`: the totals by the line's first word."""
     lines = (line.split() for line in text.splitlines())
     return {words[0]: int(words[-1].removeprefix("total=")) for words in lines if words}
+
+
+PROBES.add("cpu", ProbeKind(lambda _: CpuProbe()), place=2)
+PROBES.add("pressure", ProbeKind(lambda _: PressureProbe()), place=5)

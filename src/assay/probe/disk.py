@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.instrument import Interval, Moment, Quantity
-from assay.model.probe import Scene, WatchedDisk
+from assay.model.probe import Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
+from assay.model.registry import PROBES
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512
@@ -140,7 +140,7 @@ class DiskInstrument:
         self._devices: list[_Device] = []
         self._doubts: list[Doubt] = []
 
-    def begin(self, scene: Scene) -> None:
+    def attach(self, scene: Scene) -> None:
         """Open the counters of each medium that has a block device; memory has none, and needs no word about it."""
         first: dict[Path, str] = {}
         for disk in scene.disks:
@@ -158,7 +158,7 @@ class DiskInstrument:
             except OSError as error:
                 self._doubts.append(_uncounted(disk.medium, str(error)))
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """`MEDIUM/read_mb_s` and so on."""
         values: dict[str, float] = {}
         for device in self._devices:
@@ -180,7 +180,7 @@ class DiskInstrument:
         vanished = [_vanished(device) for device in self._devices if device.gone is not None]
         return (*self._doubts, *vanished, *(_reset(device) for device in self._devices if device.resets))
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the counters."""
         for device in self._devices:
             device.close()
@@ -276,3 +276,6 @@ def _reset(device: _Device) -> Doubt:
     return DISK_COUNTERS_RESET.doubt(
         f"the counters of {device.name} (medium {device.medium!r}) began anew {device.resets} times", device.medium
     )
+
+
+PROBES.add("disk", ProbeKind(lambda _: DiskInstrument()), place=6)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.instrument import CannotMeasureError, Moment, Quantity, now
-from assay.model.probe import Scene
+from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene, now
+from assay.model.registry import PROBES
 
 PROC = Path("/proc")
 MOST_BYTES = 1024
@@ -76,16 +76,16 @@ class DiskProcessesInstrument:
         self._proc = proc
         self._pause = pause
         self._processes: list[_Process] = []
-        self._node_manager: int | None = None
+        self._node_managers: tuple[int, ...] = ()
         self._highest: dict[str, ProcessBytes] = {}
         self._orphaned: dict[str, ProcessBytes] = {}
         self._refused: dict[str, str] = {}
 
-    def begin(self, scene: Scene) -> None:
+    def attach(self, scene: Scene) -> None:
         """Raises CannotMeasureError where no process' counts can be read."""
-        self._node_manager = scene.node_manager
+        self._node_managers = scene.node_managers
         for watched in scene.processes:
-            group = CONTAINERS if watched.pid == scene.node_manager else watched.group
+            group = CONTAINERS if watched.pid in scene.node_managers else watched.group
             try:
                 process = _Process(group, watched.pid, self._proc)
                 process.read()
@@ -99,7 +99,7 @@ class DiskProcessesInstrument:
                 "run as root, on a kernel with CONFIG_TASK_IO_ACCOUNTING",
             )
 
-    def tick(self, _now: Moment) -> Mapping[str, float]:
+    def sample(self, _now: Moment) -> Mapping[str, float]:
         """No samples; processes that end later are remembered as they were."""
         for process in self._processes:
             process.read()
@@ -113,7 +113,7 @@ class DiskProcessesInstrument:
         for look in range(LOOKS):
             if look:
                 self._pause(PAUSE_S)
-                self.tick(now())
+                self.sample(now())
             sums = self._sums()
             if not any(any(self._short(group, told)) for group, told in sums.items()):
                 break
@@ -133,7 +133,7 @@ class DiskProcessesInstrument:
         unread = [_unread(self._refused)] if self._refused and self._processes else []
         return (*unread, *(_lost(group, bytes_) for group, bytes_ in self._orphaned.items()))
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close what was opened."""
         for process in self._processes:
             process.close()
@@ -142,8 +142,8 @@ class DiskProcessesInstrument:
         sums = dict(self._orphaned)
         for process in self._processes:
             sums[process.group] = _added(sums.get(process.group, ProcessBytes()), process.last)
-        if CONTAINERS in sums and self._node_manager is not None:
-            for pid in descendants(self._node_manager, self._proc):
+        if CONTAINERS in sums:
+            for pid in descendants(self._node_managers, self._proc):
                 sums[CONTAINERS] = _added(sums[CONTAINERS], self._now(pid))
         return sums
 
@@ -158,15 +158,15 @@ class DiskProcessesInstrument:
         return ProcessBytes()
 
 
-def descendants(pid: int, proc: Path = PROC) -> Iterable[int]:
-    """All processes below one, by the parents that /proc/PID/stat names."""
+def descendants(pids: Iterable[int], proc: Path = PROC) -> Iterable[int]:
+    """All processes below some, by the parents that /proc/PID/stat names."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir(proc):
         if entry.isdigit():
             with suppress(OSError, ValueError, IndexError):
                 stat = (proc / entry / "stat").read_bytes()
                 children.setdefault(int(stat[stat.rindex(b")") + 2 :].split()[1]), []).append(int(entry))
-    found, left = [], [pid]
+    found, left = [], [*pids]
     while left:
         below = children.get(left.pop(), [])
         found += below
@@ -206,3 +206,6 @@ def _lost(group: str, orphaned: ProcessBytes) -> Doubt:
 
 def _added(one: ProcessBytes, other: ProcessBytes) -> ProcessBytes:
     return ProcessBytes(*map(sum, zip(one, other, strict=True)))
+
+
+PROBES.add("disk-processes", ProbeKind(lambda _: DiskProcessesInstrument()), place=7)

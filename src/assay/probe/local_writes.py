@@ -1,4 +1,4 @@
-"""What tasks wrote into the NodeManager's local directories: intermediates, by medium, counted as files are closed.
+"""What tasks wrote into the NodeManagers' local directories: intermediates, by medium, counted as files are closed.
 
 Tasks remove their spills themselves and the NodeManager the rest, so nothing is left to look at afterwards. The
 kernel tells of each file closed after writing (inotify(7)); its size is read then. A task renames its only spill at
@@ -8,26 +8,38 @@ intermediates.
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from inotify_simple import INotify, flags
-
-from assay.model.platform import LocalDirectory
+from assay.model.doubt import Doubt
+from assay.model.probe import Evaluation, ProbeKind, Scene
+from assay.model.record import Part
+from assay.model.registry import PROBES
 from assay.model.trial import Landed
 
+if TYPE_CHECKING:
+    from inotify_simple import INotify
+
 _INTERMEDIATE = re.compile(r"/appcache/application_[0-9_]+/(output/|attempt_[^/]+_spill_[0-9]+\.out)")
-_EVENTS = flags.CREATE | flags.CLOSE_WRITE | flags.MOVED_TO | flags.ONLYDIR
 _PATIENCE_MS = 100
+_PATIENCE_S = 10.0
 
 
 class LocalWrites:
-    """Bytes written so far, by medium."""
+    """Where the bytes of intermediates were written while the jobs ran."""
 
-    def __init__(self, directories: Sequence[LocalDirectory]) -> None:
-        self._roots = {one.path: one.medium for one in directories}
-        self._bytes: dict[str, int] = {}
+    name = "local-writes"
+
+    def __init__(self) -> None:
+        self._kernel: INotify | None = None
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._wanted, self._caught_up = threading.Event(), threading.Event()
+        self._bytes: Counter[str] = Counter()
+        self._before: Counter[str] = Counter()
         self._watched: dict[int, tuple[Path, str]] = {}
         # Files that have been counted, whatever their names are now: device, inode and time of the last write.
         self._counted: set[tuple[int, int, int]] = set()
@@ -35,47 +47,78 @@ class LocalWrites:
         self._found: dict[tuple[int, int], tuple[str, int]] = {}
         self._trouble: str | None = None
 
-    @contextmanager
-    def watching(self) -> Iterator["LocalWrites"]:
-        """Count while the scope is open; the directories must be there."""
-        done = threading.Event()
-        with INotify() as kernel:
-            for directory, medium in self._roots.items():
-                self._watch(kernel, directory, medium)
-            thread = threading.Thread(target=self._follow, args=(kernel, done), name="probe-local-writes", daemon=True)
-            thread.start()
-            try:
-                yield self
-            finally:
-                done.set()
-                thread.join()
+    def attach(self, scene: Scene) -> None:
+        """Watch the local directories, which must be there. Raises OSError when the kernel has no watches left."""
+        if not scene.layout.local:
+            return
+        from inotify_simple import INotify
 
-    def landed(self) -> Landed:
-        """Where intermediates were written."""
-        written = dict(self._bytes)
+        self._kernel = INotify()
+        for directory in scene.layout.local:
+            self._watch(self._kernel, directory.path, directory.medium)
+        self._thread = threading.Thread(
+            target=self._follow, args=(self._kernel,), name="probe-local-writes", daemon=True
+        )
+        self._thread.start()
+
+    def mark(self, part: Part | None) -> Sequence[Landed]:
+        """Where intermediates were written while the jobs ran; what other parts wrote is of no interest."""
+        if self._thread is None or part not in ("staging", "run"):
+            return ()
+        self._caught_up.clear()
+        self._wanted.set()
+        if self._thread.is_alive() and not self._caught_up.wait(_PATIENCE_S):
+            self._trouble = "the kernel's notices could not be read in time"
+        written = Counter(self._bytes)
         for medium, size in dict(self._found).values():
-            written[medium] = written.get(medium, 0) + size
-        total = sum(written.values())
-        shares = {medium: size / total for medium, size in written.items() if total}
-        return Landed(role="intermediate", when="run", bytes=total, shares=shares, trouble=self._trouble)
+            written[medium] += size
+        before, self._before = self._before, written
+        own = written - before
+        if part == "staging":
+            return ()
+        total = own.total()
+        shares = {medium: size / total for medium, size in own.items()}
+        return (Landed(role="intermediate", when="run", bytes=total, shares=shares, trouble=self._trouble),)
 
-    def _follow(self, kernel: INotify, done: threading.Event) -> None:
-        """Until done, and then what is still in the queue."""
+    def evaluate(self) -> Evaluation:
+        """Nothing more."""
+        return Evaluation()
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """None: what was not seen is told with what was."""
+        return ()
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_PATIENCE_S)
+        if self._kernel is not None:
+            self._kernel.close()
+
+    def _follow(self, kernel: "INotify") -> None:
+        """Until stopped. When it is wanted, all that was in the queue by then is read."""
+        from inotify_simple import flags
+
         try:
-            while True:
-                last = done.is_set()
-                for event in kernel.read(timeout=0 if last else _PATIENCE_MS):
+            while not self._stop.is_set():
+                wanted = self._wanted.is_set()
+                for event in kernel.read(timeout=0 if wanted else _PATIENCE_MS):
                     if event.mask & flags.Q_OVERFLOW:
                         self._trouble = "the kernel's queue of notices ran over"
                     if event.wd in self._watched:
                         directory, medium = self._watched[event.wd]
                         self._take(kernel, event.mask, directory / event.name, medium)
-                if last:
-                    return
+                if wanted:
+                    self._wanted.clear()
+                    self._caught_up.set()
         except OSError as error:  # most likely fs.inotify.max_user_watches
             self._trouble = f"the local directories could no longer be watched: {error}"
+            self._caught_up.set()
 
-    def _take(self, kernel: INotify, mask: int, path: Path, medium: str) -> None:
+    def _take(self, kernel: "INotify", mask: int, path: Path, medium: str) -> None:
+        from inotify_simple import flags
+
         if mask & flags.ISDIR:
             if mask & flags.CREATE:
                 self._watch(kernel, path, medium)
@@ -90,12 +133,15 @@ class LocalWrites:
             self._found.pop(identity[:2], None)
             if identity not in self._counted:
                 self._counted.add(identity)
-                self._bytes[medium] = self._bytes.get(medium, 0) + status.st_size
+                self._bytes[medium] += status.st_size
 
-    def _watch(self, kernel: INotify, directory: Path, medium: str) -> None:
+    def _watch(self, kernel: "INotify", directory: Path, medium: str) -> None:
         """Watch a directory and what is in it already; one that is gone again is of no interest."""
+        from inotify_simple import flags
+
         with suppress(FileNotFoundError, NotADirectoryError):
-            self._watched[kernel.add_watch(directory, _EVENTS)] = (directory, medium)
+            events = flags.CREATE | flags.CLOSE_WRITE | flags.MOVED_TO | flags.ONLYDIR
+            self._watched[kernel.add_watch(directory, events)] = (directory, medium)
             for entry in directory.iterdir():
                 if entry.is_dir():
                     self._watch(kernel, entry, medium)
@@ -108,3 +154,6 @@ class LocalWrites:
             status = path.stat()
             if (status.st_dev, status.st_ino, status.st_mtime_ns) not in self._counted:
                 self._found[status.st_dev, status.st_ino] = (medium, status.st_size)
+
+
+PROBES.add(LocalWrites.name, ProbeKind(lambda _: LocalWrites(), needed=True), place=21)

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Scene
+from assay.model.probe import Moment, ProbeKind, Quantity, Scene
+from assay.model.registry import PROBES
 from assay.probe.process_stat import PROC, ControlGroup, flat, group_of
-from assay.probe.sampler import Moment, Quantity
 
 MIB = 1 << 20
 _ENOUGH_BYTES = 8192
@@ -41,15 +41,16 @@ class MemoryProbe:
         self._least_available = float("inf")
         self._doubts: list[Doubt] = []
 
-    def begin(self, scene: Scene) -> None:
-        """See `ticking.Instrument.begin`."""
+    def attach(self, scene: Scene) -> None:
+        """See `Probe.attach`."""
         self._meminfo = os.open(self._proc / "meminfo", os.O_RDONLY | os.O_CLOEXEC)
         machine_bytes(os.pread(self._meminfo, _ENOUGH_BYTES, 0).decode())
-        group = None if scene.node_manager is None else group_of(scene.node_manager, "memory", self._proc)
+        groups = (group_of(manager, "memory", self._proc) for manager in scene.node_managers)
+        group = next(filter(None, groups), None)
         if group is not None:
             self._open(group)
 
-    def tick(self, _now: Moment) -> Mapping[str, float]:
+    def sample(self, _now: Moment) -> Mapping[str, float]:
         """MiB as they are now."""
         assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
         machine = machine_bytes(os.pread(self._meminfo, _ENOUGH_BYTES, 0).decode())
@@ -79,8 +80,8 @@ class MemoryProbe:
         """That the cluster's own memory could not be seen, or not to the end."""
         return tuple(self._doubts)
 
-    def end(self) -> None:
-        """See `ticking.Instrument.end`."""
+    def close(self) -> None:
+        """See `Probe.close`."""
         for descriptor in (self._meminfo, self._group_stat):
             if descriptor is not None:
                 os.close(descriptor)
@@ -164,3 +165,6 @@ CLUSTER_MEMORY_LOST = doubt_kind(
 
 def _group_gone(error: Exception) -> Doubt:
     return CLUSTER_MEMORY_LOST.doubt(f"the cluster's control group no longer tells its memory: {error}")
+
+
+PROBES.add("memory", ProbeKind(lambda _: MemoryProbe()), place=4)

@@ -17,15 +17,16 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
-from assay.model.probe import Scene, WatchedProcess
+from assay.model.probe import Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
 from assay.model.record import Basis
-from assay.probe.nftables import Count, CountingTable, Flow, FlowCounter, FlowsError
-from assay.probe.sampler import Interval, Moment, Quantity
+from assay.model.registry import PROBES
+from assay.probe.nftables import Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
 
 _TOLD = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
 """Interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry the same once more."""
@@ -174,7 +175,7 @@ class Network:
         self._flows_at_s = 0.0
         self._doubts: list[Doubt] = []
 
-    def begin(self, scene: Scene) -> None:
+    def attach(self, scene: Scene) -> None:
         """Open the interfaces' counters and begin to count flows. Raises OSError when there is no /proc/net/dev."""
         self._file = os.open(self._proc / "net" / "dev", os.O_RDONLY)
         self._interfaces = interfaces(read_whole(self._file))
@@ -191,7 +192,7 @@ class Network:
             self._stand_in = counter.has_stand_in
             self._doubts.append(counter.not_counted(str(error)))
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """Rates of the interfaces; every few seconds those of each purpose too."""
         self._interfaces = interfaces(read_whole(self._file))
         interval_s = self._interval.ended(now)
@@ -227,7 +228,7 @@ class Network:
         unread = (self._counter.not_read(self._unread),) if self._unread else ()
         return (*self._doubts, *unread, *self._counter.doubts())
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Stop counting and close the file."""
         if self._counter is not None:
             self._counter.remove()
@@ -326,3 +327,10 @@ class Names(NamedTuple):
 
 def _direction(*, to_server: bool) -> str:
     return "to_server" if to_server else "from_server"
+
+
+def _network(context: ProbeContext) -> Network:
+    return Network(partial(CountingTable, run=partial(run_nft, run_child=context.run_child)))
+
+
+PROBES.add(Network.name, ProbeKind(_network, left_overs=remove_left_overs), place=8)

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.probe import RunChild
 from assay.probe.own_cost import Children
 from assay.probe.ownership import is_left_over, own_name
 
 
-class FlowsError(Exception):
+class FlowsError(OSError):
     """Flows can't be counted, or what was counted can't be read: the reason."""
 
 
@@ -199,8 +200,9 @@ def _flow(set_name: str, element: dict[str, Any]) -> tuple[Flow, Count]:
     return flow, Count(bytes=int(counter["bytes"]), packets=int(counter["packets"]))
 
 
-def remove_left_overs(run: Run) -> list[str]:
-    """Remove the tables of processes that are gone; their names. Raises NftError."""
+def remove_left_overs(run: "Run | None" = None) -> list[str]:
+    """Remove the tables of processes that are gone, which it names. Raises NftError."""
+    run = run or run_nft
     try:
         names = [
             entry.get("table", {}).get("name", "")
@@ -211,16 +213,16 @@ def remove_left_overs(run: Run) -> list[str]:
     left = [name for name in names if is_left_over(name)]
     for name in left:
         run("", ("delete", "table", "inet", name))
-    return left
+    return [f"packet counters {name}" for name in left]
 
 
-def run_nft(script: str, arguments: tuple[str, ...], children: Children | None = None) -> str:
-    """This machine's nft; `children` counts what it takes."""
+def run_nft(script: str, arguments: tuple[str, ...], run_child: RunChild | None = None) -> str:
+    """This machine's nft; `run_child` counts what it takes."""
     command = shutil.which("nft") or shutil.which("nft", path=NFT_PLACES)
     if command is None:
         raise NftError("there is no nft on this machine (package nftables)")
     try:
-        done = (children or Children()).run([command, *arguments], script, PATIENCE_S)
+        done = (run_child or Children().run)([command, *arguments], script, PATIENCE_S)
     except OSError as error:  # a TimeoutError is one
         raise NftError(f"nft could not be run: {error}") from None
     if done.code:

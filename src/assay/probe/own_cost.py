@@ -11,22 +11,16 @@ import select
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
-from typing import IO, NamedTuple
+from typing import IO
 
+from assay.host.self_cost import Weight
 from assay.model.doubt import Doubt
-from assay.model.probe import Scene
+from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Scene
+from assay.model.record import Amount, Basis
+from assay.model.registry import PROBES
 from assay.probe.process_stat import OpenProcess
-from assay.probe.sampler import Moment, Quantity
-
-
-class Ended(NamedTuple):
-    """What a child printed, and how it ended."""
-
-    code: int
-    printed: str
-    complained: str
 
 
 class Children:
@@ -49,7 +43,7 @@ class Children:
         """Count others too, by what tells their seconds so far and never less than before."""
         self._watched.append(busy_s)
 
-    def run(self, command: Sequence[str], script: str, patience_s: float) -> Ended:
+    def run(self, command: Sequence[str], script: str, patience_s: float) -> ChildResult:
         """Run one with a text on its input. Raises OSError, or TimeoutError after having ended it."""
         with memory_file("script") as given, memory_file("printed") as printed, memory_file("complained") as complained:
             given.write(script.encode())
@@ -64,7 +58,7 @@ class Children:
                 self._wait(process)
             if not in_time:
                 raise TimeoutError(f"{command[0]} did not end within {patience_s:.0f} s")
-            return Ended(process.returncode, content_of(printed), content_of(complained))
+            return ChildResult(process.returncode, content_of(printed), content_of(complained))
 
     def _wait(self, process: "subprocess.Popen[bytes]") -> None:
         """Python's own waiting does not tell what this child took; RUSAGE_CHILDREN would count other threads' too."""
@@ -122,35 +116,37 @@ def _clock_of(thread: int) -> int:
     return (~thread << 3) | 0b110
 
 
+NAME = "own-cost"
+
+
 class OwnCost:
     """Goes first among the instruments, so that the memory before them is known.
 
-    `samples_bytes` tells what the samples take; `process` is this process; `children_s` tells the processor time of
-    the probes' child processes.
+    The memory of the samples and the time of child processes are the context's to tell.
     """
 
-    name = "own-cost"
+    name = NAME
 
     def __init__(
-        self, samples_bytes: Callable[[], int], process: OpenProcess,
+        self,
+        context: ProbeContext,
+        process: OpenProcess | None = None,
         clocks_s: Callable[[], Mapping[int, float]] = thread_clocks_s,
-        children_s: Callable[[], float] = lambda: 0.0,
-    ) -> None:  # fmt: skip
-        self._samples_bytes = samples_bytes
-        self._process = process
+    ) -> None:
+        self._context = context
+        self._process = process or OpenProcess(os.getpid())
         self._clocks_s = clocks_s
-        self._children_s = children_s
         self._threads_s: dict[int, float] = {}
         self._first_bytes = self._peak_bytes = 0
         self._clock_s = 0.0
 
-    def begin(self, _scene: Scene) -> None:
-        """See `ticking.Instrument.begin`."""
+    def attach(self, _scene: Scene) -> None:
+        """See `Probe.attach`."""
         self._first_bytes = self._peak_bytes = self._resident_bytes()
         self._threads_s |= self._clocks_s()
         self._clock_s = time.monotonic()
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """Kept for the totals: the cost has no samples, which would only add to it."""
         self._clock_s = now.clock_s
         self._threads_s |= self._clocks_s()
@@ -163,8 +159,8 @@ class OwnCost:
         self._peak_bytes = self._resident_bytes()
         return {
             Quantity("trial", "elapsed_s"): self._clock_s,
-            Quantity("probes", "busy_s"): sum(self._threads_s.values()) + self._children_s(),
-            Quantity("probes", "samples_bytes", level=True): float(self._samples_bytes()),
+            Quantity("probes", "busy_s"): sum(self._threads_s.values()) + self._context.children_s(),
+            Quantity("probes", "samples_bytes", level=True): float(self._context.samples_bytes()),
             Quantity("probes", "resident_growth_bytes", basis="estimated", level=True): float(growth),
         }
 
@@ -172,10 +168,26 @@ class OwnCost:
         """None."""
         return ()
 
-    def end(self) -> None:
-        """See `ticking.Instrument.end`."""
+    def close(self) -> None:
+        """See `Probe.close`."""
         self._process.close()
 
     def _resident_bytes(self) -> int:
         stat = self._process.read()
         return 0 if stat is None else stat.resident_bytes
+
+
+def evaluation_cost(weight: Weight) -> Iterator[Amount]:
+    """What it took to evaluate the probes, in the trial's last part."""
+    found: tuple[tuple[str, float | None, Basis], ...] = (
+        ("busy_s", weight.busy_s, "measured"),
+        ("resident_growth_bytes", weight.growth_bytes, "estimated"),
+    )
+    for series, value, basis in found:
+        if value is not None:
+            yield Amount(
+                probe=NAME, subject="evaluation", series=series, part="collect", value=float(value), basis=basis
+            )
+
+
+PROBES.add(NAME, ProbeKind(OwnCost), place=1)

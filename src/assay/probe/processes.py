@@ -12,6 +12,7 @@ both, and at marks by the clocks of the processes themselves. Resident memory co
 at marks `proportional_bytes` divides it among them.
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Scene
+from assay.model.probe import Interval, Moment, ProbeKind, Quantity, Scene
+from assay.model.registry import PROBES
 from assay.probe.cpu import STAT, TICKS_PER_S, MachineTicks, busy_ticks, differences
 from assay.probe.process_stat import (
     PROC,
@@ -33,7 +35,6 @@ from assay.probe.process_stat import (
     parse_stat,
     survey,
 )
-from assay.probe.sampler import Interval, Moment, Quantity
 
 CONTAINERS, CLIENTS, ASSAY = "containers", "clients", "assay"
 NOTHING = Ticks()
@@ -97,7 +98,7 @@ class Families:
         self._proc = proc
         self._reaped_group = {one.pid: one.group for one in scene.processes}
         self._reaped_group |= {one.pid: CLIENTS for one in scene.processes if one.group == ASSAY}
-        self._reaped_group |= {} if scene.node_manager is None else {scene.node_manager: CONTAINERS}
+        self._reaped_group |= dict.fromkeys(scene.node_managers, CONTAINERS)
         self.members: dict[int, Member] = {}
         self.gone: list[str] = []
         self._watched: set[int] = set()
@@ -261,8 +262,8 @@ class Cluster:
     """The cluster's control group, where it has one that counts time: all that daemons and containers ever took."""
 
     def __init__(self, scene: Scene, proc: Path) -> None:
-        manager = scene.node_manager
-        self._group: ControlGroup | None = None if manager is None else group_of(manager, "cpuacct", proc)
+        groups = (group_of(manager, "cpuacct", proc) for manager in scene.node_managers)
+        self._group: ControlGroup | None = next(filter(None, groups), None)
         self._inside = {CONTAINERS}
         if self._group is not None:
             self._inside |= {
@@ -335,14 +336,14 @@ class ProcessProbe:
         self._cluster: Cluster | None = None
         self._doubts: list[Doubt] = []
 
-    def begin(self, scene: Scene) -> None:
-        """See `ticking.Instrument.begin`."""
+    def attach(self, scene: Scene) -> None:
+        """See `Probe.attach`."""
         self._families = Families(scene, self._proc)
         self._cluster = Cluster(scene, self._proc)
         groups, _ = self._look(self._families)
         self._balance = Balance(self._stat, self._proc, _sum(groups), self._families.members)
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """Time in percent of all cores, and resident MiB, by group and by container."""
         assert self._families is not None and self._balance is not None  # noqa: S101, PT018 - for the type checker
         groups, containers = self._look(self._families)
@@ -374,8 +375,8 @@ class ProcessProbe:
         gone = () if self._families is None else dict.fromkeys(self._families.gone)
         return (*self._doubts, *(_ended(group) for group in gone))
 
-    def end(self) -> None:
-        """See `ticking.Instrument.end`."""
+    def close(self) -> None:
+        """See `Probe.close`."""
         if self._families is not None:
             self._families.close()
         if self._balance is not None:
@@ -470,3 +471,6 @@ def _ended(group: str) -> Doubt:
     return WATCHED_PROCESS_ENDED.doubt(
         f"a process of {group} was gone before the trial's end, or at its beginning", group
     )
+
+
+PROBES.add("processes", ProbeKind(lambda _: ProcessProbe(os.cpu_count() or 1)), place=3)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Scene
-from assay.probe.sampler import CannotMeasureError, Moment, Quantity
+from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene
+from assay.model.registry import PROBES
 
 POWERCAP = Path("/sys/class/powercap")
 
@@ -61,7 +61,7 @@ class Rapl:
         self._clock_s: float | None = None
         self._doubts: list[Doubt] = []
 
-    def begin(self, scene: Scene) -> None:  # noqa: ARG002 - the counters are the machine's, whatever is watched
+    def attach(self, scene: Scene) -> None:  # noqa: ARG002 - the counters are the machine's, whatever is watched
         """Open the counters. Raises CannotMeasureError where there are none, or none that may be read."""
         found = tuple(zones(self._root))
         if not found:
@@ -78,7 +78,7 @@ class Rapl:
             ) from None
         self._counters = self._chosen()
 
-    def tick(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Mapping[str, float]:
         """Watts of each component since the last tick."""
         joules: dict[str, float] = {}
         for counter in self._counters:
@@ -103,7 +103,7 @@ class Rapl:
         """One at most: counters that may have wrapped unseen."""
         return tuple(self._doubts[:1])
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the counters."""
         for counter in self._counters:
             counter.close()
@@ -191,3 +191,6 @@ def _unsure(gone_s: float) -> Doubt:
     return ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(
         f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to begin anew unseen"
     )
+
+
+PROBES.add(Rapl.name, ProbeKind(lambda _: Rapl() if has_zones() else None), place=9)

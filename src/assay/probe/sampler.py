@@ -1,32 +1,44 @@
-"""One thread that reads all sampling instruments twice a second, and isolates their failures.
+"""Probes on their way through a trial: one thread reads all that are sampled, and each one's failure is its own.
 
-A run of hours gives millions of samples; as objects they would weigh more than all that a probe may.
+A run of hours gives millions of samples; as objects they would weigh more than all that a probe may. A mark samples
+all once more, so that a part of the trial ends where it was told to.
 
-An instrument is what a probe is when it has only to be read now and then: a small object that is opened, ticked, asked
-for its totals and closed, always from the one sampling thread and never two at a time (it needs no locks). `Ticking` is
-the Probe that they are together. A mark ticks all once more, so that a part of the trial ends where it was told to.
-
-A probe that has a thread of its own besides names it `probe-...`: `own_cost` finds it by that and counts its time.
+A probe that has a thread of its own names it `probe-...`: `own_cost` finds it by that and counts its time.
 """
 
+import os
 import threading
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
+from assay.host.self_cost import weighed
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
-from assay.model.instrument import CannotMeasureError, Instrument, Interval, Moment, Quantity, now
-from assay.model.probe import Scene
+from assay.model.probe import (
+    CannotMeasureError,
+    Evaluated,
+    Evaluation,
+    Moment,
+    Probe,
+    ProbeContext,
+    Quantity,
+    Sampled,
+    Scene,
+    now,
+)
 from assay.model.record import Amount, Part, Sample
-from assay.model.result import Walked
+from assay.model.registry import PROBE_SETS, PROBES
+from assay.model.signature import Counted, Requests
+from assay.model.trial import DEFAULT_PROBES, NO_PROBES, Landed
+from assay.probe.own_cost import Children, evaluation_cost
 
 _FIELDS = set(Sample.model_fields)
 
 
-class Samples(Walked):
+class Samples(Sequence[Sample]):
     """All samples of a trial, series by series, each oldest first; a Sample is made when it is asked for."""
 
     def __init__(self) -> None:
@@ -49,6 +61,21 @@ class Samples(Walked):
         lists = sum(2 * (len(times) + len(times) // 8) * times.itemsize for times, _ in self._series.values())
         return lists + 512 * len(self._series)
 
+    def extend(self, samples: Iterable[Sample]) -> None:
+        """Keep what a probe made of the whole trial."""
+        for sample in samples:
+            self.add(sample.probe, sample.time_ms, {sample.series: sample.value})
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
+
+    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
+        """By position in the order of iteration; slow."""
+        return list(self)[index]
+
     def __len__(self) -> int:
         """Samples so far."""
         return self._count
@@ -61,80 +88,90 @@ class Samples(Walked):
                 yield Sample.model_construct(_FIELDS, probe=probe, series=series, time_ms=time_ms, value=value)
 
 
-class Member:
-    """What became of an instrument, and its totals at the last mark."""
+class Guest:
+    """One probe on its way through a trial. Whatever it raises becomes its Doubt and ends it, and no other.
 
-    def __init__(self, instrument: Instrument) -> None:
-        self.instrument = instrument
-        self.alive = False
+    After a failure it hears of no further part. The first failure is told: those that follow mostly come of it.
+    """
+
+    def __init__(self, probe: Probe) -> None:
+        self.probe = probe
+        self.sampled = probe if isinstance(probe, Sampled) else None
+        self.evaluated = probe if isinstance(probe, Evaluated) else None
         self.doubts: list[Doubt] = []
+        self._attached = self._failed = False
         self._before: Mapping[Quantity, float] = {}
 
-    def begin(self, scene: Scene) -> None:
-        """Begin it; it is alive if that worked."""
+    def attach(self, scene: Scene) -> None:
+        """It is read from then on, if that worked."""
         try:
-            self.instrument.begin(scene)
-            self._before = dict(self.instrument.totals())
-            self.alive = True
+            self.probe.attach(scene)
+            if self.sampled is not None:
+                self._before = dict(self.sampled.totals())
+            self._attached = True
         except Exception as error:  # whatever it trips over is its own affair: the others go on
-            self.doubts.append(_missing(self.instrument.name, error))
+            self._failed = True
+            self.doubts.append(_missing(self.probe.name, error))
 
-    def tick(self, now: Moment, samples: Samples) -> None:
-        """Tick it while it lives, and keep its samples."""
-        if not self.alive:
-            return
-        try:
-            samples.add(self.instrument.name, now.time_ms, self.instrument.tick(now))
-        except Exception as error:
-            self._stop(error)
+    def sample(self, now: Moment, samples: Samples) -> None:
+        """Read it once more, and keep its samples."""
+        if self.sampled is not None and not self._failed:
+            with self._ending_it():
+                samples.add(self.probe.name, now.time_ms, self.sampled.sample(now))
 
-    def count_anew(self) -> None:
-        """What it counted so far belongs to no part."""
-        totals = self._totals()
-        self._before = self._before if totals is None else totals
-
-    def mark(self, part: Part) -> list[Amount]:
+    def total(self, part: Part | None) -> list[Amount]:
         """The part's amounts: levels as they are, counters by their differences; none for one that went back."""
-        totals = self._totals()
-        if totals is None:
+        totals = self._before
+        if self.sampled is not None and not self._failed:
+            with self._ending_it():
+                totals = dict(self.sampled.totals())
+        if self._failed or self.sampled is None:
             return []
         before, self._before = self._before, totals
+        if part is None:  # what it counted so far belongs to no part
+            return []
         gone = {what: value if what.level else value - before.get(what, 0.0) for what, value in totals.items()}
         backwards = [what for what, value in gone.items() if value < 0 and not what.level]
         if backwards:
-            self.doubts.append(_went_back(self.instrument.name, backwards[0], part))
+            self.doubts.append(_went_back(self.probe.name, backwards[0], part))
         return [
             Amount(
-                probe=self.instrument.name, subject=what.subject, series=what.series, part=part, value=value,
+                probe=self.probe.name, subject=what.subject, series=what.series, part=part, value=value,
                 basis=what.basis,
             )
             for what, value in gone.items()
             if what not in backwards
         ]  # fmt: skip
 
-    def end(self) -> None:
+    def mark(self, part: Part | None) -> Sequence[Landed]:
+        """See `Evaluated.mark`. After one that failed the next would take the lost part's figures for its own."""
+        if self.evaluated is not None and not self._failed:
+            with self._ending_it():
+                return self.evaluated.mark(part)
+        return ()
+
+    def evaluate(self) -> Evaluation:
+        """All that it saw, also before it failed."""
+        if self.evaluated is not None and self._attached:
+            with self._ending_it():
+                return self.evaluated.evaluate()
+        return Evaluation()
+
+    def close(self) -> None:
         """Hear its doubts, and close it, whether or not it has any to tell."""
-        try:
-            self.doubts += self.instrument.doubts()
-        except Exception as error:
-            self._stop(error)
-        try:
-            self.instrument.end()
-        except Exception as error:
-            self._stop(error)
+        with self._ending_it():
+            self.doubts += self.probe.doubts()
+        with self._ending_it():
+            self.probe.close()
 
-    def _totals(self) -> Mapping[Quantity, float] | None:
-        if not self.alive:
-            return None
+    @contextmanager
+    def _ending_it(self) -> Iterator[None]:
         try:
-            return dict(self.instrument.totals())
+            yield
         except Exception as error:
-            self._stop(error)
-            return None
-
-    def _stop(self, error: Exception) -> None:
-        self.alive = False
-        self.doubts.append(_stopped(self.instrument.name, error))
+            if not self._failed:
+                self.doubts.append(_stopped(self.probe.name, error))
+            self._failed = True
 
 
 PROBE_MISSING = doubt_kind(
@@ -183,8 +220,6 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-__all__ = ["CannotMeasureError", "Instrument", "Interval", "Moment", "Quantity", "Ticking", "TickingReading"]
-
 INTERVAL_S = 0.5
 PATIENCE_S = 10.0
 """How long a mark waits for the sampling thread, which may hang in a read of a device that has died."""
@@ -200,146 +235,209 @@ class _Mark(NamedTuple):
     done: threading.Event
 
 
-class TickingReading:
-    """What the instruments have seen so far."""
+class _SamplingThread:
+    """Attaches and reads all sampled probes; whatever ends it early is told."""
 
-    def __init__(self, members: Sequence[Member], samples: Samples) -> None:
-        self.members = members
-        self.kept = samples
-        self.orders: SimpleQueue[_Mark | None] = SimpleQueue()
-        self.amounts_so_far: list[Amount] = []
-        self.own_doubts: list[Doubt] = []
-        self.lost = False
-
-    def begin(self) -> None:
-        """Have the sampling thread read everything now, and count from there; waits until that is done."""
-        self._order(None, "when the first part began")
-
-    def mark(self, part: Part) -> None:
-        """Have the sampling thread read everything now, and put it down to this part; waits until that is done."""
-        self._order(part, f"when the part {part!r} ended")
-
-    def _order(self, part: Part | None, when: str) -> None:
-        done = threading.Event()
-        self.orders.put(_Mark(part, done))
-        if not self.lost and not done.wait(PATIENCE_S):
-            self.lose(f"it did not answer within {PATIENCE_S:.0f} s {when}")
-
-    def lose(self, reason: str) -> None:
-        """The sampling thread is gone or hangs: say so once."""
-        if not self.lost:
-            self.lost = True
-            self.own_doubts.append(_lost(reason))
-
-    def samples(self) -> Sequence[Sample]:
-        """Series by series, each oldest first."""
-        return self.kept
-
-    def amounts(self) -> tuple[Amount, ...]:
-        """Of all parts that were marked."""
-        return tuple(self.amounts_so_far)
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Of the instruments, and of the sampling itself; whole at the scope's end."""
-        return (*self.own_doubts, *(doubt for member in self.members for doubt in member.doubts))
-
-
-class Ticking:
-    """The Probe that some instruments are together.
-
-    `clock` tells the time; tests bring their own. `samples` is where samples are kept, for who wants to know how many.
-    """
-
-    name = "ticking"
-
-    def __init__(
-        self, instruments: Sequence[Instrument], interval_s: float = INTERVAL_S, samples: Samples | None = None
-    ) -> None:
-        self._instruments = instruments
+    def __init__(self, guests: Sequence[Guest], interval_s: float, samples: Samples) -> None:
+        self.amounts: list[Amount] = []
+        self.doubts: list[Doubt] = []
+        self._guests = guests
         self._interval_s = interval_s
         self._samples = samples
+        self._orders: SimpleQueue[_Mark | None] = SimpleQueue()
+        self._lost = self._abandoned = False
+        self._thread: threading.Thread | None = None
 
-    @contextmanager
-    def attached(self, scene: Scene) -> Iterator[TickingReading]:
-        """Measure until the scope's end."""
-        kept = Samples() if self._samples is None else self._samples
-        reading = TickingReading([Member(one) for one in self._instruments], kept)
-        begun = threading.Event()
-        thread = threading.Thread(
-            target=_sample, args=(reading, scene, self._interval_s, begun), name="probe-ticking", daemon=True
-        )
-        thread.start()
-        if not begun.wait(PATIENCE_S):
-            reading.lose(f"it did not begin within {PATIENCE_S:.0f} s")
+    def start(self, scene: Scene) -> None:
+        """Waits until all are attached."""
+        if self._guests:
+            begun = threading.Event()
+            self._thread = threading.Thread(target=self._run, args=(scene, begun), name="probe-sampler", daemon=True)
+            self._thread.start()
+            if not begun.wait(PATIENCE_S):
+                self._lose(f"it did not begin within {PATIENCE_S:.0f} s")
+
+    def mark(self, part: Part | None) -> None:
+        """Have it read everything now, and put it down to this part; waits until that is done."""
+        if self._thread is None:
+            return
+        when = "when the first part began" if part is None else f"when the part {part!r} ended"
+        done = threading.Event()
+        self._orders.put(_Mark(part, done))
+        if not self._lost and not done.wait(PATIENCE_S):
+            self._lose(f"it did not answer within {PATIENCE_S:.0f} s {when}")
+
+    def stop(self) -> bool:
+        """Read no more. False when it hangs: then it closes its probes itself, should it ever go on."""
+        if self._thread is not None:
+            self._orders.put(None)
+            self._thread.join(PATIENCE_S)
+            self._abandoned = self._thread.is_alive()
+            if self._abandoned:
+                self._lose(f"it did not end within {PATIENCE_S:.0f} s")
+        return not self._abandoned
+
+    def _lose(self, reason: str) -> None:
+        """It is gone or hangs: say so once."""
+        if not self._lost:
+            self._lost = True
+            self.doubts.append(_lost(reason))
+
+    def _run(self, scene: Scene, begun: threading.Event) -> None:
         try:
-            yield reading
+            for guest in self._guests:
+                guest.attach(scene)
+            begun.set()
+            self._keep_sampling()
+        except BaseException as error:  # a thread that dies in silence would leave a record that looks whole
+            self._lose(f"it ended with {type(error).__name__}: {error}")
         finally:
-            reading.orders.put(None)
-            thread.join(PATIENCE_S)
-            if thread.is_alive():
-                reading.lose(f"it did not end within {PATIENCE_S:.0f} s")
+            begun.set()
+            while not self._orders.empty():  # nobody waits for a thread that has ended
+                order = self._orders.get()
+                if order is not None:
+                    order.done.set()
+            if self._abandoned:
+                for guest in self._guests:
+                    guest.close()
 
+    def _keep_sampling(self) -> None:
+        """Sample at each interval and at each mark until told to stop."""
+        started_s = time.monotonic()
+        last = now()
+        longest_s = stepped_s = 0.0
+        while not self._lost:  # one that hung was given up: what is read now belongs to no part that anybody knows
+            # A late sample is not made up for: the next one comes at the next multiple of the interval.
+            gone_s = time.monotonic() - started_s
+            try:
+                order = self._orders.get(timeout=self._interval_s - gone_s % self._interval_s)
+                if order is None:
+                    break
+            except Empty:
+                order = None
+            moment = now()
+            self._sample(moment, order)
+            longest_s = max(longest_s, moment.clock_s - last.clock_s)
+            stepped_s = max(stepped_s, abs((moment.time_ms - last.time_ms) / 1000 - (moment.clock_s - last.clock_s)))
+            last = moment
+        self.doubts += [*_gap(longest_s), *_clock_step(stepped_s)]
 
-def _sample(reading: TickingReading, scene: Scene, interval_s: float, begun: threading.Event) -> None:
-    """The sampling thread, from begin to end; whatever ends it early is told."""
-    try:
-        for member in reading.members:
-            member.begin(scene)
-        begun.set()
-        _keep_ticking(reading, interval_s)
-    except BaseException as error:  # a thread that dies in silence would leave a record that looks whole
-        reading.lose(f"it ended with {type(error).__name__}: {error}")
-    finally:
-        begun.set()
-        for member in reading.members:
-            member.end()
-        _refuse(reading.orders)
-
-
-def _keep_ticking(reading: TickingReading, interval_s: float) -> None:
-    """Tick at each interval and at each mark until told to stop."""
-    started_s = time.monotonic()
-    last = now()
-    longest_s = stepped_s = 0.0
-    while not reading.lost:  # one that hung was given up: what is read now belongs to no part that anybody knows
-        # A late tick is not made up for: the next one comes at the next multiple of the interval.
-        gone_s = time.monotonic() - started_s
+    def _sample(self, moment: Moment, order: _Mark | None) -> None:
+        """Read all probes; a mark that came is answered, whatever happens."""
         try:
-            order = reading.orders.get(timeout=interval_s - gone_s % interval_s)
-            if order is None:
-                break
-        except Empty:
-            order = None
-        moment = now()
-        _tick(reading, moment, order)
-        longest_s = max(longest_s, moment.clock_s - last.clock_s)
-        stepped_s = max(stepped_s, abs((moment.time_ms - last.time_ms) / 1000 - (moment.clock_s - last.clock_s)))
-        last = moment
-    reading.own_doubts += [*_gap(longest_s), *_clock_step(stepped_s)]
+            for guest in self._guests:
+                guest.sample(moment, self._samples)
+            if order is not None and not self._lost:
+                for guest in self._guests:
+                    self.amounts += guest.total(order.part)
+        finally:
+            if order is not None:
+                order.done.set()
 
 
-def _tick(reading: TickingReading, moment: Moment, order: "_Mark | None") -> None:
-    """Tick all instruments; a mark that came is answered, whatever happens."""
+class Measurement:
+    """What the probes of a trial have seen; whole at the end of `measured`; `requests` is None without a trace."""
+
+    def __init__(self, guests: Sequence[Guest], interval_s: float, samples: Samples) -> None:
+        self.samples = samples
+        self.requests: list[Requests] | None = None
+        self.counted: list[Counted] = []
+        self._evaluated_amounts: list[Amount] = []
+        self._guests = guests
+        self._thread = _SamplingThread([one for one in guests if one.sampled is not None], interval_s, samples)
+
+    @property
+    def amounts(self) -> tuple[Amount, ...]:
+        """Totals of all parts that were marked."""
+        return (*self._thread.amounts, *self._evaluated_amounts)
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Of the sampling itself, and of the probes."""
+        return (*self._thread.doubts, *(doubt for guest in self._guests for doubt in guest.doubts))
+
+    def attach(self, scene: Scene) -> None:
+        """All of them; the first part begins."""
+        self._thread.start(scene)
+        for guest in self._guests:
+            if guest.sampled is None:
+                guest.attach(scene)
+        self.mark(None)
+
+    def mark(self, part: Part | None) -> list[Landed]:
+        """A part ends now: all that was seen since the last one belongs to it. Gives where bytes were seen to land."""
+        self._thread.mark(part)
+        return [landed for guest in self._guests for landed in guest.mark(part)]
+
+    def evaluate(self, evaluated: "Callable[[Measurement], None]") -> None:
+        """Have all evaluated, and then what else is made of it; what that takes is part of what measuring costs."""
+        self._thread.stop()
+        with weighed() as weight:
+            for guest in self._guests:
+                found = guest.evaluate()
+                self.samples.extend(found.samples)
+                self._evaluated_amounts += found.amounts
+                if found.requests is not None:
+                    self.requests = [*(self.requests or ()), *found.requests]
+                self.counted += found.counted
+            evaluated(self)
+        if any(guest.sampled is not None for guest in self._guests):
+            self._evaluated_amounts += evaluation_cost(weight)
+
+    def close(self) -> None:
+        """All of them but those that the sampling thread hangs in."""
+        stopped = self._thread.stop()
+        for guest in self._guests:
+            if stopped or guest.sampled is None:
+                guest.close()
+
+
+def probes_of(level: str, context: ProbeContext) -> tuple[Probe, ...]:
+    """All probes of a trial whose experiment says so for `probes`: the default, none, or a set that replaces some."""
+    kinds = [kind for kind in PROBES.values() if kind.needed or level != NO_PROBES]
+    own = [probe for kind in kinds if (probe := kind.make(context)) is not None]
+    instead = {} if level in {DEFAULT_PROBES, NO_PROBES} else {one.name: one for one in PROBE_SETS.find(level)(context)}
+    return (*(instead.pop(one.name, one) for one in own), *instead.values())
+
+
+def remove_left_overs() -> list[str]:
+    """Take away what probes of a killed run left in the kernel; what went, in words.
+
+    Without the right to look there is nothing that this user can have left. What can't be removed stays for the next.
+    """
+    gone: list[str] = []
+    for kind in PROBES.values():
+        with suppress(OSError):
+            gone += kind.left_overs()
+    return gone
+
+
+@contextmanager
+def measured(
+    probes: Callable[[ProbeContext], Sequence[Probe]],
+    scene: Scene,
+    evaluated: Callable[[Measurement], None] = lambda _: None,
+    interval_s: float = INTERVAL_S,
+) -> Iterator[Measurement]:
+    """Measure for the time of a scope; what was seen is kept also when the trial fails, but not when it is interrupted.
+
+    `evaluated` is called when all probes have been evaluated and none is closed yet.
+    """
+    samples, children = Samples(), Children()
+    context = ProbeContext(
+        dict(os.environ), children.run, children.watch, lambda: children.busy_s, lambda: samples.bytes
+    )
+    measurement = Measurement([Guest(probe) for probe in probes(context)], interval_s, samples)
     try:
-        for member in reading.members:
-            member.tick(moment, reading.kept)
-        if order is not None and not reading.lost:
-            for member in reading.members:
-                if order.part is None:
-                    member.count_anew()
-                else:
-                    reading.amounts_so_far += member.mark(order.part)
+        measurement.attach(scene)
+        yield measurement
+    except Exception:
+        measurement.evaluate(evaluated)
+        raise
+    else:
+        measurement.evaluate(evaluated)
     finally:
-        if order is not None:
-            order.done.set()
-
-
-def _refuse(orders: "SimpleQueue[_Mark | None]") -> None:
-    """Nobody waits for a thread that has ended."""
-    while not orders.empty():
-        order = orders.get()
-        if order is not None:
-            order.done.set()
+        measurement.close()
 
 
 PROBES_LOST = doubt_kind(

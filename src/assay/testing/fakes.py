@@ -4,7 +4,7 @@ A fake does what its contract promises and no more. `Script.fail_at` makes one o
 what the runner does about it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,40 +16,49 @@ from assay.model.errors import AssayError
 from assay.model.input import Graph, GraphFacts, GraphInput
 from assay.model.medium import Space
 from assay.model.platform import Layout, LimitUse, TrialSetup
-from assay.model.probe import Scene, WatchedDisk
+from assay.model.probe import Evaluation, Moment, Quantity, Scene, WatchedDisk
 from assay.model.progress import Progress
-from assay.model.record import Amount, Part, Sample
+from assay.model.record import Part
 from assay.model.store import Placer, Store
 from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
 from assay.testing.fake_hadoop import MIB, FakeEngine, FakePlacer, FakeStore, Script
 
 
-class FakeReading:
-    """One sample, one amount for each part that is marked, and no doubt."""
+class FakeProbe:
+    """Beats once at each mark, and sees intermediates land where they should."""
 
-    def __init__(self, script: Script) -> None:
+    name = "fake"
+
+    def __init__(self, script: Script, trial: Trial) -> None:
         self._script = script
-        self._parts: list[Part] = []
+        self._trial = trial
+        self._beats = 0
 
-    def begin(self) -> None:
+    def attach(self, scene: Scene) -> None:
         """Told."""
-        self._script.note("begin probe")
+        self._script.note("attach probe")
 
-    def mark(self, part: Part) -> None:
-        """Told."""
-        self._script.note(f"mark {part}")
-        self._parts.append(part)
+    def sample(self, now: Moment) -> Mapping[str, float]:
+        """One beat."""
+        self._beats += 1
+        return {"beat_count": 1.0}
 
-    def amounts(self) -> tuple[Amount, ...]:
-        """One beat in each part."""
+    def totals(self) -> Mapping[Quantity, float]:
+        """Beats so far."""
+        return {Quantity("heart", "beat_count"): self._beats}
+
+    def mark(self, part: Part | None) -> tuple[Landed, ...]:
+        """As many bytes as everything lands with, where they should be."""
+        self._script.note(f"mark {part}" if part else "begin probe")
+        if part != "run":
+            return ()
+        shares = self._trial.placement.intermediate
+        return (Landed(role="intermediate", when="run", bytes=100 * MIB, shares=shares),)
+
+    def evaluate(self) -> Evaluation:
+        """Nothing more."""
         self._script.note("read probe")
-        return tuple(
-            Amount(probe="fake", subject="heart", series="beat_count", part=part, value=1.0) for part in self._parts
-        )
-
-    def samples(self) -> tuple[Sample, ...]:
-        """At time 0."""
-        return (Sample(probe="fake", series="beat_count", time_ms=0, value=1.0),)
+        return Evaluation()
 
     def doubts(self) -> tuple[Doubt, ...]:
         """None."""
@@ -58,24 +67,6 @@ class FakeReading:
     def close(self) -> None:
         """Told."""
         self._script.note("close probe")
-
-
-class FakeProbe:
-    """Beats once."""
-
-    name = "fake"
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-
-    @contextmanager
-    def attached(self, scene: Scene) -> Iterator[FakeReading]:
-        """Told at both ends."""
-        self._script.note("attach probe")
-        try:
-            yield FakeReading(self._script)
-        finally:
-            self._script.note("detach probe")
 
 
 __all__ = ["FakePlatform", "Script", "fake_setup"]
@@ -272,15 +263,9 @@ class FakePlatform:
 
 
 def fake_setup(script: Script, trial: Trial, free_bytes: int = 1 << 40) -> TrialSetup:
-    """The setup of one trial, all fake; as many intermediates as everything lands with, where they should be."""
-
-    @contextmanager
-    def intermediates(_layout: Layout) -> Iterator[Callable[[], Landed]]:
-        yield lambda: Landed(role="intermediate", when="run", bytes=100 * MIB, shares=trial.placement.intermediate)
-
+    """The setup of one trial, all fake."""
     return TrialSetup(
         platform=FakePlatform(script, trial, free_bytes),
         workload=lambda: FakeWorkload(script, trial.workload),
-        probes=(FakeProbe(script),),
-        intermediates=intermediates,
+        probes=lambda _context: (FakeProbe(script, trial),),
     )

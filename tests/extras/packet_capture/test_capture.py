@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.instrument import ProbeContext
 from assay.model.platform import Layout
-from assay.model.probe import Scene
+from assay.model.probe import ProbeContext, Scene
 from assay.probe.network import Network
 from assay.probe.nftables import Count, Flow, FlowsError
 from assay.probe.own_cost import Children
-from assay.probe.sampler import Ticking
 from assay_extras.packet_capture import capture
 from assay_extras.packet_capture.capture import (
     Capture,
@@ -27,6 +25,7 @@ from assay_extras.packet_capture.capture import (
     find_tools,
     reading_command,
 )
+from tests.probe.faking import amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "extras" / "packet_capture"
 # Of real traffic: 300000 bytes to port 23562; a fence of 2 bytes; by IPv6 200000 bytes from port 23566; 5000 bytes to
@@ -188,9 +187,9 @@ class TestWithoutCapture:
 
     def doubts_and_amounts(self, start):
         network = Network(lambda ports: Capture(ports, start))
-        with Ticking([network], interval_s=60).attached(self.SCENE) as reading:
+        with measuring(network, scene=self.SCENE) as reading:
             reading.mark("run")
-        return reading.doubts(), [one for one in reading.amounts() if not one.subject.startswith("interface")]
+        return reading.doubts, [one for one in amounts_of(reading) if not one.subject.startswith("interface")]
 
     def test_a_machine_without_tshark_is_told_what_to_install(self, tmp_path):
         (doubt,), amounts = self.doubts_and_amounts(lambda _: find_tools(str(tmp_path)))

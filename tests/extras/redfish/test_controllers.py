@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from assay.probe.sampler import CannotMeasureError
+from assay.model.probe import CannotMeasureError
 from assay_extras.redfish.instrument import read_controllers
 
 ONE = {"node": "n1", "url": "https://ilo-n1/", "user": "reader", "password": "hunter2"}

@@ -16,8 +16,7 @@ import httpx
 import pytest
 
 from assay.model.platform import Layout
-from assay.model.probe import Scene
-from assay.probe.sampler import CannotMeasureError, Moment, Quantity, Ticking
+from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
 from assay_extras.redfish.instrument import (
     LOST_S,
     Controller,
@@ -29,6 +28,7 @@ from assay_extras.redfish.instrument import (
     Watch,
     watts_in,
 )
+from tests.probe.faking import amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "extras" / "redfish"
 SCENE = Scene(layout=Layout.below(Path("/nowhere")))
@@ -186,16 +186,16 @@ class TestInstrument:
     def test_each_node_is_read_and_its_energy_told(self, tree):
         controllers = [Controller(node="n1", url="http://bmc"), Controller(node="n2", url="http://bmc")]
         redfish = Redfish(lambda: controllers, serving(tree / "ilo"), interval_s=0.01)
-        redfish.begin(SCENE)
+        redfish.attach(SCENE)
         until(lambda: all(watch.readings > 2 for watch in redfish._watches))
         moment = now()
-        assert redfish.tick(moment) == {"n1/power_w": 165, "n2/power_w": 165}
+        assert redfish.sample(moment) == {"n1/power_w": 165, "n2/power_w": 165}
         begun_s = redfish._watches[0].first_s
         totals = redfish.totals()
         assert totals[Quantity("n1", "energy_j")] == pytest.approx(165 * (moment.clock_s - begun_s), abs=165 * 0.5)
         assert 0 < totals[Quantity("n2", "reading_interval_s", level=True)] < 1
         assert redfish.doubts() == ()
-        redfish.end()
+        redfish.close()
 
     def test_refused_credentials_are_used_only_once_and_never_told(self, tree):
         asked = []
@@ -206,15 +206,15 @@ class TestInstrument:
 
         controller = Controller(node="n1", url="http://bmc", user="reader", password="hunter2")
         redfish = Redfish(lambda: [controller], httpx.MockTransport(refuse), interval_s=0.001)
-        redfish.begin(SCENE)
+        redfish.attach(SCENE)
         redfish._threads[0].join(5)
-        redfish.tick(now())
+        redfish.sample(now())
         assert redfish.totals() == {}
         (doubt,) = redfish.doubts()
         assert "refused the user or password" in doubt.what
         assert "hunter2" not in doubt.model_dump_json() + repr(controller)
         assert len(asked) == 1
-        redfish.end()
+        redfish.close()
 
     def test_a_controller_that_cannot_be_reached_is_asked_again(self, tree):
         calls = []
@@ -228,17 +228,17 @@ class TestInstrument:
         redfish = Redfish(
             lambda: [Controller(node="n1", url="http://bmc")], httpx.MockTransport(answer), interval_s=0.001
         )
-        redfish.begin(SCENE)
+        redfish.attach(SCENE)
         until(lambda: redfish._watches[0].readings)
-        assert redfish.tick(now()) == {"n1/power_w": 165}
-        redfish.end()
+        assert redfish.sample(now()) == {"n1/power_w": 165}
+        redfish.close()
 
     def test_no_controller_measures_nothing(self):
-        with Ticking([Redfish(tuple)], interval_s=60).attached(SCENE) as reading:
+        with measuring(Redfish(tuple), scene=SCENE) as reading:
             reading.mark("run")
-        assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]
+        assert [doubt.kind for doubt in reading.doubts] == ["probe-missing"]
         with pytest.raises(CannotMeasureError):
-            Redfish(tuple).begin(SCENE)
+            Redfish(tuple).attach(SCENE)
 
     def test_a_wrong_password_is_an_error_of_its_own(self, tree):
         client = httpx.Client(base_url="http://bmc", transport=httpx.MockTransport(lambda _: httpx.Response(403)))
@@ -268,21 +268,21 @@ def controller(tree):
 @pytest.mark.skipif(emulator() is None, reason="there is no sushy-static (package sushy-tools of requirements-dev.txt)")
 def test_a_redfish_emulator_is_read_as_its_watts_change(controller, tree):
     before = set(threading.enumerate())
-    probe = Ticking([Redfish(lambda: [Controller(node="n1", url=controller)], interval_s=0.02)], interval_s=0.02)
+    probe = Redfish(lambda: [Controller(node="n1", url=controller)], interval_s=0.02)
 
     def told(reading, watts):
-        return lambda: any(sample.value == watts for sample in reading.samples())
+        return lambda: any(sample.value == watts for sample in reading.samples)
 
-    with probe.attached(SCENE) as reading:
+    with measuring(probe, scene=SCENE, interval_s=0.02) as reading:
         until(told(reading, 165))
         reading.mark("staging")
         set_watts(tree / "ilo", 240)
         until(told(reading, 240))
         reading.mark("run")
-    assert {sample.series for sample in reading.samples()} == {"n1/power_w"}
-    energy = {amount.part: amount.value for amount in reading.amounts() if amount.series == "energy_j"}
+    assert {sample.series for sample in reading.samples} == {"n1/power_w"}
+    energy = {amount.part: amount.value for amount in amounts_of(reading) if amount.series == "energy_j"}
     assert energy["staging"] > 0
     assert energy["run"] > 0
-    assert {amount.basis for amount in reading.amounts()} == {"measured"}
-    assert reading.doubts() == ()
+    assert {amount.basis for amount in amounts_of(reading)} == {"measured"}
+    assert reading.doubts == ()
     until(lambda: not [thread for thread in set(threading.enumerate()) - before if "redfish" in thread.name])

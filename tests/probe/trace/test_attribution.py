@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assay.model.signature import ACCESS_ROLES
 from assay.probe.trace.attribution import STILL_THERE, Attribution, Extent
-from assay.probe.trace.reading import Clock
+from assay.probe.trace.medium import Clock
 from assay.probe.trace.requests import FIELDS
 
 

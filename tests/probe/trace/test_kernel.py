@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from assay.host.mounts import Mount
-from assay.model.instrument import CannotMeasureError
+from assay.model.probe import CannotMeasureError
 from assay.probe.trace import kernel
 from assay.probe.trace.kernel import Events, KernelTrace, Matcher, decode, parse_format, positions, tracing
 

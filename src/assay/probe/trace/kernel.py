@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.host.mounts import mounts
-from assay.model.instrument import CannotMeasureError
+from assay.model.probe import CannotMeasureError
 from assay.probe.ownership import PROC, is_left_over, own_name
 from assay.probe.trace.requests import DISCARD, FIELDS, FLUSH, READ, WRITE, Records
 
@@ -300,8 +300,8 @@ def _begun(devices: Sequence[int], root: Path, proc: Path, scope: ExitStack) -> 
     return trace
 
 
-def remove_left_overs(root: Path, proc: Path = PROC) -> list[str]:
-    """Take away what processes that are gone left: instances, whose names it gives, and a tracefs that one had mounted.
+def remove_left_overs(root: Path = TRACING, proc: Path = PROC) -> list[str]:
+    """Take away what processes that are gone left: instances, which it names, and a tracefs that one had mounted.
 
     Raises OSError when it may not look.
     """
@@ -312,7 +312,7 @@ def remove_left_overs(root: Path, proc: Path = PROC) -> list[str]:
     gone = [name for name in names if not (there / name).exists()]
     if any(mount.point == str(root) and is_left_over(mount.source, proc) for mount in mounts()):
         _run("umount", str(root))
-    return gone
+    return [f"kernel trace {name}" for name in gone]
 
 
 def remove(instance: Path) -> None:

@@ -5,11 +5,10 @@ import time
 
 import pytest
 
-from assay.model.instrument import CannotMeasureError, Moment, Quantity
-from assay.probe import sampler as member
-from assay.probe import sampler as ticking
-from assay.probe.sampler import Samples, Ticking
-from tests.probe.faking import a_scene
+from assay.model.probe import CannotMeasureError, Moment, Quantity
+from assay.probe import sampler
+from assay.probe.sampler import Samples
+from tests.probe.faking import amounts_of, measuring
 
 
 class Counting:
@@ -25,13 +24,13 @@ class Counting:
     def do(self, method, otherwise):
         return self.instead[method](self) if method in self.instead else otherwise
 
-    def begin(self, scene):
-        self.do("begin", None)
+    def attach(self, scene):
+        self.do("attach", None)
 
-    def tick(self, now):
+    def sample(self, now):
         self.ticks += 1
         self.threads.add(threading.current_thread().name)
-        return self.do("tick", {"ticks_count": self.ticks})
+        return self.do("sample", {"ticks_count": self.ticks})
 
     def totals(self):
         return self.do("totals", {Quantity("machine", "ticks_count"): self.ticks})
@@ -39,7 +38,7 @@ class Counting:
     def doubts(self):
         return self.do("doubts", ())
 
-    def end(self):
+    def close(self):
         self.ended += 1
 
 
@@ -54,19 +53,16 @@ def test_all_that_was_counted_before_the_beginning_belongs_to_no_part():
     def totals(one):
         return {Quantity("disk", "read_bytes"): 10.0**one.ticks, Quantity("disk", "peak_bytes", level=True): one.ticks}
 
-    with Ticking([Counting(totals=totals), Counting("odd", totals=fail(OSError("gone")))], 60.0).attached(
-        a_scene()
-    ) as reading:
-        reading.begin()
+    with measuring(Counting(totals=totals), Counting("odd", totals=fail(OSError("gone")))) as reading:
         reading.mark("staging")
-    assert [(amount.series, amount.part, amount.value) for amount in reading.amounts()] == [
+    assert [(amount.series, amount.part, amount.value) for amount in amounts_of(reading)] == [
         ("read_bytes", "staging", 90.0), ("peak_bytes", "staging", 2.0),
     ]  # fmt: skip
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-missing"]
+    assert [doubt.kind for doubt in reading.doubts] == ["probe-missing"]
 
 
 def watched(*instruments, marks=("staging", "run"), interval_s=60.0):
-    with Ticking(instruments, interval_s).attached(a_scene()) as reading:
+    with measuring(*instruments, interval_s=interval_s) as reading:
         for part in marks:
             reading.mark(part)
     return reading
@@ -75,21 +71,22 @@ def watched(*instruments, marks=("staging", "run"), interval_s=60.0):
 def test_each_mark_ticks_once_more_and_counters_are_differences():
     one, two = Counting("one"), Counting("two")
     reading = watched(one, two)
-    assert [(sample.probe, sample.series, sample.value) for sample in reading.samples()] == [
-        ("one", "ticks_count", 1), ("one", "ticks_count", 2), ("two", "ticks_count", 1), ("two", "ticks_count", 2),
+    assert [(sample.probe, sample.series, sample.value) for sample in reading.samples] == [
+        ("one", "ticks_count", 1), ("one", "ticks_count", 2), ("one", "ticks_count", 3), ("two", "ticks_count", 1),
+        ("two", "ticks_count", 2), ("two", "ticks_count", 3),
     ]  # fmt: skip
-    assert [(amount.probe, amount.part, amount.value, amount.basis) for amount in reading.amounts()] == [
+    assert [(amount.probe, amount.part, amount.value, amount.basis) for amount in amounts_of(reading)] == [
         ("one", "staging", 1, "measured"), ("two", "staging", 1, "measured"), ("one", "run", 1, "measured"),
         ("two", "run", 1, "measured"),
     ]  # fmt: skip
-    assert one.threads == two.threads == {"probe-ticking"}
+    assert one.threads == two.threads == {"probe-sampler"}
     assert one.ended == two.ended == 1
-    assert reading.doubts() == ()
+    assert reading.doubts == ()
 
 
 def test_it_ticks_by_itself():
     one = Counting()
-    with Ticking([one], 0.01).attached(a_scene()):
+    with measuring(one, interval_s=0.01):
         time.sleep(0.1)
     assert 3 <= one.ticks <= 11
 
@@ -97,11 +94,11 @@ def test_it_ticks_by_itself():
 def test_a_level_is_told_as_it_is_and_a_counter_that_appears_late_counts_from_nothing():
     def totals(one):
         told = {Quantity("disk", "peak_bytes", "estimated", level=True): 7.0 - one.ticks}
-        return told if one.ticks < 2 else {**told, Quantity("late", "read_bytes"): 40.0}
+        return told if one.ticks < 3 else {**told, Quantity("late", "read_bytes"): 40.0}
 
-    amounts = watched(Counting(totals=totals)).amounts()
-    assert [(amount.subject, amount.part, amount.value, amount.basis) for amount in amounts] == [
-        ("disk", "staging", 6.0, "estimated"), ("disk", "run", 5.0, "estimated"), ("late", "run", 40.0, "measured"),
+    found = amounts_of(watched(Counting(totals=totals)))
+    assert [(amount.subject, amount.part, amount.value, amount.basis) for amount in found] == [
+        ("disk", "staging", 5.0, "estimated"), ("disk", "run", 4.0, "estimated"), ("late", "run", 40.0, "measured"),
     ]  # fmt: skip
 
 
@@ -110,17 +107,17 @@ def test_a_counter_that_goes_back_is_left_out_and_doubted():
         return {Quantity("disk", "read_bytes"): 100.0 - one.ticks, Quantity("disk", "written_bytes"): 1.0 * one.ticks}
 
     reading = watched(Counting(totals=totals), marks=("run",))
-    assert [(amount.series, amount.value) for amount in reading.amounts()] == [("written_bytes", 1.0)]
-    assert [doubt.kind for doubt in reading.doubts()] == ["counter-went-back"]
+    assert [(amount.series, amount.value) for amount in amounts_of(reading)] == [("written_bytes", 1.0)]
+    assert [doubt.kind for doubt in reading.doubts] == ["counter-went-back"]
 
 
-@pytest.mark.parametrize("method", ["begin", "totals"])
+@pytest.mark.parametrize("method", ["attach", "totals"])
 def test_one_that_can_not_begin_measures_nothing_and_the_others_go_on(method):
     broken, sound = Counting("broken", **{method: fail(OSError("no such counter"))}), Counting("sound")
     reading = watched(broken, sound)
-    assert {amount.probe for amount in reading.amounts()} == {"sound"}
-    assert {sample.probe for sample in reading.samples()} == {"sound"}
-    (doubt,) = reading.doubts()
+    assert {amount.probe for amount in amounts_of(reading)} == {"sound"}
+    assert {sample.probe for sample in reading.samples} == {"sound"}
+    (doubt,) = reading.doubts
     assert (doubt.kind, doubt.instrument, doubt.what) == (
         "probe-missing", "broken", "the probe broken measured nothing: no such counter"
     )  # fmt: skip
@@ -129,23 +126,23 @@ def test_one_that_can_not_begin_measures_nothing_and_the_others_go_on(method):
 
 def test_what_an_instrument_knows_about_its_lack_is_passed_on():
     lack = CannotMeasureError("there is no RAPL here", "energy is modelled", "run on bare metal")
-    (doubt,) = watched(Counting("rapl", begin=fail(lack))).doubts()
+    (doubt,) = watched(Counting("rapl", attach=fail(lack))).doubts
     assert (doubt.why, doubt.cure) == ("energy is modelled", "run on bare metal")
 
 
 def test_one_that_fails_in_mid_trial_keeps_its_whole_parts_and_stops():
-    def tick(one):
-        if one.ticks == 2:
+    def dies(one):
+        if one.ticks == 3:
             raise KeyError("sda")
         return {"ticks_count": one.ticks}
 
-    dying, sound = Counting("dying", tick=tick), Counting("sound")
+    dying, sound = Counting("dying", sample=dies), Counting("sound")
     reading = watched(dying, sound, marks=("staging", "run", "collect"))
-    assert [(amount.probe, amount.part) for amount in reading.amounts()] == [
+    assert [(amount.probe, amount.part) for amount in amounts_of(reading)] == [
         ("dying", "staging"), ("sound", "staging"), ("sound", "run"), ("sound", "collect"),
     ]  # fmt: skip
-    assert dying.ticks == 2
-    (doubt,) = reading.doubts()
+    assert dying.ticks == 3
+    (doubt,) = reading.doubts
     assert doubt.kind == "probe-stopped"
     assert "KeyError: 'sda'" in doubt.what
 
@@ -154,47 +151,49 @@ def test_one_that_fails_at_its_end_does_not_keep_the_others_from_theirs():
     broken, sound = Counting("broken", doubts=fail(ValueError("odd"))), Counting("sound")
     reading = watched(broken, sound)
     assert broken.ended == sound.ended == 1, "it is closed though its doubts can't be heard"
-    assert [doubt.kind for doubt in reading.doubts()] == ["probe-stopped"]
+    assert [doubt.kind for doubt in reading.doubts] == ["probe-stopped"]
 
 
 def test_the_death_of_the_sampling_thread_is_told_and_nobody_waits_for_it():
-    dying, sound = Counting("dying", tick=fail(SystemExit(3))), Counting("sound")
+    dying, sound = Counting("dying", sample=fail(SystemExit(3))), Counting("sound")
     started = time.monotonic()
     reading = watched(dying, sound)
     assert time.monotonic() - started < 2
-    assert reading.amounts() == ()
-    assert [doubt.kind for doubt in reading.doubts()] == ["probes-lost"]
+    assert amounts_of(reading) == ()
+    assert [doubt.kind for doubt in reading.doubts] == ["probes-lost"]
     assert dying.ended == sound.ended == 1
 
 
 def test_a_sampling_thread_that_hangs_holds_up_a_mark_only_for_a_while(monkeypatch):
-    monkeypatch.setattr(ticking, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(sampler, "PATIENCE_S", 0.05)
     release = threading.Event()
-    hanging = Counting(tick=lambda _one: release.wait(5) and {})
-    with Ticking([hanging], 60.0).attached(a_scene()) as reading:
+    hanging = Counting(sample=lambda _one: release.wait(5) and {})
+    with measuring(hanging) as reading:
         reading.mark("staging")
         reading.mark("run")
         release.set()
         time.sleep(0.05)
     assert hanging.ticks == 1
-    assert reading.amounts() == ()
-    assert [doubt.kind for doubt in reading.doubts()] == ["probes-lost"]
+    assert amounts_of(reading) == ()
+    assert [doubt.kind for doubt in reading.doubts] == ["probes-lost"]
 
 
 def test_a_step_of_the_clock_and_a_long_gap_are_doubted(monkeypatch):
-    moments = iter([Moment(0, 100.0), Moment(500, 100.5), Moment(3_607_000, 107.0), Moment(3_607_500, 107.5)])
-    monkeypatch.setattr(ticking, "now", lambda: next(moments))
+    moments = iter(
+        [Moment(0, 100.0), Moment(0, 100.0), Moment(500, 100.5), Moment(3_607_000, 107.0), Moment(3_607_500, 107.5)]
+    )
+    monkeypatch.setattr(sampler, "now", lambda: next(moments))
     reading = watched(Counting(), marks=("staging", "run", "collect"))
-    assert [doubt.kind for doubt in reading.doubts()] == ["samples-sparse", "clock-stepped"]
-    assert "6.5 s" in reading.doubts()[0].what
-    assert "3600.0 s" in reading.doubts()[1].what
-    assert [sample.time_ms for sample in reading.samples()] == [500, 3_607_000, 3_607_500]
+    assert [doubt.kind for doubt in reading.doubts] == ["samples-sparse", "clock-stepped"]
+    assert "6.5 s" in reading.doubts[0].what
+    assert "3600.0 s" in reading.doubts[1].what
+    assert [sample.time_ms for sample in reading.samples] == [0, 500, 3_607_000, 3_607_500]
 
 
 def test_the_time_of_a_stop_is_told(monkeypatch):
-    monkeypatch.setattr(member.time, "strftime", lambda _form: "12:00:00")
-    reading = watched(Counting(tick=fail(ValueError("cut short"))), marks=("run",))
-    assert reading.doubts()[0].what == "the probe counting stopped at 12:00:00: cut short"
+    monkeypatch.setattr(sampler.time, "strftime", lambda _form: "12:00:00")
+    reading = watched(Counting(sample=fail(ValueError("cut short"))), marks=("run",))
+    assert reading.doubts[0].what == "the probe counting stopped at 12:00:00: cut short"
 
 
 def test_samples_are_kept_small_and_come_back_as_they_were():

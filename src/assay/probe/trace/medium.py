@@ -1,20 +1,18 @@
-"""What the block trace has seen: parts, requests, and what they come to.
+"""One medium of the block trace: its requests or counters, put down to roles and added up."""
 
-Parts end by CLOCK_MONOTONIC, which requests are stamped by: a step of the time of day moves nothing from one part to
-another. Seconds are of the time of day, as all samples are.
-"""
-
+import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.platform import Layout
 from assay.model.probe import WatchedDisk
-from assay.model.record import Amount, Basis, Part, Sample
+from assay.model.record import Amount, Basis, Part
 from assay.model.signature import (
     ACCESS_ROLES,
     DIRECTIONS,
@@ -26,11 +24,12 @@ from assay.model.signature import (
     Direction,
     Requests,
 )
+from assay.probe.disk import CLASS, MOST_BYTES, Counters, gained, parse_counters
 from assay.probe.sampler import Samples
 from assay.probe.trace import doubts as say
-from assay.probe.trace.attribution import OTHER, STILL_THERE, Attribution, FileMap, roots_of, single_role, unmapped
-from assay.probe.trace.requests import Columns, EmulatorLog, Records
-from assay.probe.trace.sources import CounterLog, Tracepoints
+from assay.probe.trace.attribution import OTHER, Attribution, FileMap, Place, roots_of, single_role, unmapped
+from assay.probe.trace.kernel import KernelTrace, Matcher, decode
+from assay.probe.trace.requests import Columns, EmulatorLog, Records, Spool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,18 +155,124 @@ def _lasting(seconds: Sequence[int]) -> Iterator[int]:
             yield from range(second + 1, following)
 
 
+MARGIN_NS = 1_000_000
+"""Events are in the buffers so long after they were stamped at the latest."""
+
+
+class Tracepoints:
+    """All traced disks' requests, each disk's in a spool of its own."""
+
+    source = "block tracepoints"
+
+    def __init__(self, trace: KernelTrace, places: Mapping[str, Place], folder: Path) -> None:
+        self.trace = trace
+        self.places = places
+        self._matcher = Matcher()
+        self._spools = {disk: Spool(folder) for disk in {place.disk for place in places.values()}}
+
+    def drain(self, *, last: bool = False) -> int:
+        """Take what was seen so far, and tell up to when that is (CLOCK_MONOTONIC, ns).
+
+        At the last time it waits a moment for the newest events.
+        """
+        if last:
+            time.sleep(2 * MARGIN_NS / 1e9)
+        until_ns = time.monotonic_ns() - MARGIN_NS
+        pages = self.trace.take()
+        if not pages and not last:
+            return until_ns
+        events = decode(pages, self.trace.issue, self.trace.complete)
+        for disk, records in self._matcher.add(events, until_ns).items():
+            if disk in self._spools:
+                self._spools[disk].add(records)
+        return until_ns
+
+    def chunks(self, medium: str) -> Iterator[Records]:
+        """Requests within a medium's part of its disk, some at a time."""
+        place = self.places[medium]
+        for records in self._spools[place.disk].chunks():
+            yield records[(records["offset"] >= place.begin) & (records["offset"] < place.end)]
+
+    def most(self, medium: str) -> int:
+        """No more requests than these were seen of it."""
+        return self._spools[self.places[medium].disk].kept
+
+    def refused(self, medium: str) -> int:
+        """Requests of its disk that found no room."""
+        return self._spools[self.places[medium].disk].refused
+
+    def close(self) -> None:
+        """Let the requests go."""
+        for spool in self._spools.values():
+            spool.close()
+
+
+class CounterLog:
+    """One device's counters over time, for where nothing better can be had. Raises OSError when they can't be read."""
+
+    def __init__(self, device: Path, folder: Path = CLASS) -> None:
+        self._file: IO[bytes] | None = (folder / device.resolve().name / "stat").open("rb", buffering=0)
+        self._gains: list[tuple[int, Counters]] = []
+        # The trial's thread looks when a part ends, the probe's now and then.
+        self._one_at_a_time = threading.Lock()
+        try:
+            self._last = self._read(self._file)
+        except BaseException:
+            self.close()
+            raise
+
+    def look(self) -> None:
+        """Note what was done since the last look; a device that is gone does nothing more."""
+        with self._one_at_a_time, suppress(OSError, ValueError):
+            if self._file is None:
+                return
+            counters = self._read(self._file)
+            done = gained(self._last, counters)
+            self._last = counters
+            if done is not None and (done.reads or done.writes):
+                self._gains.append((time.monotonic_ns(), done))
+
+    def counted(self, medium: str, role: AccessRole, since_ns: int) -> Counted:
+        """All since then, put down to one role; its times are of CLOCK_MONOTONIC."""
+        import numpy as np
+
+        gains = [(now_ns, done) for now_ns, done in self._gains if now_ns >= since_ns]
+        numbers = np.array([done for _, done in gains], np.float64).reshape(-1, len(Counters._fields))
+        column = {name: numbers[:, place] for place, name in enumerate(Counters._fields)}
+        names: dict[Direction, tuple[str, str, str]] = {
+            "read": ("reads", "read_bytes", "read_ms"), "write": ("writes", "written_bytes", "write_ms"),
+        }  # fmt: skip
+        return Counted(
+            medium=medium,
+            time_ns=np.array([now_ns for now_ns, _ in gains], np.int64),
+            requests={direction: column[requests] for direction, (requests, _, _) in names.items()},
+            bytes={direction: column[size] for direction, (_, size, _) in names.items()},
+            latency_s={direction: column[time_ms] / 1000 for direction, (_, _, time_ms) in names.items()},
+            role=role,
+        )
+
+    def close(self) -> None:
+        """Close the counters; what they told is kept."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _read(self, file: IO[bytes]) -> Counters:
+        return parse_counters(os.pread(file.fileno(), MOST_BYTES, 0).decode())
+
+
 TRACE, FILE_MAP = "trace", "file map"
 
 
-class Watched:
-    """Made at the scope's beginning; what it lacks is in `doubts`."""
+class Medium:
+    """One medium whose requests are seen; what it lacks is in `doubts`."""
 
     def __init__(self, disk: WatchedDisk, layout: Layout) -> None:
         self.disk = disk
         self.name = disk.medium
         self.doubts: list[Doubt] = []
-        self._before: Sequence[Watched] = ()
-        self._after: Sequence[Watched] = ()
+        self._before: Sequence[Medium] = ()
+        self._after: Sequence[Medium] = ()
         self._only_role = None if disk.shared else single_role(layout, disk.medium)
         self._log = self._open_log()
         self._counters = self._open_counters() if self._log is None else None
@@ -200,7 +305,7 @@ class Watched:
         """Whether what it tells would be wrong without one of the probe's threads, `trace` or `file map`."""
         return self._files is not None if thread == FILE_MAP else self._log is None
 
-    def share(self, all_there: "Sequence[Watched]") -> None:
+    def share(self, all_there: "Sequence[Medium]") -> None:
         """Others lie on the same device: a request is told of the medium whose file it was of, or else of the first.
 
         `all_there` are all media of the device, this one among them, in the same order for each.
@@ -326,150 +431,3 @@ def _of_any(records: Records, others: "Sequence[Attribution | None]") -> "np.nda
         if other is not None:
             theirs |= other.roles(records) != OTHER
     return theirs
-
-
-PATIENCE_S = 10.0
-"""How long the trial waits for a thread that may hang in a device that has died."""
-
-
-class _Evaluated(NamedTuple):
-    """What all requests come to."""
-
-    requests: Sequence[Requests] = ()
-    counted: Sequence[Counted] = ()
-    amounts: Sequence[Amount] = ()
-    samples: Sequence[Sample] = ()
-
-
-class BlockTraceReading:
-    """What was seen. All but `begin` and `mark` is to be asked after the scope's end, and before `close`."""
-
-    def __init__(self, name: str, media: Sequence[Watched], clock: Clock) -> None:
-        self._name = name
-        self.media = media
-        self.clock = clock
-        self.told: list[Doubt] = []
-        self.tracepoints: Tracepoints | None = None
-        self.mapping = threading.Lock()
-        now_ns = time.monotonic_ns()
-        self._reached_ns = {TRACE: now_ns, FILE_MAP: now_ns}
-        self._stopped: set[str] = set()
-        self._since_ns = 0
-        self._marks: list[tuple[Part | None, int]] = [(None, now_ns)]
-        self._evaluated: _Evaluated | None = None
-
-    def begin(self) -> None:
-        """What arrives from now on counts."""
-        self._look_at_counters()
-        self._since_ns = time.monotonic_ns()
-        self._marks = [(None, self._since_ns)]
-
-    def mark(self, part: Part) -> None:
-        """The part ends now; data files that are there at the end of staging are the input."""
-        looked = False
-        if self.mapping.acquire(timeout=PATIENCE_S):
-            try:
-                self.look_at_files()
-            except Exception as error:  # a mark never fails
-                self.stop(FILE_MAP, error)
-            else:
-                looked = True
-                if part == "staging":
-                    for medium in self.media:
-                        medium.staged()
-            finally:
-                self.mapping.release()
-        else:
-            self.told.append(say.files_hang(part))
-        self._look_at_counters()
-        now_ns = time.monotonic_ns()
-        self._marks.append((part, now_ns))
-        if looked:
-            self._reach(FILE_MAP, now_ns)
-
-    def look(self, *, last: bool) -> None:
-        """Take what the kernel has counted and traced so far."""
-        now_ns = time.monotonic_ns()
-        self.clock.look()
-        self._look_at_counters()
-        self._reach(TRACE, now_ns if self.tracepoints is None else self.tracepoints.drain(last=last))
-
-    def look_at_files(self) -> None:
-        """Poll all media's files; to be called with `mapping` held."""
-        now_ns = time.monotonic_ns()
-        for medium in self.media:
-            medium.look_at_files()
-        self._reach(FILE_MAP, now_ns)
-
-    def stop(self, thread: str, error: Exception | None) -> None:
-        """One of the probe's threads has died, or hangs: parts not over when it last looked have no totals."""
-        if thread not in self._stopped:
-            self._stopped.add(thread)
-            self.told.append(say.thread_hangs(thread) if error is None else say.thread_died(thread, error))
-
-    def _reach(self, thread: str, now_ns: int) -> None:
-        """All up to then has been seen by one of the probe's threads."""
-        if thread not in self._stopped:
-            self._reached_ns[thread] = now_ns
-
-    def requests(self) -> Sequence[Requests]:
-        """Of each medium whose requests were seen one by one."""
-        return self._all.requests
-
-    def counted(self) -> Sequence[Counted]:
-        """Of each medium of which there are only counters."""
-        return self._all.counted
-
-    def samples(self) -> Sequence[Sample]:
-        """MB/s by medium, role and direction for each second; of media whose requests were seen."""
-        return self._all.samples
-
-    def amounts(self) -> tuple[Amount, ...]:
-        """Bytes and requests by medium and role for each part that was marked and seen to its end."""
-        return tuple(self._all.amounts)
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """What was not seen, or not put down to a role."""
-        shares = [doubt for one in self.requests() for doubt in say.of_unknown_files(one)]
-        return (*self.told, *(doubt for medium in self.media for doubt in medium.doubts), *shares)
-
-    def close(self) -> None:
-        """Let logs and requests go; samples and amounts that were told live on."""
-        self._evaluated = _Evaluated()
-        for medium in self.media:
-            medium.close()
-        if self.tracepoints is not None:
-            self.tracepoints.close()
-
-    def _look_at_counters(self) -> None:
-        for medium in self.media:
-            medium.look_at_counters()
-
-    def _spans(self, medium: Watched) -> list[Span]:
-        """The parts that were seen to their ends."""
-        upto_ns = min((self._reached_ns[one] for one in self._stopped if medium.needs(one)), default=STILL_THERE)
-        ends = [end for _, end in self._marks]
-        return [
-            Span(part, began, ended)
-            for (part, ended), began in zip(self._marks[1:], ends, strict=False)
-            if part is not None and ended <= upto_ns
-        ]
-
-    @property
-    def _all(self) -> _Evaluated:
-        if self._evaluated is None:
-            requests: list[Requests] = []
-            counted: list[Counted] = []
-            amounts: list[Amount] = []
-            samples = Samples()
-            for medium in self.media:
-                tally = Tally(self._spans(medium))
-                seen = medium.requests(self.clock, self.tracepoints, tally, self._since_ns)
-                if isinstance(seen, Requests):
-                    requests.append(seen)
-                elif seen is not None:
-                    counted.append(seen)
-                amounts += list(tally.amounts(self._name, medium.name))
-                tally.tell_samples(self._name, medium.name, samples)
-            self._evaluated = _Evaluated(requests, counted, amounts, samples)
-        return self._evaluated

@@ -1,0 +1,234 @@
+"""Every request of the media under test: what it asked for, whose it was, and how long it took.
+
+Emulated drives write a log of their own; of real disks the kernel's block tracepoints tell, to root; where neither can
+be had, only the device's counters are kept, and what is made of them is labelled estimated. Requests are put down to
+roles by the places of the cluster's files on the device, which a thread of its own looks at twice a second.
+
+Parts end by CLOCK_MONOTONIC, which requests are stamped by: a step of the time of day moves nothing from one part to
+another. Seconds are of the time of day, as all samples are. The requests themselves are not kept in the record: only
+sums, and the signature that `assay.stats.signature` makes.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+from assay.model.doubt import Doubt
+from assay.model.probe import CannotMeasureError, Evaluation, ProbeKind, Scene
+from assay.model.record import Amount, Part
+from assay.model.registry import PROBES
+from assay.model.signature import Counted, Requests
+from assay.model.trial import Landed
+from assay.probe.sampler import Samples
+from assay.probe.trace import doubts as say
+from assay.probe.trace.attribution import STILL_THERE, Place, place_of
+from assay.probe.trace.kernel import KernelTrace, remove_left_overs, tracing
+from assay.probe.trace.medium import FILE_MAP, TRACE, Clock, Medium, Span, Tally, Tracepoints
+
+INTERVAL_S = 0.5
+PATIENCE_S = 10.0
+"""How long the trial waits for a thread that may hang in a device that has died."""
+
+Tracing = Callable[[Sequence[int]], AbstractContextManager[KernelTrace]]
+
+
+class BlockTrace:
+    """The block trace of all media. `tracing` is how the kernel is asked; tests bring their own."""
+
+    name = "block-trace"
+
+    def __init__(self, interval_s: float = INTERVAL_S, tracing: Tracing = tracing) -> None:
+        self._interval_s = interval_s
+        self._tracing = tracing
+        self.media: Sequence[Medium] = ()
+        self.clock = Clock()
+        self.tracepoints: Tracepoints | None = None
+        self._doubts: list[Doubt] = []
+        self._scope = ExitStack()
+        self._stop = threading.Event()
+        self._mapping = threading.Lock()
+        self._threads: dict[str, threading.Thread] = {}
+        self._ended = False
+        now_ns = time.monotonic_ns()
+        self._reached_ns = {TRACE: now_ns, FILE_MAP: now_ns}
+        self._stopped: set[str] = set()
+        self._marks: list[tuple[Part | None, int]] = [(None, 0)]
+
+    def attach(self, scene: Scene) -> None:
+        """Begin to trace; there are threads only if there is anything to look at."""
+        self.media = [Medium(disk, scene.layout) for disk in scene.disks if not disk.in_memory]
+        self._share()
+        self.tracepoints = self._trace(scene)
+        looks = {TRACE: lambda: self.look(last=False), FILE_MAP: self._look_at_files_alone} if self.media else {}
+        for name, look in looks.items():
+            thread = threading.Thread(
+                target=self._repeat, args=(name, look), name=f"probe-{name.replace(' ', '-')}", daemon=True
+            )
+            self._threads[name] = thread
+            thread.start()
+
+    def mark(self, part: Part | None) -> Sequence[Landed]:
+        """The part ends now; data files that are there at the end of staging are the input."""
+        looked = part is not None and self._look_at_files_until(part)
+        self._look_at_counters()
+        now_ns = time.monotonic_ns()
+        if part is None:
+            self._marks.clear()
+        self._marks.append((part, now_ns))
+        if looked:
+            self._reach(FILE_MAP, now_ns)
+        return ()
+
+    def evaluate(self) -> Evaluation:
+        """MB/s, bytes and requests by medium and role, for each second and for each part that was seen to its end."""
+        self._detach()
+        requests: list[Requests] = []
+        counted: list[Counted] = []
+        amounts: list[Amount] = []
+        samples = Samples()
+        for medium in self.media:
+            tally = Tally(self._spans(medium))
+            seen = medium.requests(self.clock, self.tracepoints, tally, self._marks[0][1])
+            if isinstance(seen, Requests):
+                requests.append(seen)
+                self._doubts += say.of_unknown_files(seen)
+            elif seen is not None:
+                counted.append(seen)
+            amounts += tally.amounts(self.name, medium.name)
+            tally.tell_samples(self.name, medium.name, samples)
+        return Evaluation(samples, amounts, requests, counted)
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What was not seen, or not put down to a role."""
+        return (*self._doubts, *(doubt for medium in self.media for doubt in medium.doubts))
+
+    def close(self) -> None:
+        """Let traces, logs and requests go."""
+        self._detach()
+        for medium in self.media:
+            medium.close()
+        if self.tracepoints is not None:
+            self.tracepoints.close()
+
+    def look(self, *, last: bool) -> None:
+        """Take what the kernel has counted and traced so far."""
+        now_ns = time.monotonic_ns()
+        self.clock.look()
+        self._look_at_counters()
+        self._reach(TRACE, now_ns if self.tracepoints is None else self.tracepoints.drain(last=last))
+
+    def _share(self) -> None:
+        """Tell media that lie on one device of each other."""
+        there: dict[Path, list[Medium]] = {}
+        for medium in self.media:
+            if medium.needs_tracepoints and medium.disk.device is not None:
+                there.setdefault(medium.disk.device.resolve(), []).append(medium)
+        for together in there.values():
+            if len(together) > 1:
+                for medium in together:
+                    medium.share(together)
+
+    def _trace(self, scene: Scene) -> Tracepoints | None:
+        """The kernel's trace of media that have no log of their own; None where there are none, or it can't be had."""
+        places: dict[str, Place] = {}
+        for medium in self.media:
+            if medium.needs_tracepoints and medium.disk.device is not None:
+                try:
+                    places[medium.name] = place_of(medium.disk.device)
+                except (OSError, ValueError) as error:
+                    self._doubts.append(
+                        say.estimated(medium.name, str(error), "look for the device in /sys/class/block")
+                    )
+        if not places:
+            return None
+        try:
+            trace = self._scope.enter_context(self._tracing(sorted({place.disk for place in places.values()})))
+        except CannotMeasureError as error:
+            self._doubts += [say.estimated(name, error.what, error.cure) for name in places]
+            return None
+        return Tracepoints(trace, places, scene.layout.neutral)
+
+    def _repeat(self, thread: str, look: Callable[[], None]) -> None:
+        try:
+            while not self._stop.wait(self._interval_s):
+                look()
+        except Exception as error:  # a thread that dies in silence would leave a record that looks whole
+            self._stop_believing(thread, error)
+
+    def _look_at_files_alone(self) -> None:
+        with self._mapping:
+            self._look_at_files()
+
+    def _look_at_files(self) -> None:
+        """Poll all media's files; to be called with `_mapping` held."""
+        now_ns = time.monotonic_ns()
+        for medium in self.media:
+            medium.look_at_files()
+        self._reach(FILE_MAP, now_ns)
+
+    def _look_at_files_until(self, part: Part) -> bool:
+        """A last look at the end of a part; whether that worked."""
+        if not self._mapping.acquire(timeout=PATIENCE_S):
+            self._doubts.append(say.files_hang(part))
+            return False
+        try:
+            self._look_at_files()
+            if part == "staging":
+                for medium in self.media:
+                    medium.staged()
+        except Exception as error:
+            self._stop_believing(FILE_MAP, error)
+            return False
+        finally:
+            self._mapping.release()
+        return True
+
+    def _look_at_counters(self) -> None:
+        for medium in self.media:
+            medium.look_at_counters()
+
+    def _reach(self, thread: str, now_ns: int) -> None:
+        """All up to then has been seen by one of the probe's threads."""
+        if thread not in self._stopped:
+            self._reached_ns[thread] = now_ns
+
+    def _stop_believing(self, thread: str, error: Exception | None) -> None:
+        """A thread has died, or hangs: parts that were not over when it last looked have no totals."""
+        if thread not in self._stopped:
+            self._stopped.add(thread)
+            self._doubts.append(say.thread_hangs(thread) if error is None else say.thread_died(thread, error))
+
+    def _detach(self) -> None:
+        """The last look at everything, once; what fails now is told."""
+        if self._ended:
+            return
+        self._ended = True
+        self._stop.set()
+        for name, thread in self._threads.items():
+            thread.join(PATIENCE_S)
+            if thread.is_alive():
+                self._stop_believing(name, None)
+        with self._scope:
+            try:
+                self.look(last=True)
+                lost = self.tracepoints.trace.lost() if self.tracepoints is not None else 0
+                self._doubts += [say.events_lost(lost)] if lost else []
+            except Exception as error:
+                self._stop_believing(TRACE, error)
+            for medium in self.media:
+                medium.finish()
+
+    def _spans(self, medium: Medium) -> list[Span]:
+        """The parts that were seen to their ends."""
+        upto_ns = min((self._reached_ns[one] for one in self._stopped if medium.needs(one)), default=STILL_THERE)
+        ends = [end for _, end in self._marks]
+        return [
+            Span(part, began, ended)
+            for (part, ended), began in zip(self._marks[1:], ends, strict=False)
+            if part is not None and ended <= upto_ns
+        ]
+
+
+PROBES.add(BlockTrace.name, ProbeKind(lambda _: BlockTrace(), left_overs=remove_left_overs), place=20)
