@@ -1,5 +1,8 @@
 """What all the nouns share: they are frozen, closed, and travel as JSON."""
 
+import ast
+import inspect
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -50,3 +53,13 @@ def _not_empty(value: Any) -> Any:
 
 # A path as a user writes it: an empty one would be the folder of the experiment.
 UserPath = Annotated[Path, BeforeValidator(_not_empty)]
+
+
+def field_docs(model: type[BaseModel]) -> dict[str, str]:
+    """What stands below each field of a model in its source."""
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    docs = {}
+    for field, below in zip(body.body, body.body[1:], strict=False):  # type: ignore[attr-defined]
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
+            docs[field.target.id] = " ".join(ast.literal_eval(below.value).split())
+    return docs

@@ -1,7 +1,7 @@
 """What an experiment file may say: the schema. Descriptions are what editors show and the reference is made of."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     ValidationError,
     field_validator,
     model_validator,
@@ -21,8 +22,8 @@ from assay.model.base import Bytes, Frozen, UserPath
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest, unprintable
-from assay.model.platform import MOST_WHOLE
-from assay.model.registry import MEDIA, PROBE_SETS
+from assay.model.platform import MOST_WHOLE, PlatformKind
+from assay.model.registry import MEDIA, PLATFORMS, PROBE_SETS
 from assay.model.trial import (
     DEFAULT_PROBES,
     DEFAULT_WORTH,
@@ -53,8 +54,7 @@ def medium_entry(value: Any) -> Any:
     told = next((name for name, kind in kinds.items() if kind.known_by in value), next(iter(kinds)))
     name = value.get("kind", told)
     if name not in kinds:
-        expected = ", ".join(map(repr, list(kinds)[:-1])) + f" or {list(kinds)[-1]!r}"
-        _refuse("kind", name, "literal_error", {"expected": expected})
+        _refuse("kind", name, "literal_error", {"expected": _choice(list(kinds))})
     kind, options = kinds[name], {key: one for key, one in value.items() if key != "kind"}
     for key in options.keys() - {*kind.options.names()}:
         owners = [name for name, other in kinds.items() if key in other.options.names()]
@@ -84,12 +84,13 @@ def placement_short(value: Any) -> Any:
 
 
 def cluster_short(value: Any) -> Any:
-    """`embedded` alone names a kind; `conf_dir` alone means an existing cluster."""
+    """A kind's name alone; a key that one kind can't do without names it, such as `conf_dir` an existing cluster."""
     if isinstance(value, str):
         return {"kind": value}
-    if isinstance(value, dict) and "conf_dir" in value and "kind" not in value:
-        return {"kind": "existing", **value}
-    return value
+    if not isinstance(value, dict) or "kind" in value:
+        return value
+    named = [name for name, platform in PLATFORMS.items() if platform.needed_keys.keys() & value]
+    return {"kind": named[0], **value} if named else value
 
 
 def file_alone(value: Any) -> Any:
@@ -112,6 +113,33 @@ class OneOrMany:
 
 Item = TypeVar("Item")
 Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
+
+
+class OneOf:
+    """Annotates a word that must be one of those that the registries offer when it is read."""
+
+    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
+        self._words = words
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """A check before that of the text."""
+        return core_schema.no_info_before_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """A choice of these words."""
+        return {**handler(schema), "enum": list(self._words())}
+
+    def _checked(self, value: object) -> object:
+        if value not in self._words():
+            raise PydanticKnownError("literal_error", {"expected": _choice(self._words())})
+        return value
+
+
+def _choice(words: Sequence[str]) -> str:
+    return f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}"
+
+
+Probes = Annotated[str, OneOf(lambda: [DEFAULT_PROBES, *PROBE_SETS, NO_PROBES])]
 
 
 def one_list_or_many(value: Any) -> Any:
@@ -170,20 +198,16 @@ Levels = Many[Text]
 class WorkloadEntry(Frozen):
     """A workload: its name alone, or a map."""
 
-    name: str = Field(description="The computation; see [workloads](workloads.md).")
-    variant: str | None = Field(
-        default=None, description="The version of the algorithm; the workload's first by default."
-    )
-    options: Mapping[str, Text] = Field(
-        default={},
-        description="Options of the workload. Numbers and booleans are read as text. Paths are relative to the "
-        "folder of the experiment file.",
-    )
-    hadoop: Mapping[str, Levels] = Field(
-        default={},
-        description="Hadoop properties for this workload's jobs alone. They override all others and do not affect "
-        "staging. A list of levels makes the property a factor of this workload.",
-    )
+    name: str
+    """The computation; see [workloads](workloads.md)."""
+    variant: str | None = None
+    """The version of the algorithm; the workload's first by default."""
+    options: Mapping[str, Text] = {}
+    """Options of the workload. Numbers and booleans are read as text. Paths are relative to the folder of the
+    experiment file."""
+    hadoop: Mapping[str, Levels] = {}
+    """Hadoop properties for this workload's jobs alone. They override all others and do not affect staging. A list of
+    levels makes the property a factor of this workload."""
 
 
 def _options_of_all_kinds(schema: dict[str, Any]) -> None:
@@ -205,11 +229,8 @@ class MediumEntry(Frozen):
 
     model_config = ConfigDict(json_schema_extra=_options_of_all_kinds)
 
-    kind: str = Field(default="", description="The kind of medium. With `profile` it is `emulated`.")
-
-
-def _medium_alone(role: str) -> str:
-    return f"Fractions by medium for the {role}, 0 or more, adding up to 1; a medium's name alone is all of it."
+    kind: str = ""
+    """The kind of medium. With `profile` it is `emulated`."""
 
 
 # A medium alone, or fractions.
@@ -221,14 +242,17 @@ Shares = Annotated[
 class PlacementEntry(Frozen):
     """A placement: a medium's name, fractions of media, or a map with the media of each role."""
 
-    name: Name | None = Field(
-        default=None, description="The name in tables; by default made from the names of its media."
-    )
-    input: Shares = Field(min_length=1, description=_medium_alone("files that the jobs read"))
-    intermediate: Shares = Field(
-        min_length=1, description=_medium_alone("spills, merges and map outputs in local directories")
-    )
-    output: Shares = Field(min_length=1, description=_medium_alone("files that the jobs write"))
+    name: Name | None = None
+    """The name in tables; by default made from the names of its media."""
+    input: Annotated[Shares, Field(min_length=1)]
+    """Fractions by medium for the files that the jobs read, 0 or more, adding up to 1; a medium's name alone is all of
+    it."""
+    intermediate: Annotated[Shares, Field(min_length=1)]
+    """Fractions by medium for the spills, merges and map outputs in local directories, 0 or more, adding up to 1; a
+    medium's name alone is all of it."""
+    output: Annotated[Shares, Field(min_length=1)]
+    """Fractions by medium for the files that the jobs write, 0 or more, adding up to 1; a medium's name alone is all of
+    it."""
 
     @model_validator(mode="after")
     def _fractions_add_up(self) -> "PlacementEntry":
@@ -248,39 +272,24 @@ class PlacementEntry(Frozen):
 class DatasetEntry(DatasetSpec):
     """A dataset: a file's name alone, or a map with exactly one of `file`, `get` and `make`."""
 
-    name: Label = Field(
-        default="",
-        description="The name in reports. By default the file's name up to its first dot, the published graph's "
-        "name, or `NAME-like`, with `-xSCALE` if the scale is not 1. Names must differ, so give a name "
-        "if only seeds differ.",
-    )
-    file: UserPath | None = Field(default=None, description="A graph file of yours, one edge per line.")
-    format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = Field(
-        default="auto", description="The [format](#file-formats) of `file`; recognised by default."
-    )
-    header_lines: Whole | None = Field(
-        default=None,
-        ge=0,
-        description="Lines before the first edge of `file` that are not comments; recognised by default.",
-    )
-    get: str | None = Field(
-        default=None,
-        description="A published graph, downloaded once and checked. `assay data list` shows the names.",
-    )
-    make: str | None = Field(
-        default=None, description="A graph generated with the proportions of this published graph."
-    )
-    seed: Whole = Field(
-        default=1,
-        ge=0,
-        le=MOST_SEED,
-        description="For `make`: the seed of the random numbers. Another seed makes another graph of the same kind.",
-    )
-    scale: Number = Field(
-        default=1.0,
-        description="For `make`: the size as a fraction of the published graph's nodes and edges, at most 100. The "
-        "smallest fraction depends on the graph.",
-    )
+    name: Label = ""
+    """The name in reports. By default the file's name up to its first dot, the published graph's name, or `NAME-like`,
+    with `-xSCALE` if the scale is not 1. Names must differ, so give a name if only seeds differ."""
+    file: UserPath | None = None
+    """A graph file of yours, one edge per line."""
+    format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = "auto"
+    """The [format](#file-formats) of `file`; recognised by default."""
+    header_lines: Annotated[Whole | None, Field(ge=0)] = None
+    """Lines before the first edge of `file` that are not comments; recognised by default."""
+    get: str | None = None
+    """A published graph, downloaded once and checked. `assay data list` shows the names."""
+    make: str | None = None
+    """A graph generated with the proportions of this published graph."""
+    seed: Annotated[Whole, Field(ge=0, le=MOST_SEED)] = 1
+    """For `make`: the seed of the random numbers. Another seed makes another graph of the same kind."""
+    scale: Number = 1.0
+    """For `make`: the size as a fraction of the published graph's nodes and edges, at most 100. The smallest fraction
+    depends on the graph."""
 
     @model_validator(mode="after")
     def _exactly_one_source(self) -> "DatasetEntry":
@@ -297,35 +306,21 @@ class DatasetEntry(DatasetSpec):
 class ClusterEntry(Frozen):
     """A cluster: its kind's name alone, or a map."""
 
-    kind: Literal["embedded", "existing"] = Field(
-        default="embedded",
-        description="`embedded`: a new cluster for each trial. `existing`: your cluster. With `conf_dir` it is "
-        "`existing`.",
-    )
-    conf_dir: Path | None = Field(
-        default=None, description="The Hadoop configuration directory of an existing cluster; required there."
-    )
-    nodes: Many[Whole] = Field(
-        default=[], description="Numbers of nodes; today 1, which is the default. Embedded only."
-    )
-    network: Many[str] = Field(
-        default=["none"],
-        description="The network that Assay emulates between the nodes: today `none`. Embedded only.",
-    )
-    starts: Literal["brisk", "stock"] = Field(
-        default="brisk",
-        description="`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see "
-        "[settings](settings.md#starts)). Embedded only.",
-    )
-    memory_mb: Whole = Field(
-        default=8192,
-        ge=1,
-        le=MOST_WHOLE,
-        description="Memory that the NodeManager offers to containers. Embedded only.",
-    )
-    vcores: Whole = Field(
-        default=8, ge=1, le=MOST_WHOLE, description="Cores that the NodeManager offers to containers. Embedded only."
-    )
+    kind: Annotated[str, OneOf(lambda: list(PLATFORMS))] = "embedded"
+    """`embedded`: a new cluster for each trial. `existing`: your cluster. With `conf_dir` it is `existing`."""
+    conf_dir: Path | None = None
+    """The Hadoop configuration directory of an existing cluster; required there."""
+    nodes: Many[Whole] = []
+    """Numbers of nodes; today 1, which is the default. Embedded only."""
+    network: Many[str] = ["none"]
+    """The network that Assay emulates between the nodes: today `none`. Embedded only."""
+    starts: Literal["brisk", "stock"] = "brisk"
+    """`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see
+    [settings](settings.md#starts)). Embedded only."""
+    memory_mb: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8192
+    """Memory that the NodeManager offers to containers. Embedded only."""
+    vcores: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8
+    """Cores that the NodeManager offers to containers. Embedded only."""
 
 
 COPIES = "dfs.replication"
@@ -348,192 +343,127 @@ Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_
 Combined = Annotated[Mapping[str, Levels], Field(min_length=1)]
 
 
-def _probe_levels() -> list[str]:
-    return [DEFAULT_PROBES, *PROBE_SETS, NO_PROBES]
-
-
-def _known_probes(level: object) -> object:
-    levels = _probe_levels()
-    if level not in levels:
-        expected = " or ".join([", ".join(map(repr, levels[:-1])), repr(levels[-1])])
-        raise PydanticKnownError("literal_error", {"expected": expected})
-    return level
-
-
-Measuring = Annotated[
-    str, BeforeValidator(_known_probes), Field(json_schema_extra=lambda schema: schema.update(enum=_probe_levels()))
-]
-
-
 class ExperimentFile(Frozen):
     """An experiment as a user writes it."""
 
-    experiment: Name = Field(
-        description="Letters, digits, `.`, `_`, `-`; begins with a letter or digit. Names the run folder, "
-        "`runs/NAME-DATE-TIME`."
-    )
-    description: Prose = Field(default="", description="Shown in the report.")
-    next: Prose = Field(
-        default="",
-        description="The next step after this experiment, in a sentence that ends the report. Write commands "
-        "between back quotes.",
-    )
-    folder: Annotated[Path, AfterValidator(_absolute)] | None = Field(
-        default=None,
-        description="The folder from which relative paths count, as an absolute path; by default the folder of this "
-        "file. Assay writes it into the copy that a run keeps.",
-    )
-    workloads: Many[OneWorkload] = Field(description="What to compute.")
-    datasets: Many[OneDataset] = Field(
-        default=[],
-        description="The graphs to compute on. Required unless all workloads generate their own input.",
-    )
-    media: Mapping[Name, OneMedium] = Field(
-        default={},
-        description="The media, by names of your choice. Required on an embedded cluster, not allowed on an "
-        "existing one.",
-    )
-    placement: Many[OnePlacement] = Field(
-        default=[],
-        description="The medium of input, intermediate data and output; by default each medium takes all of them. "
-        "Embedded only.",
-    )
-    zero_delay_baseline: Annotated[bool, Field(strict=True)] = Field(
-        default=False,
-        description="Whether each combination also runs on a drive without delays, as the placement "
-        f"`{ZERO_DELAY}`. The time above that is what storage costs ([below](#the-zero-delay-baseline)). Emulated "
-        "drives only.",
-    )
-    worth: Percentage = Field(
-        default=DEFAULT_WORTH,
-        json_schema_extra={"default": f"{DEFAULT_WORTH:.0%}"},
-        description="Your threshold: how much of the time a placement must save to be worth it, as a percentage "
-        "between 0 and 90, such as `10%`.",
-    )
-    placement_check: Literal["doubt", "error"] = Field(
-        default="doubt",
-        description="Whether bytes that [landed elsewhere](#where-bytes-landed) raise a doubt or make the trial fail.",
-    )
-    settings: Many[str] = Field(
-        default=["defaults"],
-        description="Settings profiles, which are named sets of Hadoop properties: `stock`, `defaults`, "
-        "`containers`, `customs`, `small` and others (see [settings](settings.md)), or your own under "
-        "`profiles`.",
-    )
-    profiles: Mapping[Label, Profile] = Field(
-        default={}, description="Your own settings profiles. A profile with a shipped name replaces the shipped one."
-    )
-    hadoop: Mapping[str, Levels] = Field(
-        default={},
-        description="Hadoop properties for all trials. They override the profiles. A list of levels makes a "
-        "property a factor.",
-    )
-    replication: Many[Copies] = Field(
-        default=[],
-        description="Copies that HDFS keeps of each block (`dfs.replication`). The embedded cluster has one "
-        "DataNode and always keeps one copy; asking for more raises a doubt.",
-    )
-    store: Many[str] = Field(
-        default=[HDFS],
-        description="The storage subsystem that holds the data: `hdfs`. Several levels make it a factor.",
-    )
-    engine: Many[str] = Field(
-        default=[MAPREDUCE], description="What executes the jobs: `mapreduce`. Several levels make it a factor."
-    )
-    cluster: OneCluster = Field(default=ClusterEntry(), description="Which cluster to run on.")
-    memory: Many[Bytes] = Field(
-        default=[],
-        description="Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); by default no"
-        " bound. Embedded only.",
-    )
-    cpus: Many[Cpus] = Field(
-        default=[],
-        description="Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default no "
-        "bound. Embedded only.",
-    )
-    cache: Many[CacheState] = Field(
-        default=["cold"],
-        description="State of the page cache when the jobs start (see [below](#cache)).",
-    )
-    probes: Many[Measuring] = Field(
-        default=["default"],
-        description="Whether [probes](probes.md) measure the trial. With `capture` the network's bytes by purpose "
-        "come from [tshark](../how-to/capture-packets.md). Name several levels to see what probes cost."
-        " An existing cluster has no probes.",
-    )
-    design: Literal["grid", "one-at-a-time"] = Field(
-        default="grid",
-        description="Which combinations of levels there are ([below](#factors-and-their-combinations)): all of them, "
-        "or one factor changed at a time from `base`.",
-    )
-    base: Mapping[str, Text] = Field(
-        default={},
-        description="For `one-at-a-time`: the factors to change one at a time, each with its level while another "
-        "factor changes. All other factors are combined with each of these.",
-    )
-    zip: Zipped = Field(
-        default=[],
-        description="Lists of factors whose levels go together, first with first, second with second. Zipped "
-        "factors must have the same number of levels.",
-    )
-    exclude: Many[Combined] = Field(
-        default=[],
-        description="Combinations to leave out: those with all the levels of one of these maps. A list of levels "
-        "stands for any of them.",
-    )
-    repetitions: Whole = Field(
-        default=1,
-        ge=1,
-        le=10_000,
-        description="How often each combination runs. With 1, in the interleaved order, nothing can be significant.",
-    )
-    warm_up: Whole = Field(
-        default=0,
-        ge=0,
-        le=1000,
-        description="The number of trials that run before all others, to warm up the machine. They are recorded and"
-        " marked, and count in no figure.",
-    )
-    order: Literal["interleaved", "mirrored"] = Field(
-        default="interleaved",
-        description="With `mirrored` each repetition runs the placements in one order and then in reverse, with the"
-        " zero-delay baseline once in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift"
-        " of the machine cancels. See [below](#order).",
-    )
-    seed: Whole = Field(default=1, ge=0, le=MOST_SEED, description="The seed of the order of the trials.")
+    experiment: Name
+    """Letters, digits, `.`, `_`, `-`; begins with a letter or digit. Names the run folder, `runs/NAME-DATE-TIME`."""
+    description: Prose = ""
+    """Shown in the report."""
+    next: Prose = ""
+    """The next step after this experiment, in a sentence that ends the report. Write commands between back quotes."""
+    folder: Annotated[Path, AfterValidator(_absolute)] | None = None
+    """The folder from which relative paths count, as an absolute path; by default the folder of this file. Assay writes
+    it into the copy that a run keeps."""
+    workloads: Many[OneWorkload]
+    """What to compute."""
+    datasets: Many[OneDataset] = []
+    """The graphs to compute on. Required unless all workloads generate their own input."""
+    media: Mapping[Name, OneMedium] = {}
+    """The media, by names of your choice. Required on an embedded cluster, not allowed on an existing one."""
+    placement: Many[OnePlacement] = []
+    """The medium of input, intermediate data and output; by default each medium takes all of them. Embedded only."""
+    zero_delay_baseline: Annotated[bool, Field(strict=True)] = False
+    """Whether each combination also runs on a drive without delays, as the placement `zero-delay`. The time above that
+    is what storage costs ([below](#the-zero-delay-baseline)). Emulated drives only."""
+    worth: Annotated[Percentage, Field(json_schema_extra={"default": f"{DEFAULT_WORTH:.0%}"})] = DEFAULT_WORTH
+    """Your threshold: how much of the time a placement must save to be worth it, as a percentage between 0 and 90, such
+    as `10%`."""
+    placement_check: Literal["doubt", "error"] = "doubt"
+    """Whether bytes that [landed elsewhere](#where-bytes-landed) raise a doubt or make the trial fail."""
+    settings: Many[str] = ["defaults"]
+    """Settings profiles, which are named sets of Hadoop properties: `stock`, `defaults`, `containers`, `customs`,
+    `small` and others (see [settings](settings.md)), or your own under `profiles`."""
+    profiles: Mapping[Label, Profile] = {}
+    """Your own settings profiles. A profile with a shipped name replaces the shipped one."""
+    hadoop: Mapping[str, Levels] = {}
+    """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor."""
+    replication: Many[Copies] = []
+    """Copies that HDFS keeps of each block (`dfs.replication`). The embedded cluster has one DataNode and always keeps
+    one copy; asking for more raises a doubt."""
+    store: Many[str] = [HDFS]
+    """The storage subsystem that holds the data: `hdfs`. Several levels make it a factor."""
+    engine: Many[str] = [MAPREDUCE]
+    """What executes the jobs: `mapreduce`. Several levels make it a factor."""
+    cluster: OneCluster = ClusterEntry()
+    """Which cluster to run on."""
+    memory: Many[Bytes] = []
+    """Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); by default no bound. Embedded
+    only."""
+    cpus: Many[Cpus] = []
+    """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default no bound. Embedded
+    only."""
+    cache: Many[CacheState] = ["cold"]
+    """State of the page cache when the jobs start (see [below](#cache))."""
+    probes: Many[Probes] = ["default"]
+    """Whether [probes](probes.md) measure the trial. With `capture` the network's bytes by purpose come from
+    [tshark](../how-to/capture-packets.md). Name several levels to see what probes cost. An existing cluster has no
+    probes."""
+    design: Literal["grid", "one-at-a-time"] = "grid"
+    """Which combinations of levels there are ([below](#factors-and-their-combinations)): all of them, or one factor
+    changed at a time from `base`."""
+    base: Mapping[str, Text] = {}
+    """For `one-at-a-time`: the factors to change one at a time, each with its level while another factor changes. All
+    other factors are combined with each of these."""
+    zip: Zipped = []
+    """Lists of factors whose levels go together, first with first, second with second. Zipped factors must have the
+    same number of levels."""
+    exclude: Many[Combined] = []
+    """Combinations to leave out: those with all the levels of one of these maps. A list of levels stands for any of
+    them."""
+    repetitions: Annotated[Whole, Field(ge=1, le=10_000)] = 1
+    """How often each combination runs. With 1, in the interleaved order, nothing can be significant."""
+    warm_up: Annotated[Whole, Field(ge=0, le=1000)] = 0
+    """The number of trials that run before all others, to warm up the machine. They are recorded and marked, and count
+    in no figure."""
+    order: Literal["interleaved", "mirrored"] = "interleaved"
+    """With `mirrored` each repetition runs the placements in one order and then in reverse, with the zero-delay
+    baseline once in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels. See
+    [below](#order)."""
+    seed: Annotated[Whole, Field(ge=0, le=MOST_SEED)] = 1
+    """The seed of the order of the trials."""
 
     @field_validator("media")
     @classmethod
     def _named_media(cls, media: Mapping[str, MediumSpec]) -> Mapping[str, MediumSpec]:
         return {name: medium.model_copy(update={"name": name}) for name, medium in media.items()}
 
+    @property
+    def platform(self) -> PlatformKind:
+        """The kind of the cluster."""
+        return PLATFORMS[self.cluster.kind]
+
     @model_validator(mode="after")
-    def _media_belong_to_the_cluster(self) -> "ExperimentFile":
-        if self.cluster.kind == "existing":
-            given = [name for name in ("media", "placement", "memory", "cpus") if getattr(self, name)]
-            if given:
-                raise ValueError(
-                    f"{given[0]} can't be chosen on an existing cluster: its data and limits are its own; "
-                    f"leave {given[0]} out"
-                )
-            if "placement_check" in self.model_fields_set:
-                raise ValueError(
-                    "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
-                    "land; leave placement_check out"
-                )
-            if named := next((one for one in self.probes if one in PROBE_SETS), None):
-                raise ValueError(f"probes: there are none on an existing cluster, and so no {named}; leave probes out")
-            own = sorted({"starts", "memory_mb", "vcores", "nodes", "network"} & self.cluster.model_fields_set)
-            if own:
-                raise ValueError(
-                    f"cluster: {own[0]} belongs to a cluster of Assay's own, and this one exists already; leave "
-                    f"{own[0]} out"
-                )
-            if self.cluster.conf_dir is None:
-                raise ValueError("an existing cluster needs conf_dir, the directory of its Hadoop configuration")
-        elif not self.media:
+    def _keys_belong_to_the_cluster(self) -> "ExperimentFile":
+        kind, given = self.cluster.kind, self.cluster.model_fields_set
+        own = {key for name, platform in PLATFORMS.items() if name != kind for key in platform.own_keys}
+        if self.platform.ours and not self.media:
             raise ValueError("media is missing: name at least one, e.g. media: {disk: directory}")
+        if not self.platform.ours:
+            self._refuse_keys_of_own_clusters()
+        for key in sorted(own & given):
+            raise ValueError(
+                f"cluster: {key} belongs to a cluster of Assay's own, and this one exists already; leave {key} out"
+            )
+        for key, what in self.platform.needed_keys.items():
+            if key not in given:
+                raise ValueError(f"an {kind} cluster needs {key}, {what}")
         return self
+
+    def _refuse_keys_of_own_clusters(self) -> None:
+        for key in ("media", "placement", "memory", "cpus"):
+            if getattr(self, key):
+                raise ValueError(
+                    f"{key} can't be chosen on an existing cluster: its data and limits are its own; leave {key} out"
+                )
+        if "placement_check" in self.model_fields_set:
+            raise ValueError(
+                "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
+                "land; leave placement_check out"
+            )
+        for level in self.probes:
+            if level in PROBE_SETS:
+                raise ValueError(f"probes: there are none on an existing cluster, and so no {level}; leave probes out")
 
     @model_validator(mode="after")
     def _a_baseline_needs_emulated_drives(self) -> "ExperimentFile":
@@ -544,7 +474,7 @@ class ExperimentFile(Frozen):
             )
         if not self.zero_delay_baseline:
             return self
-        if self.cluster.kind == "existing":
+        if not self.platform.ours:
             raise ValueError(
                 "zero_delay_baseline is not possible on an existing cluster: its data stay on its own disks, and Assay "
                 "can't take their delays away; leave it out, and the report gives an upper bound where it can"

@@ -12,7 +12,7 @@ from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS
-from assay.model.platform import ClusterSpec
+from assay.model.platform import EXISTING, ClusterSpec
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -137,7 +137,7 @@ def _workload(source: Source, entry: WorkloadEntry, at: int, vocabulary: Vocabul
     options = dict(entry.options)
     for name, default in vocabulary.path_options.get(entry.name, {}).items():
         text = options.get(name, default)
-        if names_store(text) and source.experiment.cluster.kind != "existing":
+        if names_store(text) and source.experiment.platform.ours:
             raise source.error_at(
                 [*place, "options", name],
                 f"{name} is {text!r}, and a cluster of Assay's own starts with an empty store; name a file or folder "
@@ -209,8 +209,8 @@ def _settings(source: Source) -> list[SettingsSpec]:
 def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     """By name; the zero-delay baseline's drive too."""
     experiment = source.experiment
-    if experiment.cluster.kind == "existing":
-        return {"existing": MediumSpec(name="existing", kind="existing")}
+    if not experiment.platform.ours:
+        return {EXISTING: MediumSpec(name=EXISTING, kind=EXISTING)}
     media = {}
     for name, medium in experiment.media.items():
         with source.at("media", name):
@@ -224,8 +224,8 @@ def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
 
 def _placements(experiment: ExperimentFile) -> list[Placement]:
     """What the experiment compares: its placements, or each of its media alone."""
-    if experiment.cluster.kind == "existing":
-        return [pure("existing")]
+    if not experiment.platform.ours:
+        return [pure(EXISTING)]
     if not experiment.placement:
         return [pure(name) for name in experiment.media]
     placements = []
@@ -263,9 +263,7 @@ def _cluster(source: Source) -> ClusterSpec:
                 raise BadInputError(
                     f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"
                 )
-    return ClusterSpec(
-        kind=entry.kind, conf_dir=conf_dir, starts=entry.starts, memory_mb=entry.memory_mb, vcores=entry.vcores
-    )
+    return ClusterSpec.model_validate({**entry.model_dump(exclude={"nodes", "network"}), "conf_dir": conf_dir})
 
 
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:

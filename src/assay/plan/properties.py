@@ -159,7 +159,7 @@ def check_properties(source: Source, known: Mapping[str, str]) -> list[Doubt]:
     """
     doubts: dict[str, Doubt] = {}
     given = list(properties_of(source.experiment))
-    any_block = source.experiment.cluster.kind == "existing" or any(one.name == _LEAST_BLOCK for one in given)
+    any_block = not source.experiment.platform.ours or any(one.name == _LEAST_BLOCK for one in given)
     for one in given:
         _check_name(source, one)
         for value in one.levels:
@@ -191,8 +191,7 @@ def _check_name(source: Source, one: Property) -> None:
             f"{one.name} is read by the cluster's daemons, not by {one.workloads[0]}'s jobs; give it under the "
             "experiment's own `hadoop`",
         )
-    own_cluster = source.experiment.cluster.kind == "embedded"
-    if own_cluster and (one.name in _DIRECTORIES or _ADDRESSES.fullmatch(one.name)):
+    if source.experiment.platform.ours and (one.name in _DIRECTORIES or _ADDRESSES.fullmatch(one.name)):
         raise source.error_at(
             one.place,
             f"{one.name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its "
@@ -299,7 +298,7 @@ def _unknown(name: str, known: Collection[str], line: str) -> Doubt:
 
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:
     """A doubt where more copies of a block are asked for than Assay's own cluster has DataNodes."""
-    if experiment.cluster.kind == "existing":
+    if not experiment.platform.ours:
         return []
     asked = [int(value) for one in properties_of(experiment) if one.name == COPIES for value in one.levels]
     most = max([*experiment.replication, *asked], default=1)

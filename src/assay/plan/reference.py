@@ -6,9 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from assay.model.base import field_docs
 from assay.model.registry import MEDIA
-from assay.plan.experiment import ExperimentFile
-from assay.plan.settings import shipped_profiles
+from assay.plan.experiment import (
+    ClusterEntry,
+    DatasetEntry,
+    ExperimentFile,
+    MediumEntry,
+    PlacementEntry,
+    WorkloadEntry,
+)
+from assay.plan.settings import Profile, shipped_profiles
 from assay.plan.source import Vocabulary
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -20,6 +28,10 @@ def schema(vocabulary: Vocabulary) -> Schema:
     """The schema with the names that may be used in its places. Every key of an experiment has its description."""
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
+    for model in (ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry):
+        keys = definitions.get(model.__name__, whole)["properties"]
+        for key, text in field_docs(model).items():
+            keys[key]["description"] = text
     for part in _within(whole):
         if isinstance(part.get("title"), str):
             del part["title"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen
@@ -35,13 +35,12 @@ Text = Annotated[Prose, BeforeValidator(_as_text, json_schema_input_type=str | b
 class Profile(Frozen):
     """A named set of properties as written, before inheritance is resolved."""
 
-    about: Prose = Field(default="", description="A description for readers.")
-    inherits: str | None = Field(
-        default=None, description="The profile to start from; by default Hadoop's own defaults."
-    )
-    properties: Mapping[str, Text] = Field(
-        default={}, description="Properties that are added or replaced. Numbers and booleans are passed on as text."
-    )
+    about: Prose = ""
+    """A description for readers."""
+    inherits: str | None = None
+    """The profile to start from; by default Hadoop's own defaults."""
+    properties: Mapping[str, Text] = {}
+    """Properties that are added or replaced. Numbers and booleans are passed on as text."""
 
 
 def shipped_profiles() -> dict[str, Profile]:

@@ -347,5 +347,5 @@ class EmbeddedPlatform(HadoopPlatform):
         return build_scene(cluster, layout, self._media)
 
 
-_OWN_KEYS = frozenset({"starts", "memory_mb", "vcores"})
+_OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network"})
 PLATFORMS.add("embedded", PlatformKind(EmbeddedPlatform, ours=True, own_keys=_OWN_KEYS), place=1)

@@ -1,9 +1,7 @@
 """The reference page of records, `docs/reference/record.md`: its text, with tables of the models' fields."""
 
-import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Mapping
 from enum import StrEnum
 from importlib.resources import files
@@ -11,7 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from assay.model.base import Frozen
+from assay.model.base import Frozen, field_docs
 from assay.model.doubt import Doubt, Verdict
 from assay.model.input import GraphFacts
 from assay.model.platform import LimitUse
@@ -36,16 +34,6 @@ def record_reference() -> str:
     text = files("assay.record").joinpath("reference.md").read_text()
     anchors = {mark[2]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
     return _MARK.sub(lambda mark: _table(_MODELS[mark[2]], anchors) if mark[1] == "fields" else _doc(mark[2]), text)
-
-
-def field_docs(model: type[Frozen]) -> dict[str, str]:
-    """What stands below each field of a model in its source."""
-    (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
-    docs = {}
-    for field, below in zip(body.body, body.body[1:], strict=False):  # type: ignore[attr-defined]
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
-            docs[field.target.id] = " ".join(ast.literal_eval(below.value).split())
-    return docs
 
 
 def _doc(name: str) -> str:
