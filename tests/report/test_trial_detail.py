@@ -11,6 +11,7 @@ from assay.model.doubt import DOUBTS
 from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
+from assay.probe.disk import THROUGHPUT
 from assay.record.folder import RunFolder
 from assay.report.analysis import MOST_TRIALS, TrialTables, read_tables, trials_in_detail
 from assay.report.charts.accesses import access_lines, flow_picture, flows
@@ -118,7 +119,7 @@ def test_a_long_trial_is_put_together_and_keeps_its_extremes():
     seen = the_tables(length_s=LONG_S, waves=900)
     scale = scale_of([seen])
     svg = timeline(seen, scale)
-    assert scale.mb_s == 150  # one sample of 150 among 14,400
+    assert scale.greatest[THROUGHPUT] == 150  # one sample of 150 among 14,400
     assert "minutes since the run began" in words(svg)
     # A path's band reaches the throughput panel's top although the mean never comes near it.
     assert svg.count('fill-opacity="0.28"') == 3  # read, written, busy

@@ -11,7 +11,7 @@ raises ends this probe and no other, and becomes its Doubt: a probe is a guest o
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
@@ -205,6 +205,44 @@ class Evaluated(Probe, Protocol):
         ...
 
 
+Colour = Literal["ink", "blue", "vermilion", "green", "pink", "orange", "sky", "slate", "silver", "yellow"]
+
+
+class ChartSeries(NamedTuple):
+    """One series of a panel; left out where it never reaches `from_value`."""
+
+    series: str
+    words: str
+    colour: Colour
+    from_value: float = 0.0
+
+
+class ChartPanel(NamedTuple):
+    """Series on one axis: upon one another (`stack`), as `lines`, or one as a filled `level`.
+
+    `title` may have `{cores}` in it. `greatest` is the axis' end; None is that of the trials beside one another.
+    """
+
+    title: str
+    unit: str
+    form: Literal["stack", "lines", "level"]
+    series: tuple[ChartSeries, ...]
+    height_px: int = 60
+    greatest: float | None = None
+
+
+class Chart(NamedTuple):
+    """Panels of a trial over time, of the machine or of each medium; without a panel's first series there is none.
+
+    Where it is missing that is said if it was `expected`, or if the probe says why.
+    """
+
+    name: str
+    panels: tuple[ChartPanel, ...]
+    of: Literal["machine", "medium"] = "machine"
+    expected: bool = False
+
+
 class ProbeKind(NamedTuple):
     """A kind of probe: `make` gives None where there is nothing to read on this machine.
 
@@ -213,5 +251,6 @@ class ProbeKind(NamedTuple):
     """
 
     make: Callable[[ProbeContext], Probe | None]
+    charts: tuple[Chart, ...] = ()
     needed: bool = False
     left_overs: Callable[[], Sequence[str]] = lambda: ()

@@ -13,7 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.model.doubt import Doubt
-from assay.model.probe import CannotMeasureError, Interval, Moment, ProbeKind, Quantity, Scene
+from assay.model.probe import (
+    CannotMeasureError,
+    Chart,
+    ChartPanel,
+    ChartSeries,
+    Interval,
+    Moment,
+    ProbeKind,
+    Quantity,
+    Scene,
+)
 from assay.model.registry import PROBES
 
 # The order of the fields of /proc/stat's first line; guest times are contained in user and nice.
@@ -194,5 +204,18 @@ def stalls_us(text: str) -> dict[str, int]:
     return {words[0]: int(words[-1].removeprefix("total=")) for words in lines if words}
 
 
-PROBES.add("cpu", ProbeKind(lambda _: CpuProbe()), place=2)
+STATES = ChartPanel(
+    title="processor, % of all {cores} hardware threads",
+    unit="%",
+    form="stack",
+    series=(
+        ChartSeries("user_percent", "user", "slate"),
+        ChartSeries("system_percent", "system", "silver"),
+        ChartSeries("iowait_percent", "iowait", "vermilion"),
+        ChartSeries("steal_percent", "stolen by the host", "yellow", from_value=5.0),
+    ),
+    height_px=90,
+    greatest=100,
+)
+PROBES.add("cpu", ProbeKind(lambda _: CpuProbe(), (Chart("processor", (STATES,), expected=True),)), place=2)
 PROBES.add("pressure", ProbeKind(lambda _: PressureProbe()), place=5)

@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
+from assay.model.probe import (
+    Chart,
+    ChartPanel,
+    ChartSeries,
+    Interval,
+    Moment,
+    ProbeKind,
+    Quantity,
+    Scene,
+    WatchedDisk,
+)
 from assay.model.registry import PROBES
 
 CLASS = Path("/sys/class/block")
@@ -278,4 +288,20 @@ def _reset(device: _Device) -> Doubt:
     )
 
 
-PROBES.add("disk", ProbeKind(lambda _: DiskInstrument()), place=6)
+THROUGHPUT = ChartPanel(
+    title="throughput, MB/s",
+    unit="MB/s",
+    form="lines",
+    series=(ChartSeries("read_mb_s", "read", "blue"), ChartSeries("write_mb_s", "write", "vermilion")),
+    height_px=80,
+)
+UTILISATION = ChartPanel(
+    title="utilisation, % of the time",
+    unit="%",
+    form="level",
+    series=(ChartSeries("busy_percent", "busy", "ink"),),
+    height_px=44,
+    greatest=100,
+)
+DISK_CHART = Chart("throughput and utilisation", (THROUGHPUT, UTILISATION), of="medium", expected=True)
+PROBES.add("disk", ProbeKind(lambda _: DiskInstrument(), (DISK_CHART,)), place=6)

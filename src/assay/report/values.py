@@ -172,7 +172,6 @@ Levels = tuple[tuple[str, str], ...]
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
 PHASES: tuple[Phase, ...] = ("map", "shuffle", "merge", "reduce", "outside")
 # All that the account of energy looks at: making a Sample of each of a long trial's would take seconds.
-_PROBES = ("rapl", "redfish")
 _SERIES = (
     ("cpu", "user_percent"), ("cpu", "system_percent"),
     ("processes", "emulator/user_percent"), ("processes", "emulator/system_percent"),
@@ -310,6 +309,6 @@ def _jobs_share(parts: Mapping[Part, Ranged], whole: Efficiency | None) -> float
 
 def _samples(tables: TrialTables) -> Iterator[Sample]:
     for (probe, series), points in tables.series.items():
-        if probe in _PROBES or (probe, series) in _SERIES or series.endswith("/busy_percent"):
+        if series.endswith(("power_w", "/busy_percent")) or (probe, series) in _SERIES:
             for time_ms, value in zip(points.times_ms, points.values, strict=True):
                 yield Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)

@@ -37,6 +37,10 @@ from assay.stats.timeline import SAMPLE_MS, Pieces, added, spans
 
 GIB = 2**30
 
+NODE = "node"
+COMPONENTS = frozenset({"platform", "cpu", "memory"})
+"""What meters within this machine call what they measure; any other subject of `energy_j` and `power_w` is a node."""
+
 Points = list[tuple[int, float]]
 
 
@@ -55,16 +59,20 @@ class Power:
         """What this machine is called: its processor's and disks' power is told under that name."""
         return self._record.facts.get("host", "this machine")
 
-    def measured(self, probe: str) -> dict[str, PowerSeries]:
-        """What a probe measured, by subject: a component (`rapl`), or a node (`redfish`)."""
+    def measured(self) -> dict[str, PowerSeries]:
+        """What probes measured, by subject: a component of this machine, or a whole node."""
         found = {}
-        for (of, series), points in self._points.items():
+        for (_, series), points in self._points.items():
             subject, _, unit = series.rpartition("/")
-            if of == probe and unit == "power_w":
-                steps = _around(points) if probe == "redfish" else points
-                node, component = (subject, "node") if probe == "redfish" else (self.home, subject)
+            if unit == "power_w":
+                node, component = self.metered(subject)
+                steps = _around(points) if component == NODE else points
                 found[subject] = _series(node, component, "measured", steps, points[0][0] - SAMPLE_MS)
         return found
+
+    def metered(self, subject: str) -> tuple[str, str]:
+        """The node and component that a meter's figures are of."""
+        return (self.home, subject) if subject in COMPONENTS else (subject, NODE)
 
     def cpu(self) -> PowerSeries | None:
         """By its use but for the emulator's: user and system time of all hardware threads; None without samples."""
@@ -247,11 +255,12 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
     emulated = [] if record.trial.zero_delay else reporting
     parts = part_spans(record.steps)
     for part, span in parts.items():
-        nodes = list(trial.measured("redfish", part))
-        machine = list(trial.machine(part, span))
+        measured = list(trial.measured(part))
+        nodes = [energy for energy in measured if energy.component == NODE]
+        machine = list(trial.machine(part, span, [energy for energy in measured if energy.component != NODE]))
         # Another node's meter knows nothing of this machine.
         metered = any(energy.node.casefold() == trial.home.casefold() for energy in nodes)
-        holder = "node" if metered else None
+        holder = NODE if metered else None
         found += nodes + [energy.model_copy(update={"within": energy.within or holder}) for energy in machine]
         drives = list(trial.emulated(part, span))
         found += drives
@@ -352,9 +361,9 @@ class _Trial:
         self.drives = real_drives(record, model)
         self.home = power.home
 
-    def machine(self, part: Part, span: Span) -> Iterator[Energy]:
-        """This machine's components: what RAPL measured, and models for the rest."""
-        measured = {energy.component: energy for energy in self.measured("rapl", part)}
+    def machine(self, part: Part, span: Span, metered: Sequence[Energy]) -> Iterator[Energy]:
+        """This machine's components: what was measured, and models for the rest."""
+        measured = {energy.component: energy for energy in metered}
         yield from measured.values()
         holder = "platform" if "platform" in measured else None
         models = {
@@ -372,14 +381,14 @@ class _Trial:
                     within=holder, power=series,
                 )  # fmt: skip
 
-    def measured(self, probe: str, part: Part) -> Iterator[Energy]:
-        """What a probe counted in a part."""
-        series = self._power.measured(probe)
+    def measured(self, part: Part) -> Iterator[Energy]:
+        """What probes counted in a part."""
+        series = self._power.measured()
         for amount in self._record.amounts:
-            if amount.probe == probe and amount.part == part and amount.series == "energy_j":
-                node, component = (amount.subject, "node") if probe == "redfish" else (self.home, amount.subject)
+            if amount.part == part and amount.series == "energy_j":
+                node, component = self._power.metered(amount.subject)
                 energy_j = give_or_take(amount.value, self._model.measured_share)
-                if node.casefold() == self.home.casefold() and component in {"node", "platform", "cpu"}:
+                if node.casefold() == self.home.casefold() and component in {NODE, "platform", "cpu"}:
                     energy_j = energy_j.lowered(self._emulator_j(part))
                 yield Energy(
                     node=node, component=component, part=part, energy_j=energy_j, basis=amount.basis,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from assay.model.probe import Colour
 from assay.stats.timeline import Bins
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ BLUE, VERMILION, GREEN = _named("blue", "#0072B2"), _named("vermilion", "#D55E00
 PINK, ORANGE, SKY = _named("pink", "#CC79A7"), _named("orange", "#E69F00"), _named("sky", "#56B4E9")
 SLATE, SILVER, YELLOW = _named("slate", "#56646f"), _named("silver", "#a9b4bd"), _named("yellow", "#F0E442")
 MIST = _named("mist", "#c3cbd2")
+COLOURS: dict[Colour, str] = {
+    "ink": INK, "blue": BLUE, "vermilion": VERMILION, "green": GREEN, "pink": PINK, "orange": ORANGE, "sky": SKY,
+    "slate": SLATE, "silver": SILVER, "yellow": YELLOW,
+}  # fmt: skip
+"""By the names that probes' charts use."""
 ON_BRIGHT = "#1b1f24"
 """Words upon sky, orange, pink and mist, which are bright in the light and in the dark."""
 

@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 from assay.model.energy import Span
 from assay.model.medium import kind_of
+from assay.model.probe import Chart, ChartPanel, ChartSeries
 from assay.model.record import Basis
+from assay.model.registry import PROBES
 from assay.model.signature import AccessPhase
+from assay.model.trial import MediumSpec
 from assay.report.analysis import TrialTables
 from assay.report.charts.drawing import (
     BLUE,
+    COLOURS,
     EDGE,
     FAINT,
     GREEN,
@@ -23,9 +27,7 @@ from assay.report.charts.drawing import (
     RIGHT,
     SILVER,
     SLATE,
-    VERMILION,
     WIDTH,
-    YELLOW,
     Panel,
     Series,
     area,
@@ -52,8 +54,8 @@ class Scale(NamedTuple):
     """The ends of the axes, the same for all trials that stand beside one another."""
 
     length_ms: int
-    mb_s: float
     tasks: float
+    greatest: Mapping[ChartPanel, float]
     watts: float = 1.0
 
 
@@ -61,19 +63,30 @@ def scale_of(detailed: Sequence[TrialTables]) -> Scale:
     """Such that the longest, fastest and widest of some trials fits; those without a run part do not count."""
     spans = [(tables, tables.run) for tables in detailed]
     runs = [(tables, span) for tables, span in spans if span is not None]
-    rates = [
-        float(own.values.max(initial=0.0))
-        for tables, span in runs
-        for (probe, series), points in tables.series.items()
-        if probe == "disk" and series.endswith(("/read_mb_s", "/write_mb_s"))
-        for own in [within(sampled(*points), span)]
-    ]
+    shared = [
+        (name, panel) for name, kind in PROBES.items() for chart in kind.charts for panel in chart.panels
+        if panel.greatest is None
+    ]  # fmt: skip
     tasks = [_all_tasks(tables, span) for tables, span in runs]
     return Scale(
         length_ms=max((span.end_ms - span.begin_ms for _, span in runs), default=1),
-        mb_s=round_up(max(rates, default=0.0)),
         tasks=round_up(max(tasks, default=0.0)),
+        greatest={panel: round_up(_most(name, panel, runs)) for name, panel in shared},
     )
+
+
+def _most(probe: str, panel: ChartPanel, runs: Sequence[tuple[TrialTables, Span]]) -> float:
+    """The greatest value of a panel's series, of whatever subject; of a stack all together."""
+    names = [one.series for one in panel.series]
+    most = [
+        (name, float(within(sampled(*points), span).values.max(initial=0.0)))
+        for tables, span in runs
+        for (of, series), points in tables.series.items()
+        if of == probe and (name := series.rpartition("/")[2]) in names
+    ]
+    if panel.form == "stack":
+        return sum(max((value for name, value in most if name == one), default=0.0) for one in names)
+    return max((value for _, value in most), default=0.0)
 
 
 def most_watts(powers: Iterable[Power]) -> float:
@@ -91,12 +104,8 @@ def _all_tasks(tables: TrialTables, span: Span) -> float:
 MOST_BINS = 300
 """About three pixels each."""
 
-CPU_COLOURS = {"user": SLATE, "system": SILVER, "iowait": VERMILION}
-STATES = {"steal": "stolen by the host"}
-STEAL_COLOUR, STEAL_FROM_PERCENT = YELLOW, 5.0
-READ_COLOUR, WRITE_COLOUR, BUSY_COLOUR = BLUE, VERMILION, INK
 TITLE_PX, GAP_PX = 22, 12
-JOB_PX, TASKS_PX, CPU_PX, THROUGHPUT_PX, BUSY_PX, MISSING_PX = 18, 54, 90, 80, 44, 4
+JOB_PX, TASKS_PX, MISSING_PX = 18, 54, 4
 BEHIND, ABOVE = 0.13, 0.2
 POWER_PX = 60
 POWER_COLOURS = (SLATE, SILVER, BLUE, ORANGE, GREEN, PINK)
@@ -129,9 +138,14 @@ class _Timeline:
         self._jobs()
         self._tasks_panel()
         below, top = len(self._parts), self._at
-        self._cpu()
+        charts = [(name, chart) for name, kind in PROBES.items() for chart in kind.charts]
+        for name, chart in charts:
+            if chart.of == "machine":
+                self._chart(name, chart)
         for medium in self._tables.record.trial.media:
-            self._medium(medium.name, in_memory=kind_of(medium).in_memory)
+            for name, chart in charts:
+                if chart.of == "medium":
+                    self._chart(name, chart, medium)
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
@@ -191,23 +205,40 @@ class _Timeline:
             for phase, path in paths.items()
         )
 
-    def _cpu(self) -> None:
-        cores = self._tables.record.facts.get("cores", "?")
-        name = f"processor, % of all {cores} hardware threads"
-        series = self._cpu_series()
-        if "user" not in series:
-            self._missing("processor", self._tables.reason("cpu"))
+    def _chart(self, probe: str, chart: Chart, medium: MediumSpec | None = None) -> None:
+        """One chart of a probe, of the machine or of a medium."""
+        found = [(panel, self._series(probe, panel, medium)) for panel in chart.panels]
+        if any(panel.series[0] not in series for panel, series in found):
+            self._say_missing(probe, chart, medium)
             return
-        panel = self._panel(CPU_PX, 100)
-        colours = {**CPU_COLOURS, "steal": STEAL_COLOUR}
-        parts = [
-            title(panel.top, name, [(STATES.get(state, state), colours[state]) for state in series]),
-            value_axis(panel, (0, 50, 100)),
-        ]
-        parts += self._stack(
-            panel, list(series.values()), [colours[state] for state in series],
-            [Series("processor", STATES.get(state, state), "%") for state in series],
-        )  # fmt: skip
+        for panel, series in found:
+            self._draw(panel, series, chart.name, medium.name if medium is not None else None)
+
+    def _say_missing(self, probe: str, chart: Chart, medium: MediumSpec | None) -> None:
+        doubted = any(doubt.instrument == probe for doubt in self._tables.record.doubts)
+        if chart.expected or doubted:
+            reason = self._tables.reason(probe, subject=medium.name if medium is not None else "")
+            if medium is not None and kind_of(medium).in_memory:
+                reason = "it is memory, there is no device"
+            self._missing(f"{medium.name}: {chart.name}" if medium is not None else chart.name, reason)
+
+    def _draw(self, told: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, medium: str | None) -> None:
+        greatest = told.greatest if told.greatest is not None else self._scale.greatest[told]
+        panel = self._panel(told.height_px, greatest)
+        words = told.title.format(cores=self._tables.record.facts.get("cores", "?"))
+        legend = [(one.words, COLOURS[one.colour]) for one in series]
+        names = [Series(medium or name, one.words, told.unit) for one in series]
+        heading = title(panel.top, f"{medium}: {words}" if medium else words, legend if told.form != "level" else ())
+        parts = [heading, value_axis(panel, (0, greatest) if told.form == "level" else (0, greatest / 2, greatest))]
+        colours = [colour for _, colour in legend]
+        if told.form == "stack":
+            self._add(panel, *parts, *self._stack(panel, list(series.values()), colours, names))
+            return
+        bins = [binned(pieces, self._span, self._bins) for pieces in series.values()]
+        if told.form == "level":
+            parts += [area(panel, own, own.mean * 0, own.mean, FAINT, 0.8) for own in bins]
+        parts += [band(panel, own, colour) for own, colour in zip(bins, colours, strict=True)]
+        parts += [line(panel, *own) for own in zip(bins, colours, names, strict=True)]
         self._add(panel, *parts)
 
     def _stack(
@@ -226,41 +257,15 @@ class _Timeline:
             parts += [area(panel, top, top.mean, top.greatest, INK, ABOVE), least_line(panel, top)]
         return parts
 
-    def _cpu_series(self) -> dict[str, Pieces]:
-        """By state, only at the times that all of them have."""
-        found = {
-            state: within(sampled(*self._tables.series["cpu", f"{state}_percent"]), self._span)
-            for state in (*CPU_COLOURS, "steal")
-            if ("cpu", f"{state}_percent") in self._tables.series
-        }
-        if "steal" in found and found["steal"].values.max(initial=0.0) < STEAL_FROM_PERCENT:
-            del found["steal"]
-        return {state: pieces for state, pieces in found.items() if len(pieces.values)}
-
-    def _medium(self, name: str, *, in_memory: bool) -> None:
-        panel = self._panel(THROUGHPUT_PX, self._scale.mb_s)
-        read, written, busy = (self._disk(name, series) for series in ("read_mb_s", "write_mb_s", "busy_percent"))
-        if read is None or written is None or busy is None:
-            reason = "it is memory, there is no device" if in_memory else self._tables.reason("disk", subject=name)
-            self._missing(f"{name}: throughput and utilisation", reason)
-            return
-        self._add(
-            panel,
-            title(panel.top, f"{name}: throughput, MB/s", [("read", READ_COLOUR), ("write", WRITE_COLOUR)]),
-            value_axis(panel, (0, panel.greatest / 2, panel.greatest)),
-            *(band(panel, bins, colour) for bins, colour in ((read, READ_COLOUR), (written, WRITE_COLOUR))),
-            line(panel, read, READ_COLOUR, Series(name, "read", "MB/s")),
-            line(panel, written, WRITE_COLOUR, Series(name, "write", "MB/s")),
-        )
-        panel = self._panel(BUSY_PX, 100)
-        self._add(
-            panel,
-            title(panel.top, f"{name}: utilisation, % of the time"),
-            value_axis(panel, (0, 100)),
-            area(panel, busy, busy.mean * 0, busy.mean, FAINT, 0.8),
-            band(panel, busy, BUSY_COLOUR),
-            line(panel, busy, BUSY_COLOUR, Series(name, "busy", "%")),
-        )
+    def _series(self, probe: str, panel: ChartPanel, medium: MediumSpec | None) -> dict[ChartSeries, Pieces]:
+        """Of a panel, those that have anything to show."""
+        found = {}
+        for one in panel.series:
+            points = self._tables.series.get((probe, f"{medium.name}/{one.series}" if medium else one.series))
+            pieces = None if points is None else within(sampled(*points), self._span)
+            if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
+                found[one] = pieces
+        return found
 
     def _watts(self) -> None:
         """Components upon one another; nothing where no energy is known, which the tables of joules say."""
@@ -281,11 +286,6 @@ class _Timeline:
         of = [Series("power", name, "W") for name in names]
         parts += self._stack(panel, list(self._power.values()), colours, of)
         self._add(panel, *parts)
-
-    def _disk(self, medium: str, series: str) -> Bins | None:
-        points = self._tables.series.get(("disk", f"{medium}/{series}"))
-        bins = None if points is None else binned(sampled(*points), self._span, self._bins)
-        return bins if bins is not None and len(bins.mean) else None
 
 
 def leading_phases(tasks: Mapping[AccessPhase, Bins]) -> list[tuple[AccessPhase, int, int]]:
