@@ -8,7 +8,7 @@ from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import MediumSpec, WorkloadSpec
 from assay.report.analysis import analyse
-from assay.report.factors import effect_tables
+from assay.report.factors import effect_tables, levels_text
 from assay.report.first_screen import overview
 from assay.stats.decision import Verdict
 from assay.stats.run_doubts import doubts_of
@@ -113,8 +113,8 @@ def test_effects_are_shown_where_several_factors_vary(settings, tables):
     found = effect_tables(records)
     assert len(found) == tables
     if found:
-        assert [line.name for line in found[0].lines][:2] == ["settings", "placement"]
-        assert found[0].lines[1].levels.startswith("hdd 1.2")
+        assert [one.factors for one in found[0].effects][:2] == [("settings",), ("placement",)]
+        assert levels_text(found[0].effects[1]).startswith("hdd 1.2")
 
 
 def test_the_overview_names_the_baseline_by_itself():

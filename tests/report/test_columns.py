@@ -34,10 +34,7 @@ def test_columns_are_left_out_by_rank_only_where_there_is_no_room(width, head):
 
 def test_where_nothing_more_can_be_left_out_names_stand_above():
     assert list(fitted(COLUMNS, 43)) == [
-        "  placement  run",
-        "    elapsed",
-        "  hdd  monday",
-        "       43.0",
-        "  local-directories-on-ssd  tuesday",
-        "      1,035",
+        "  placement  run\n    elapsed",
+        "  hdd  monday\n       43.0",
+        "  local-directories-on-ssd  tuesday\n      1,035",
     ]

@@ -14,7 +14,7 @@ from assay.model.trial import MediumSpec
 from assay.probe.disk import THROUGHPUT
 from assay.record.folder import RunFolder
 from assay.report.analysis import MOST_TRIALS, TrialTables, read_tables, trials_in_detail
-from assay.report.charts.accesses import access_lines, flow_picture, flows
+from assay.report.charts.accesses import access_rows, flow_picture, flows
 from assay.report.charts.drawing import PAPER
 from assay.report.charts.paths import KINDS, job_paths, path_bars
 from assay.report.charts.timeline import leading_phases, scale_of, timeline
@@ -182,9 +182,9 @@ def test_flows_add_up_to_the_signatures_bytes():
 
 
 def test_small_lines_are_put_together_in_the_last():
-    lines = access_lines(SIGNATURE, a_record())
+    lines = access_rows(SIGNATURE, a_record())
     assert len(lines) == 6
-    assert (lines[-1].job, lines[-1].bytes) == ("1 lines of less than 0.5 % each", "4.0 KiB")
+    assert (lines[-1][0], lines[-1][5]) == ("1 lines of less than 0.5 % each", "4.0 KiB")
 
 
 def test_an_estimated_flow_does_not_claim_to_know_its_order():

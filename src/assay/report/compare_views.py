@@ -6,7 +6,7 @@ from itertools import groupby
 from rich.console import Console
 
 from assay.report.analysis import MOST_BARS, Filter, by_kind, filters_of, label_factors, label_of, levels_of, marks_of
-from assay.report.charts.elapsed import Line, elapsed_charts
+from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.compare_runs import (
     ComparedRow,
     ComparedRuns,
@@ -97,11 +97,11 @@ def _run_words(compared: ComparedRuns) -> list[str]:
 
 def _panels(
     compared: ComparedRuns, rows: Sequence[ComparedRow], filters: Sequence[Filter], names: Sequence[str]
-) -> Mapping[str, list[Line]]:
+) -> Mapping[str, list[ChartRow]]:
     """A panel per workload and data set; lines of one combination follow one another, a colour for each run."""
     times = {place: times_by_levels(records) for place, records in compared.apart.items()}
     label = [name for name in label_factors([row.combination for row in compared.rows]) if name != MACHINE]
-    panels: dict[str, list[Line]] = {}
+    panels: dict[str, list[ChartRow]] = {}
     for row in rows:
         group = row.combination.group
         levels = levels_of(row.combination)
@@ -111,7 +111,7 @@ def _panels(
         if len(compared.machines[row.run]) > 1:
             words += f" on {_letter(row)}"
         marks = marks_of(filters, {**levels, RUN: row.run})
-        panels.setdefault(title, []).append(Line(row.combination, words, row.run, own, marks))
+        panels.setdefault(title, []).append(ChartRow(row.combination, words, row.run, own, marks))
     return panels
 
 

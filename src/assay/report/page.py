@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from assay.model.naming import bytes_text
 from assay.model.record import Record, Status
+from assay.model.trial import ZERO_DELAY
 from assay.report.analysis import (
     MOST_BARS,
     MOST_TRIALS,
@@ -22,10 +23,12 @@ from assay.report.analysis import (
     marks_of,
     rows_shown,
 )
-from assay.report.charts.elapsed import Line, elapsed_charts
-from assay.report.charts.phases import PhaseLine, phase_charts
+from assay.report.answer import interval_text, percent
+from assay.report.charts.accesses import ACCESS_HEAD, USE_HEAD
+from assay.report.charts.elapsed import ChartRow, elapsed_charts
+from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
-from assay.report.factors import breakdown_tables, effect_tables, factor_rows
+from assay.report.factors import effect_tables, effects_shown, factor_rows, levels_text, p_text
 from assay.report.first_screen import carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, DetailGroup, detail_groups
@@ -145,7 +148,16 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         kept=run.experiment is not None,
         screen=first_screen(analysis.decisions, analysis.answers, table["filters"], seen, doubts),
         steps=next_steps(run, analysis.decisions),
-        breakdown_tables=breakdown_tables(analysis, carded(analysis.decisions), table["filters"]),
+        breakdowns=[
+            (own, analysis.answers[place].subject, marks_of(table["filters"], own.levels))
+            for place in carded(analysis.decisions)
+            for own in [analysis.breakdowns[place]]
+        ],
+        zero_delay=ZERO_DELAY,
+        access_head=ACCESS_HEAD,
+        use_head=USE_HEAD,
+        effects_shown=effects_shown,
+        levels_text=levels_text,
         factor_rows=factor_rows(analysis.others, names, table["filters"]),
         alone=[] if analysis.decisions else rows[:MOST_ANSWERS],
         effects=effect_tables(run.records, run.plan.prior),
@@ -183,6 +195,9 @@ def template(name: str, package: str = "assay.report") -> Any:
         "exactly": _exactly,
         "counted": counted_text,
         "coded": _coded,
+        "percent": percent,
+        "interval": interval_text,
+        "p_value": p_text,
     }
     return environment.get_template(name)
 
@@ -223,9 +238,7 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "base": base_text(rows),
         "charts": elapsed_charts(panels),
         "chart_rows": len(bars),
-        "phase_charts": phase_charts(
-            {title: [PhaseLine(one.row, one.label, one.marks) for one in lines] for title, lines in panels.items()}
-        ),
+        "phase_charts": phase_charts(panels),
     }
 
 
@@ -250,20 +263,20 @@ class _Marks(NamedTuple):
         return marks_of(self.filters, {name: level for name, level in levels.items() if name != PLACEMENT})
 
 
-def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[Line]]:
+def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[ChartRow]]:
     """The charts' lines by workload and data set, coloured by placement, or by what varies in its stead."""
     names = label_factors(rows)
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
     label = names or [PLACEMENT]
     times, wrong = times_by_levels(records), times_by_levels(records, is_wrong)
-    panels: dict[str, list[Line]] = {}
+    panels: dict[str, list[ChartRow]] = {}
     for row in rows:
         levels = levels_of(row)
         title = f"{row.group.workload} on {row.group.dataset}" if several else row.group.workload
         key = levels_key(levels)
         own, bad = times.get(key, ()), wrong.get(key, ())
-        line = Line(row, label_of(row, label), levels[colour], own, marks_of(filters, levels), bad)
+        line = ChartRow(row, label_of(row, label), levels[colour], own, marks_of(filters, levels), bad)
         panels.setdefault(title, []).append(line)
     return panels
 

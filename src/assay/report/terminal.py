@@ -1,6 +1,6 @@
 """A run on a terminal: its table, the answer in words, what limits it. Readable at 80 columns and in a pipe."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -9,7 +9,17 @@ from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import Answer, interval_text, percent
-from assay.report.words import base_text, counted_text, print_line, print_text, ratio_text, seconds_text
+from assay.report.words import (
+    GAP,
+    Column,
+    base_text,
+    counted_text,
+    fitted,
+    print_line,
+    print_text,
+    ratio_text,
+    seconds_text,
+)
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
 from assay.stats.summary import Row, varying
@@ -18,26 +28,7 @@ MOST_LINES, MOST_ANSWERS, MOST_FAILURES, MOST_DOUBTS = 60, 12, 20, 6
 MOST_BROKEN_DOWN, MOST_PARTS = 3, 12
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 VERDICTS = {"worth it": "bold green", "not worth it": "bold", "not known yet": "bold yellow"}
-GAP = "  "
 
-Cell = Callable[[Row], str]
-
-
-def _phase(name: str) -> Cell:
-    return lambda row: seconds_text(getattr(row.phases, name) if row.phases else None)
-
-
-# Columns, and the order in which they are left out where there is no room: the highest first, 0 never.
-COLUMNS: Sequence[tuple[str, int, Cell]] = (
-    ("runs", 1, counted_text),
-    ("elapsed", 0, lambda row: seconds_text(row.elapsed_s)),
-    ("map", 3, _phase("map_s")),
-    ("shuffle", 2, _phase("shuffle_s")),
-    ("merge", 5, _phase("merge_s")),
-    ("reduce", 4, _phase("reduce_s")),
-    ("ratio", 0, ratio_text),
-    ("output", 0, lambda row: str(row.outcome)),
-)
 NOTE = (
     "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs; "
     "ratio: elapsed time over that on {base}."
@@ -148,62 +139,39 @@ def _change(one: Change | None) -> str:
 def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
     """Groups of placements under what they have in common. No cell is cut: columns are left out, names go above."""
     names = varying(rows)
-    columns = _fitting(rows, width)
+    head, *lines = fitted(columns(rows), width)
     last = None
-    for row in rows:
+    for row, line in zip(rows, lines, strict=True):
         if row.group != last:
-            yield from _group_lines(row, names, width, first=last is None)
-            yield Text(_aligned("placement", [name for name, _, _ in columns], rows, columns), style="dim")
+            levels = [f"{name} {getattr(row.group, name)}" for name in names if getattr(row.group, name, "")]
+            if last is not None:
+                yield Text()
+            for words in _wrapped(", ".join([row.group.workload, *levels]), width, ""):
+                yield Text(words, style="bold")
+            yield Text(head, style="dim")
             last = row.group
-        yield _row_line(row, rows, columns, width)
+        text = Text(line)
+        text.stylize(COLOURS[row.outcome], len(line) - len(row.outcome))
+        yield text
 
 
-def _group_lines(row: Row, names: Sequence[str], width: int, *, first: bool) -> Iterator[Text]:
-    levels = [f"{name} {getattr(row.group, name)}" for name in names if getattr(row.group, name, "")]
-    if not first:
-        yield Text()
-    for line in _wrapped(", ".join([row.group.workload, *levels]), width, ""):
-        yield Text(line, style="bold")
+def columns(rows: Sequence[Row]) -> list[Column]:
+    """One line for each row; the outcome is the last."""
 
+    def phase(name: str) -> list[str]:
+        return [seconds_text(getattr(row.phases, name) if row.phases else None) for row in rows]
 
-def _row_line(row: Row, rows: Sequence[Row], columns: Sequence[tuple[str, int, Cell]], width: int) -> Text:
-    line = _aligned(row.placement, [cell(row) for _, _, cell in columns], rows, columns)
-    if len(line) > width:  # only a very long name is left
-        line = f"{GAP}{row.placement}\n" + _aligned("", [cell(row) for _, _, cell in columns], (), columns, rows)
-    text = Text(line)
-    outcome = str(row.outcome)
-    text.stylize(COLOURS[outcome], len(line) - len(line.rpartition(outcome)[1]) - len(line.rpartition(outcome)[2]))
-    return text
-
-
-def _aligned(
-    name: str,
-    cells: Sequence[str],
-    named: Sequence[Row],
-    columns: Sequence[tuple[str, int, Cell]],
-    rows: Sequence[Row] | None = None,
-) -> str:
-    """One line; `named` are the rows whose placements share the first column's width."""
-    wide = max([len(row.placement) for row in named] + [len("placement") if named else 0])
-    widths = _widths(named if rows is None else rows, columns)
-    figures = GAP.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-    return f"{GAP}{name:{wide}}{GAP}{figures}".rstrip()
-
-
-def _widths(rows: Sequence[Row], columns: Sequence[tuple[str, int, Cell]]) -> list[int]:
-    return [max([len(name), *(len(cell(row)) for row in rows)]) for name, _, cell in columns]
-
-
-def _fitting(rows: Sequence[Row], width: int) -> list[tuple[str, int, Cell]]:
-    """As many columns as there is room for."""
-    columns = list(COLUMNS)
-    wide = max([len(row.placement) for row in rows] + [len("placement")])
-    while sum(_widths(rows, columns)) + len(GAP) * (len(columns) + 1) + wide > width:
-        most = max(columns, key=lambda one: one[1])
-        if not most[1]:
-            break
-        columns.remove(most)
-    return columns
+    return [
+        Column("placement", [row.placement for row in rows], name=True),
+        Column("runs", list(map(counted_text, rows)), rank=1),
+        Column("elapsed", [seconds_text(row.elapsed_s) for row in rows]),
+        Column("map", phase("map_s"), rank=3),
+        Column("shuffle", phase("shuffle_s"), rank=2),
+        Column("merge", phase("merge_s"), rank=5),
+        Column("reduce", phase("reduce_s"), rank=4),
+        Column("ratio", list(map(ratio_text, rows))),
+        Column("output", [str(row.outcome) for row in rows]),
+    ]
 
 
 def _wrapped(words: str, width: int, indent: str) -> Iterator[str]:

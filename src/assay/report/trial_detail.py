@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assay.model.record import Part, Record
 from assay.report.analysis import TrialTables
-from assay.report.charts.accesses import AccessLine, Flow, UseLine, access_lines, flow_picture, flows, use_lines
+from assay.report.charts.accesses import Flow, access_rows, flow_picture, flows, use_rows
 from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import KINDS, JobPath, job_paths, path_bars
 from assay.report.charts.timeline import Scale, most_watts, scale_of, timeline
@@ -76,8 +76,8 @@ class TrialDetail(NamedTuple):
     own_scale: bool
     paths: list[JobPath]
     flow_picture: str
-    accesses: list[AccessLine]
-    uses: list[UseLine]
+    accesses: list[tuple[str, ...]]
+    uses: list[tuple[str, ...]]
     energy: TrialEnergy
     cost: Cost
     missing: tuple[str, ...]
@@ -182,8 +182,8 @@ def _detail(
         own_scale=own_scale,
         paths=job_paths(tables),
         flow_picture=flow_picture(own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction"),
-        accesses=access_lines(signature, record) if signature else [],
-        uses=use_lines(signature, record) if signature else [],
+        accesses=access_rows(signature, record) if signature else [],
+        uses=use_rows(signature, record) if signature else [],
         energy=energy,
         cost=cost_of(record, tables.samples_bytes),
         missing=(*tables.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in record.doubts if doubt.instrument)),

@@ -99,17 +99,19 @@ class Column(NamedTuple):
 
 
 def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
-    """The head and a line for each row. Where even columns of rank 0 are too wide, names stand above their figures."""
+    """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
     kept = list(columns)
     while _width(kept) > width and any(one.rank for one in kept):
         kept.remove(max(kept, key=lambda one: one.rank))
     stacked = _width(kept) > width
     for row in zip(*((one.head, *one.cells) for one in kept), strict=True):
-        cells = [(one.name, one.padded(cell)) for one, cell in zip(kept, row, strict=True)]
+        names = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if one.name]
+        figures = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if not one.name]
         if stacked:
-            yield GAP + GAP.join(cell.rstrip() for name, cell in cells if name)
-            cells = [(False, ""), *(cell for cell in cells if not cell[0])]
-        yield f"{GAP}{GAP.join(cell for _, cell in cells)}".rstrip()
+            above = GAP + GAP.join(name.rstrip() for name in names)
+            yield f"{above}\n{GAP}{GAP.join(['', *figures])}".rstrip()
+        else:
+            yield f"{GAP}{GAP.join([*names, *figures])}".rstrip()
 
 
 def _width(columns: Sequence[Column]) -> int:

@@ -66,6 +66,11 @@ class Breakdown(Frozen):
     levels: Mapping[str, str]
     parts: tuple[JobPart, ...]
 
+    @property
+    def repeated(self) -> bool:
+        """Whether any trial ran twice: else nothing can be tested."""
+        return any(time.trials > 1 for part in self.parts for time in part.times)
+
 
 def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
     """One for each decision, in their order."""

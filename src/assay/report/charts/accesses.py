@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.model.naming import bytes_text
 from assay.model.record import Record
-from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, PhaseUse, Signature
+from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, Signature
 from assay.report.charts.drawing import (
     BLUE,
     LETTER_PX,
@@ -48,34 +48,15 @@ class Flow(NamedTuple):
     estimated: bool
 
 
-class AccessLine(NamedTuple):
-    """One line of the signature in words."""
-
-    job: str
-    phase: str
-    role: str
-    direction: str
-    medium: str
-    bytes: str
-    sequential: str
-    request: str
-    streams: str
-    latency: str
-    basis: str
-
-
-class UseLine(NamedTuple):
-    """One phase of one job in words: what its attempts took."""
-
-    job: str
-    phase: str
-    attempts: str
-    attempt_s: str
-    elapsed_s: str
-    cpu_s: str
-    cpu_basis: str
-    bytes: str
-    cpu_ns_per_byte: str
+ACCESS_HEAD = (
+    ("job", False), ("phase", False), ("role", False), ("direction", False), ("medium", False), ("bytes", True),
+    ("sequential", True), ("typical request", True), ("streams", True), ("mean latency (ms)", True), ("basis", False),
+)  # fmt: skip
+USE_HEAD = (
+    ("job", False), ("phase", False), ("attempts", True), ("their seconds", True), ("any in it (s)", True),
+    ("processor (s)", True), ("basis", False), ("bytes", True), ("processor ns per byte", True),
+)  # fmt: skip
+"""Columns of both tables, and whether they are numbers."""
 
 
 def flows(signature: Signature, record: Record) -> list[Flow]:
@@ -114,24 +95,38 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str) -> str:
     return figure(HEAD_PX + len(shown) * ROW_PX + 24, parts, label)
 
 
-def access_lines(signature: Signature, record: Record) -> list[AccessLine]:
-    """Line by line as the signature has them, small ones put together in the last."""
+def access_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
+    """The signature line by line below ACCESS_HEAD, small ones put together in the last."""
     name, staging = _names(record), {job.id for job in record.staging_jobs}
     total = sum(access.bytes for access in signature.accesses)
     large = [access for access in signature.accesses if access.bytes >= SMALL_SHARE * total]
-    ordered = sorted(large, key=lambda one: (one.job == "", one.job, _order(one)))
-    lines = [_line(access, name, staging) for access in ordered]
-    small = sum(access.bytes for access in signature.accesses) - sum(access.bytes for access in large)
+    rows: list[tuple[str, ...]] = [
+        (
+            name(one.job), _phase(one.job, one.phase, staging), one.role, one.direction, one.medium,
+            bytes_text(one.bytes),
+            _figure(None if one.sequential_share is None else 100 * one.sequential_share, "{:.1f} %"),
+            "-" if one.typical_request_bytes is None else _size(one.typical_request_bytes),
+            _figure(one.streams), _figure(one.latency_ms_mean, "{:.2f}"), one.basis,
+        )
+        for one in sorted(large, key=lambda one: (one.job == "", one.job, _order(one)))
+    ]  # fmt: skip
     if len(large) < len(signature.accesses):
         words = f"{len(signature.accesses) - len(large)} lines of less than {100 * SMALL_SHARE:g} % each"
-        lines.append(AccessLine(words, "", "", "", "", bytes_text(small), "", "", "", "", ""))
-    return lines
+        rows.append((words, "", "", "", "", bytes_text(total - sum(one.bytes for one in large)), "", "", "", "", ""))
+    return rows
 
 
-def use_lines(signature: Signature, record: Record) -> list[UseLine]:
-    """Each phase of each job, in the order of their beginning."""
+def use_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
+    """What the attempts of each phase of each job took, below USE_HEAD, in the order of their beginning."""
     name = _names(record)
-    return [_use(use, name) for use in signature.phases]
+    return [
+        (
+            name(one.job), one.phase, str(one.attempts), f"{one.attempt_s:.1f}", f"{one.elapsed_s:.1f}",
+            _figure(one.cpu_s), one.cpu_basis if one.cpu_s is not None else "", bytes_text(one.bytes),
+            _figure(None if one.cpu_s_per_byte is None else one.cpu_s_per_byte * 1e9),
+        )
+        for one in signature.phases
+    ]  # fmt: skip
 
 
 def _order(access: Access) -> tuple[int, int, int]:
@@ -212,36 +207,5 @@ def _names(record: Record) -> Callable[[str], str]:
     return lambda job: names.get(job, job)
 
 
-def _line(access: Access, name: Callable[[str], str], staging: Iterable[str]) -> AccessLine:
-    return AccessLine(
-        job=name(access.job),
-        phase=_phase(access.job, access.phase, staging),
-        role=access.role,
-        direction=access.direction,
-        medium=access.medium,
-        bytes=bytes_text(access.bytes),
-        sequential=_told(None if access.sequential_share is None else 100 * access.sequential_share, "{:.1f} %"),
-        request="-" if access.typical_request_bytes is None else _size(access.typical_request_bytes),
-        streams=_told(access.streams, "{:.1f}"),
-        latency=_told(access.latency_ms_mean, "{:.2f}"),
-        basis=access.basis,
-    )
-
-
-def _use(use: PhaseUse, name: Callable[[str], str]) -> UseLine:
-    per_byte = use.cpu_s_per_byte
-    return UseLine(
-        job=name(use.job),
-        phase=use.phase,
-        attempts=str(use.attempts),
-        attempt_s=f"{use.attempt_s:.1f}",
-        elapsed_s=f"{use.elapsed_s:.1f}",
-        cpu_s=_told(use.cpu_s, "{:.1f}"),
-        cpu_basis=use.cpu_basis if use.cpu_s is not None else "",
-        bytes=bytes_text(use.bytes),
-        cpu_ns_per_byte=_told(None if per_byte is None else per_byte * 1e9, "{:.1f}"),
-    )
-
-
-def _told(value: float | None, form: str) -> str:
+def _figure(value: float | None, form: str = "{:.1f}") -> str:
     return "-" if value is None else form.format(value)

@@ -36,7 +36,7 @@ CAP_PX = 5
 MOST_DOTS = 60
 
 
-class Line(NamedTuple):
+class ChartRow(NamedTuple):
     """One combination: its label, its colour's level, its trials' seconds, and how filters know it.
 
     `wrong` are the seconds of trials that count in no figure, as their output is wrong.
@@ -50,7 +50,7 @@ class Line(NamedTuple):
     wrong: Sequence[float] = ()
 
 
-def elapsed_charts(panels: Mapping[str, Sequence[Line]]) -> list[str]:
+def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     """A figure as SVG for each title, all of the same width and colours; none without any time.
 
     Where one is too short for the axis of the others, its own says so.
@@ -86,12 +86,12 @@ def _told(row: Row) -> str:
     return f"{seconds_text(row.elapsed_s)} s{words}"
 
 
-def _greatest(one: Line) -> float:
+def _greatest(one: ChartRow) -> float:
     high = one.row.elapsed.interval.high if one.row.elapsed and one.row.elapsed.interval else 0.0
     return max([high, *one.times, *one.wrong])
 
 
-def _line(panel: SecondsPanel, at: float, one: Line, colour: str) -> str:
+def _line(panel: SecondsPanel, at: float, one: ChartRow, colour: str) -> str:
     """Each trial as a ring, the interval as a line with ends, the median as a stroke across it."""
     if one.row.elapsed is None:
         return ""

@@ -24,22 +24,13 @@ from assay.report.charts.drawing import (
     text,
     ticks,
 )
-from assay.report.charts.elapsed import axis_apart
+from assay.report.charts.elapsed import ChartRow, axis_apart
 from assay.report.words import seconds_text
-from assay.stats.summary import Row
 
 COLOURS = {"map": BLUE, "shuffle": ORANGE, "merge": PINK, "reduce": GREEN}
 BAR_PX, PLOT_PX, AXIS_PX = 15, 300, 46
 LEAST_PX, FIGURE_PX = 58, 44
 """A phase's least width, so that its name fits; and the room for a bar's seconds after it."""
-
-
-class PhaseLine(NamedTuple):
-    """One combination: its name, and how filters know it."""
-
-    row: Row
-    label: str
-    marks: str
 
 
 class _Column(NamedTuple):
@@ -51,7 +42,7 @@ class _Column(NamedTuple):
     width: float
 
 
-def phase_charts(panels: Mapping[str, Sequence[PhaseLine]]) -> list[str]:
+def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     """A figure as SVG for each title: a column for each phase, a second as long in all; none without data."""
     known = {title: [one for one in lines if one.row.phases] for title, lines in panels.items()}
     known = {title: lines for title, lines in known.items() if lines}
@@ -123,7 +114,7 @@ def _seconds(phases: Phases | None) -> dict[str, float]:
     return {} if phases is None else {phase: getattr(phases, f"{phase}_s") for phase in COLOURS}
 
 
-def _bars(columns: Sequence[_Column], top: float, one: PhaseLine) -> str:
+def _bars(columns: Sequence[_Column], top: float, one: ChartRow) -> str:
     at = top + ROW_PX / 2
     label = one.label if len(one.label) <= MOST_LETTERS else f"…{one.label[1 - MOST_LETTERS :]}"
     parts = [text(columns[0].left - 8, at + 4.5, label, 'text-anchor="end"')]
