@@ -72,7 +72,7 @@ def scripted(script):
 
 def test_the_steps_of_a_life_come_in_order():
     script = Script()
-    record, attempts, samples, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
+    record, attempts, samples, *_ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert script.log == WHOLE_LIFE
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
@@ -115,7 +115,7 @@ def test_a_failure_at_any_step_closes_what_was_opened_and_is_recorded(step):
 @pytest.mark.parametrize("step", PROBING)
 def test_a_probe_that_fails_at_any_step_is_a_doubt_and_the_trial_goes_on(step, error):
     script = Script(fail_at=step, fail_with=error)
-    record, _, _, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
     (doubt,) = [doubt for doubt in record.doubts if doubt.instrument == "fake"]
@@ -131,6 +131,13 @@ def test_a_probe_that_fails_at_any_step_is_a_doubt_and_the_trial_goes_on(step, e
         assert beats(record) == ["staging"]
     else:
         assert beats(record) == []
+
+
+def test_a_failed_trial_keeps_the_logs_once_nothing_writes_them_any_more():
+    script = Script(fail_at="run answer")
+    assert run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).logs == b"the logs"
+    assert script.log.index("read logs") > script.log.index("stop cluster")
+    assert run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent()).logs == b""
 
 
 def test_a_probe_that_fails_does_not_take_the_place_of_the_trials_own_error():
@@ -179,7 +186,7 @@ def test_what_reading_the_probes_costs_is_told():
 
 def test_a_job_whose_history_is_lost_is_a_doubt_and_the_trial_has_no_totals():
     script = Script(lost_jobs=("answer",))
-    record, attempts, _, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
+    record, attempts, *_ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert record.status is Status.FINISHED
     assert record.outcome is Outcome.PASS
     assert script.log == WHOLE_LIFE
@@ -350,7 +357,7 @@ def test_what_probes_saw_is_kept_by_part_also_when_the_trial_fails_half_way():
     record = run_trial(a_trial(), fake_setup(Script(device=True), a_trial()), Silent()).record
     assert beats(record) == ["staging", "run", "write out", "collect"]
     script = Script(fail_at="run answer")
-    record, _, samples, _, _ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
+    record, _, samples, *_ = run_trial(a_trial(), fake_setup(script, a_trial()), Silent())
     assert record.status is Status.FAILED
     assert beats(record) == ["staging"]
     assert len(samples) >= 2

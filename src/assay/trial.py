@@ -84,6 +84,7 @@ class Findings:
     limits: LimitUse | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
+    logs: bytes = b""
 
     @property
     def totals(self) -> Totals | None:
@@ -98,7 +99,7 @@ class Findings:
         found = {name: getattr(self, name) for name in Record.model_fields if hasattr(self, name)}
         status = Status.FINISHED if error is None else Status.FAILED
         record = Record(status=status, error=error, **found)
-        return TrialResult(record, self.attempts, self.samples, self.phases, self.signature)
+        return TrialResult(record, self.attempts, self.samples, self.phases, self.signature, self.logs)
 
     @contextmanager
     def step(self, name: str, progress: Progress) -> Iterator[None]:
@@ -267,6 +268,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
     with ExitStack() as scopes:
         # The platform's stop is a step too, and its end comes before the directories it uses are removed.
         neutral = scopes.enter_context(platform.neutral())
+        scopes.enter_context(_logs_kept(platform, neutral, findings))
         with step("attach media"):
             places = {medium.spec.name: scopes.enter_context(_attached(medium, findings)) for medium in media}
         layout = lay_out(trial.placement, places, neutral)
@@ -310,6 +312,17 @@ def _part(name: Part, media: Sequence[Medium], mark: Callable[[Part], None], fin
     yield
     mark(name)
     take_reports(media, name, findings)
+
+
+@contextmanager
+def _logs_kept(platform: Platform, neutral: Path, findings: Findings) -> Iterator[None]:
+    """The platform's logs are kept when the trial fails; all that writes them has ended by then."""
+    try:
+        yield
+    except Exception:
+        with suppress(OSError):  # the failure itself is what counts
+            findings.logs = platform.logs(neutral)
+        raise
 
 
 @contextmanager

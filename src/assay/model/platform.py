@@ -205,6 +205,13 @@ class Platform(Protocol):
         """A fresh directory that is not under test: configuration, logs, names, edits."""
         ...
 
+    def logs(self, neutral: Path) -> bytes:
+        """The logs that lie in the neutral directory, as a compressed tar archive; empty where there are none.
+
+        Raises OSError.
+        """
+        ...
+
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
         ...

@@ -9,10 +9,14 @@ from assay.model.task import TaskPhases
 
 
 class TrialResult(NamedTuple):
-    """A trial's record, and the tables and the signature beside it; `signature` is None where no probe saw requests."""
+    """A trial's record, and the tables and the signature beside it; `signature` is None where no probe saw requests.
+
+    `logs` are the platform's of a trial that failed, as a compressed tar archive; empty where there are none.
+    """
 
     record: Record
     attempts: Sequence[TaskAttempt] = ()
     samples: Sequence[Sample] = ()
     phases: Sequence[TaskPhases] = ()
     signature: Signature | None = None
+    logs: bytes = b""

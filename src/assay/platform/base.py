@@ -1,6 +1,8 @@
 """What both kinds of platform share: Hadoop's clients on this machine, the trial's media, facts."""
 
 import hashlib
+import io
+import tarfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -19,6 +21,9 @@ from assay.model.registry import ENGINES
 from assay.model.store import Placer, Store
 from assay.platform.distribution import Distribution, find_distribution
 from assay.version import measuring_code_sha256
+
+LOG_NAMES = ("*.log", "stdout", "stderr", "syslog", "prelaunch.*")
+MOST_LOG_BYTES, MOST_LOGS_BYTES = 1 << 18, 1 << 24
 
 
 class Cluster(Protocol):
@@ -106,6 +111,10 @@ class HadoopPlatform(ABC):
         """A directory among Assay's own parts."""
         yield self._lease.make_directory(self._installation.parts / "work" / self._lease.id)
 
+    def logs(self, neutral: Path) -> bytes:
+        """The ends of the daemons', the containers' and the clients' logs, the newest first if they are too many."""
+        return archived(neutral)
+
     def check(self, properties: Mapping[str, str]) -> None:
         """As the cluster does."""
         self._cluster.check(properties)
@@ -132,3 +141,27 @@ class HadoopPlatform(ABC):
         """A device of Assay's own that has died explains why a daemon then died too."""
         devices = (medium.failure() for medium in self._media if isinstance(medium, Device))
         return next((reason for reason in devices if reason), None) or self._cluster.failure()
+
+
+def archived(neutral: Path) -> bytes:
+    """The last MOST_LOG_BYTES of each log below a directory, by its path there, up to MOST_LOGS_BYTES together.
+
+    Logs are what Hadoop's processes name so: `*.log`, and a container's `stdout`, `stderr`, `syslog` and `prelaunch.*`.
+    """
+    logs = [
+        file for pattern in LOG_NAMES for file in neutral.rglob(pattern) if file.is_file() and not file.is_symlink()
+    ]
+    logs.sort(key=lambda file: file.stat().st_mtime, reverse=True)
+    target, left = io.BytesIO(), MOST_LOGS_BYTES
+    with tarfile.open(fileobj=target, mode="w:gz") as archive:
+        for file in logs:
+            status = file.stat()
+            with file.open("rb") as content:
+                content.seek(max(0, status.st_size - min(MOST_LOG_BYTES, left)))
+                text = content.read(min(MOST_LOG_BYTES, left))
+            if text:
+                entry = tarfile.TarInfo(str(file.relative_to(neutral)))
+                entry.size, entry.mtime = len(text), int(status.st_mtime)
+                archive.addfile(entry, io.BytesIO(text))
+                left -= len(text)
+    return target.getvalue() if left < MOST_LOGS_BYTES else b""

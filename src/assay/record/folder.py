@@ -73,7 +73,7 @@ def _digest(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-RECORD, EXPERIMENT = "record.json", "experiment.yaml"
+RECORD, EXPERIMENT, LOGS = "record.json", "experiment.yaml", "logs.tar.gz"
 
 
 class Damaged(NamedTuple):
@@ -207,6 +207,8 @@ class RunFolder:
         write_rows(draft / "samples.parquet", Sample, result.samples, SAMPLES)
         if result.signature is not None:
             (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
+        if result.logs:
+            (draft / LOGS).write_bytes(result.logs)
         write_sums(draft)
         for file in draft.iterdir():
             _flush(file)

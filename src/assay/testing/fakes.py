@@ -248,6 +248,11 @@ class FakePlatform:
         """A path at which nothing is."""
         yield Path("/nowhere/neutral")
 
+    def logs(self, neutral: Path) -> bytes:
+        """One line."""
+        self.script.note("read logs")
+        return b"the logs"
+
     def check(self, properties: Mapping[str, str]) -> None:
         """Only told."""
         self.script.note("check cluster")
