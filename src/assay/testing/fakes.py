@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from assay.model.doubt import Doubt, Outcome, Verdict
-from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Graph, GraphFacts, GraphInput
 from assay.model.medium import Space
-from assay.model.platform import Layout, LimitUse, TrialSetup
-from assay.model.probe import Evaluation, Moment, Quantity, Scene, WatchedDisk
+from assay.model.platform import ClusterNode, DaemonFacts, Layout, LimitUse, RunningCluster, TrialSetup
+from assay.model.probe import Evaluation, Moment, Quantity, Scene, WatchedDisk, WatchedProcess
 from assay.model.progress import Progress
 from assay.model.record import Part
+from assay.model.registry import ENGINES, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
 from assay.testing.fake_hadoop import MIB, FakeEngine, FakePlacer, FakeStore, Script
@@ -33,10 +34,12 @@ class FakeProbe:
         self._script = script
         self._trial = trial
         self._beats = 0
+        self._nodes: tuple[str, ...] = ()
 
     def attach(self, scene: Scene) -> None:
         """Told."""
         self._script.note("attach probe")
+        self._nodes = scene.nodes
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """One beat."""
@@ -44,8 +47,8 @@ class FakeProbe:
         return {"beat_count": 1.0}
 
     def totals(self) -> Mapping[Quantity, float]:
-        """Beats so far."""
-        return {Quantity("heart", "beat_count"): self._beats}
+        """Beats so far, of each node."""
+        return {Quantity(node, "beat_count"): self._beats for node in self._nodes}
 
     def mark(self, part: Part | None) -> tuple[Landed, ...]:
         """As many bytes as everything lands with, where they should be."""
@@ -71,6 +74,7 @@ class FakeProbe:
 
 __all__ = ["FakePlatform", "Script", "fake_setup"]
 
+NOWHERE = Path("/nowhere")
 TRIANGLE = Graph(edges=np.array([[0, 1], [0, 2], [1, 2]], dtype=np.int64), lone=np.array([7], dtype=np.int64))
 TRIANGLE_FACTS = GraphFacts(nodes=4, edges=3, wedges=3, wedges_by_id=1, degree_squares=12, triangles=1)
 
@@ -96,7 +100,7 @@ class FakeMedium:
         """A path at which nothing is."""
         self._script.note("attach medium")
         try:
-            yield Path("/nowhere") / self.spec.name
+            yield NOWHERE / self.spec.name
         finally:
             self._script.note("detach medium")
 
@@ -155,7 +159,7 @@ class FakeInput(GraphInput):
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Put a file that is not there."""
-        store.put(Path("/nowhere/edges.tsv"), f"{path}/edges.tsv")
+        store.put(NOWHERE / "edges.tsv", f"{path}/edges.tsv")
         return LaunchReport(jobs=(), result={})
 
     def facts(self) -> GraphFacts:
@@ -200,17 +204,72 @@ class FakeWorkload:
         return (Verdict(check="the answer is 1", outcome=outcome, detail=repr(found)),)
 
 
+class FakeProcess:
+    """A process that ended well at once."""
+
+    pid = 1
+
+    def poll(self) -> int:
+        """0."""
+        return 0
+
+    def wait(self, timeout: float | None = None) -> int:
+        """0."""
+        return 0
+
+
+class FakeNode:
+    """A host whose files are in memory, by their paths."""
+
+    def __init__(self, script: Script, name: str) -> None:
+        self.name = name
+        self.files: dict[Path, str] = {}
+        self._script = script
+
+    def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> FakeProcess:
+        """The command is all that it logs."""
+        self._script.note(f"start {command[0]} on {self.name}")
+        self.files[log] = " ".join(command)
+        return FakeProcess()
+
+    def read(self, path: Path, last_bytes: int | None = None) -> str:
+        """What was kept there."""
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return self.files[path][-last_bytes if last_bytes else 0 :]
+
+    def copy(self, source: Path, target: Path) -> None:
+        """Only told."""
+        self._script.note(f"copy to {self.name}")
+
+    def free_ports(self, count: int) -> list[int]:
+        """The first ones."""
+        return list(range(1, count + 1))
+
+
 class FakeRunning:
-    """A platform that is healthy, and where nothing ever dies."""
+    """A platform that is healthy, and where nothing ever dies.
+
+    Store and engine are fakes, or with `registered` those that the trial names.
+    """
 
     def __init__(self, platform: "FakePlatform", layout: Layout, properties: Mapping[str, str]) -> None:
         self._platform = platform
         self._layout = layout
-        self.facts: Mapping[str, str] = {"hadoop": "fake", "nodes": "1"}
+        self.facts: Mapping[str, str] = {"hadoop": "fake", "nodes": str(len(platform.nodes))}
         self.settings: Mapping[str, str] = dict(properties)
         self.store: Store = platform.store
         self.engine: Engine = FakeEngine(platform.script, platform.trial, platform.store)
         self.placer: Placer | None = FakePlacer(platform.script, platform.trial)
+        if platform.registered:
+            nodes = tuple(
+                ClusterNode(node, (DaemonFacts(role="worker", pid=pid, log=NOWHERE / "worker.log"),), NOWHERE / "logs")
+                for pid, node in enumerate(platform.nodes, 1)
+            )
+            cluster = RunningCluster(NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes)
+            self.store, self.placer = STORES.find(platform.trial.store).open_own(cluster, layout)
+            context = EngineContext(cluster, NOWHERE / "jobs.jar", layout.neutral, {}, self.failure)
+            self.engine = ENGINES.find(platform.trial.engine).open(context)
 
     def failure(self) -> str | None:
         """None."""
@@ -221,17 +280,27 @@ class FakeRunning:
         return self._platform.script.limit_use
 
     def scene(self) -> Scene:
-        """The layout's directories, and nothing on them."""
-        return Scene(layout=self._layout)
+        """The layout's directories, nothing on them, and one process on each node."""
+        nodes = self._platform.nodes
+        processes = tuple(WatchedProcess(group=node.name, pid=pid) for pid, node in enumerate(nodes, 1))
+        return Scene(
+            layout=self._layout, processes=processes, node_managers=tuple(one.pid for one in processes),
+            nodes=tuple(node.name for node in nodes),
+        )  # fmt: skip
 
 
 class FakePlatform:
     """A platform without daemons, on which everything is fake. Of its store there is one."""
 
-    def __init__(self, script: Script, trial: Trial, free_bytes: int = 1 << 40) -> None:
+    def __init__(
+        self, script: Script, trial: Trial, free_bytes: int = 1 << 40, *, nodes: int = 1, registered: bool = False
+    ) -> None:
+        """For `registered` see `FakeRunning`."""
         self.script = script
         self.trial = trial
         self.store = FakeStore(script)
+        self.nodes = [FakeNode(script, f"node-{number}") for number in range(1, nodes + 1)]
+        self.registered = registered
         self._free_bytes = free_bytes
 
     def facts(self) -> Mapping[str, str]:
@@ -246,7 +315,7 @@ class FakePlatform:
     @contextmanager
     def neutral(self) -> Iterator[Path]:
         """A path at which nothing is."""
-        yield Path("/nowhere/neutral")
+        yield NOWHERE / "neutral"
 
     def logs(self, neutral: Path) -> bytes:
         """One line."""
@@ -267,10 +336,12 @@ class FakePlatform:
             self.script.note("stop cluster")
 
 
-def fake_setup(script: Script, trial: Trial, free_bytes: int = 1 << 40) -> TrialSetup:
-    """The setup of one trial, all fake."""
+def fake_setup(
+    script: Script, trial: Trial, free_bytes: int = 1 << 40, *, nodes: int = 1, registered: bool = False
+) -> TrialSetup:
+    """The setup of one trial, all fake; for `registered` see `FakeRunning`."""
     return TrialSetup(
-        platform=FakePlatform(script, trial, free_bytes),
+        platform=FakePlatform(script, trial, free_bytes, nodes=nodes, registered=registered),
         workload=lambda: FakeWorkload(script, trial.workload),
         probes=lambda _context: (FakeProbe(script, trial),),
     )

@@ -1,0 +1,103 @@
+"""Proves that a platform of two nodes with another store and another engine runs a whole plan, in memory.
+
+Both are toys that are added from outside (tests/toys).
+"""
+
+import io
+from contextlib import contextmanager
+
+import pytest
+from rich.console import Console
+
+from assay.cli.report import report_run
+from assay.model.doubt import Outcome
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.model.progress import Silent
+from assay.plan.make import make_plan
+from assay.record.folder import RunFolder
+from assay.run import check_needs, execute
+from assay.testing.fakes import Script, fake_setup
+from assay.vocabulary import vocabulary
+from tests.toys import plugged_in
+
+EXPERIMENT = """\
+experiment: two-nodes
+workloads: triangles
+datasets: {make: brightkite}
+media: {hdd: directory, ssd: directory}
+store: key-value
+engine: scanner
+cluster: {nodes: 2}
+repetitions: 2
+"""
+
+
+class Display(Silent):
+    def trial_begins(self, trial, number, total):
+        pass
+
+    def trial_ends(self, record):
+        pass
+
+
+@pytest.fixture
+def words(tmp_path):
+    return vocabulary(
+        Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
+    )._replace(nodes=(1, 2))
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    (tmp_path / "two-nodes.yaml").write_text(EXPERIMENT)
+    return tmp_path / "two-nodes.yaml"
+
+
+@pytest.fixture
+def toys():
+    with plugged_in("store", "engine"):
+        yield
+
+
+def test_without_the_toys_their_names_are_refused(experiment, words):
+    with pytest.raises(BadInputError, match="unknown store 'key-value'"):
+        make_plan(experiment, words)
+
+
+def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
+    plan = make_plan(experiment, words._replace(stores=("hdfs", "key-value"), engines=("mapreduce", "scanner")))
+    assert {(one.store, one.engine, one.cluster.nodes) for one in plan.trials} == {("key-value", "scanner", 2)}
+    script = Script()
+
+    @contextmanager
+    def set_up(trial):
+        yield fake_setup(script, trial, nodes=2, registered=True)
+
+    check_needs(plan, set_up, Silent())
+    folder = RunFolder(tmp_path / "run")
+    folder.create(plan)
+    execute(plan, folder, set_up, Display())
+    records, damaged = folder.records()
+    assert not damaged
+    assert [record.error for record in records] == [None] * len(plan.trials) == [None] * 4
+    assert {record.outcome for record in records} == {Outcome.PASS}
+    assert script.log.count("start answer on node-1") == script.log.count("start answer on node-2") == 4
+    for record in records:
+        assert record.facts["nodes"] == "2"
+        assert {one.subject for one in record.amounts if one.probe == "fake"} == {"node-1", "node-2"}
+        assert [(one.role, one.shares) for one in record.landed if one.when == "staged"] == [
+            ("input", {record.trial.placement.name: 1.0})
+        ]
+        (job,) = record.jobs
+        assert (job.name, job.elapsed_s) == ("answer", 1.0)
+        seen = folder.path / "trials" / record.trial.id
+        assert {"record.json", "tasks.parquet", "samples.parquet"} <= {file.name for file in seen.iterdir()}
+    said = io.StringIO()
+    assert report_run(folder.path, Console(file=said, width=200)) == 0
+    page = (folder.path / "report.html").read_text()
+    for text in (said.getvalue(), page):
+        assert "hdd" in text
+        assert "ssd" in text
+    assert "key-value" in page
+    assert "scanner" in page
