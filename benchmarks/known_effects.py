@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 from tests.builders import a_job, a_plan, a_record, a_trial
+from tests.stats.fake_times import FakeTimes
 
 from assay.model.record import Phases, Record
 from assay.model.signature import Array
@@ -42,7 +43,6 @@ from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior, moderated, repetitions_needed
 from assay.stats.sample import PLACEMENT, Sample, samples
 from assay.stats.summary import outliers
-from assay.testing.fake_times import FakeTimes
 
 LEAST_FOUND, MOST_CLAIMED, COVERED = 0.90, 0.05, (0.93, 0.97)
 MOST_SECONDS, MOST_MIB = 5.0, 500.0

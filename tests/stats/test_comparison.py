@@ -11,7 +11,7 @@ from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_p
 from assay.stats.sample import MACHINE, RUN, Sample
 from assay.stats.summary import in_words, noise_words
-from assay.testing.fake_times import FakeTimes
+from tests.stats.fake_times import FakeTimes
 
 NOISE = (0.03, -0.02, 0.01, -0.04, 0.02, 0.0, -0.01, 0.04, 0.05, -0.03)
 TERASORT = {

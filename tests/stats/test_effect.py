@@ -10,7 +10,7 @@ from statsmodels.stats.anova import anova_lm
 from assay.model.trial import NoisePrior
 from assay.stats.effect import effects
 from assay.stats.sample import MACHINE, Sample
-from assay.testing.fake_times import FakeTimes
+from tests.stats.fake_times import FakeTimes
 
 FACTORS = {"settings": {"a": 1.0, "b": 1.44}, "placement": {"hdd": 1.0, "ssd": 0.25}}
 EXACT = {"noise": 0.0, "disturbed": 0.0, "drift": 0.0}

@@ -10,7 +10,7 @@ from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
 from assay.stats.noise import moderated, repetitions_needed
-from assay.testing.fake_times import FakeTimes
+from tests.stats.fake_times import FakeTimes
 from tests.stats.terasort import mirrored_run
 
 PLANS = 300
