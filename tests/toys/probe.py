@@ -1,0 +1,43 @@
+"""Room temperature: a toy kind of probe, added from outside the package."""
+
+from collections.abc import Mapping
+
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.probe import Chart, ChartPanel, ChartSeries, Moment, ProbeKind, Quantity, Scene
+from assay.model.registry import PROBES
+
+DRAUGHT = doubt_kind(
+    "draught", "instrument", why="the air is not the drives'", cure="close the window", instrument="temperature"
+)
+
+
+class Temperature:
+    """Warms up with each look."""
+
+    name = "temperature"
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def attach(self, scene: Scene) -> None:
+        pass
+
+    def sample(self, now: Moment) -> Mapping[str, float]:
+        self._looks += 1
+        return {"room_celsius": 20.0 + self._looks}
+
+    def totals(self) -> Mapping[Quantity, float]:
+        return {Quantity("room", "looks_count"): self._looks}
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        return (DRAUGHT.doubt("the window was open"),)
+
+    def close(self) -> None:
+        pass
+
+
+CHART = Chart(
+    "temperature",
+    (ChartPanel("temperature of the room, °C", "°C", "lines", (ChartSeries("room_celsius", "room", "green"),)),),
+)
+PROBES.add("temperature", ProbeKind(lambda _: Temperature(), (CHART,)))
