@@ -28,27 +28,13 @@ from assay.model.trial import (
     pure,
 )
 from assay.plan.experiment import COPIES, DatasetEntry, ExperimentFile, WorkloadEntry
-from assay.plan.grid import (
-    DATASET,
-    MOST_TRIALS,
-    PLACEMENT,
-    REPLICATION,
-    SETTINGS,
-    WORKLOAD,
-    Axis,
-    Combination,
-    Grid,
-    Level,
-    axis,
-    base_levels,
-    one_at_a_time,
-    without,
-    zipped_names,
-)
+from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import INPUT, Source, Vocabulary
+
+REPLICATION = "replication"
 
 
 def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
@@ -64,8 +50,9 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
     experiment = source.experiment
     doubts = [*check_properties(source, vocabulary.properties), *single_copy(experiment)]
     resolved = _resolve(source, vocabulary)
-    combinations = _combinations(source, resolved)
-    repetitions = _repetitions(experiment, resolved, combinations)
+    axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
+    _refuse_repeated(source, resolved, axes[0])
+    repetitions = _repetitions(experiment, resolved, combinations(source, axes))
     plan = Plan(
         experiment=experiment.experiment,
         description=experiment.description,
@@ -288,53 +275,6 @@ def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) 
     return [*axes, axis(PLACEMENT, ((one, one.name) for one in resolved.placements))]
 
 
-def _combinations(source: Source, resolved: _Resolved) -> list[Combination]:
-    """All combinations that the experiment asks for, each once."""
-    experiment = source.experiment
-    axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
-    _refuse_repeated(source, resolved, axes[0])
-    workloads = Axis(WORKLOAD, [own[0].levels[0] for own in axes])
-    every = [workloads, *(one for own in axes for one in own)]
-    with source.at("zip"):
-        zipped = zipped_names(experiment.zip, every)
-    grids = [Grid(own, zipped, place) for place, own in enumerate(axes)]
-    key = next(key for key in ("base", "design", "workloads") if key in experiment.model_fields_set)
-    with source.at(key):
-        combinations = _designed(experiment, grids, base_levels(experiment.base, every))
-    with source.at("exclude"):
-        combinations = without(combinations, experiment.exclude)
-    if not experiment.zero_delay_baseline:
-        return combinations
-    # The baseline runs once for each combination that differs in more than its placement.
-    baseline = Level(pure(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
-    added = [Combination({**one.levels, PLACEMENT: baseline}) for one in combinations]
-    return [*combinations, *{tuple(one.shown.items()): one for one in added}.values()]
-
-
-def _designed(experiment: ExperimentFile, grids: Sequence[Grid], base: Mapping[str, str]) -> list[Combination]:
-    if experiment.design == "grid":
-        if base:
-            raise BadInputError("base belongs to `design: one-at-a-time`; add that, or leave base out")
-        _refuse_many(sum(grid.size for grid in grids) * experiment.repetitions)
-        return [one for grid in grids for one in grid.full()]
-    if not base:
-        raise BadInputError(
-            "`design: one-at-a-time` needs a base: the factors to change, each with the level at which it stays "
-            "otherwise, such as base: {settings: defaults}"
-        )
-    combinations = list(islice(one_at_a_time(grids, base), MOST_TRIALS + 1))
-    _refuse_many(len(combinations) * experiment.repetitions)
-    return combinations
-
-
-def _refuse_many(trials: int) -> None:
-    if trials > MOST_TRIALS:
-        raise BadInputError(
-            f"these are {trials} trials, more than {MOST_TRIALS}; give fewer levels, zip some, or sweep one factor at "
-            "a time"
-        )
-
-
 def _refuse_repeated(source: Source, resolved: _Resolved, axes: Sequence[Axis]) -> None:
     """Levels that come twice; those of Hadoop's properties have been checked."""
     rename = "leave one out, or give it another name"
@@ -347,18 +287,18 @@ def _refuse_repeated(source: Source, resolved: _Resolved, axes: Sequence[Axis]) 
     keys = {SETTINGS: [SETTINGS], REPLICATION: [REPLICATION], **{factor.name: factor.key for factor in FACTORS}}
     for one in axes:
         if one.name in keys:
-            names = [level.shown[one.name] for level in one.levels]
+            names = [level.labels[one.name] for level in one.levels]
             source.refuse_repeated(keys[one.name], keys[one.name][-1], names)
 
 
 def _repetitions(
-    experiment: ExperimentFile, resolved: _Resolved, combinations: Sequence[Combination]
+    experiment: ExperimentFile, resolved: _Resolved, planned: Sequence[Combination]
 ) -> Iterator[tuple[Trial, ...]]:
     """A block of trials for each, without end; warm-ups go before the first."""
     mirrored = experiment.order == "mirrored"
-    most = (2 if mirrored else 1) * len(combinations) * experiment.repetitions + experiment.warm_up
+    most = (2 if mirrored else 1) * len(planned) * experiment.repetitions + experiment.warm_up
     numbers, digits = counting(1), max(4, len(str(most)))
-    for repetition, block in enumerate(blocks(combinations, experiment.seed, mirrored=mirrored), start=1):
+    for repetition, block in enumerate(blocks(planned, experiment.seed, mirrored=mirrored), start=1):
         warming = [(block[turn % len(block)], 0) for turn in range(experiment.warm_up)] if repetition == 1 else []
         turns = [*warming, *((combination, repetition) for combination in block)]
         yield tuple(_trial(experiment, resolved, f"{next(numbers):0{digits}d}", *turn) for turn in turns)
@@ -390,7 +330,7 @@ def _trial(
         settings=settings.model_copy(update={"properties": {**settings.properties, **properties}}),
         cluster=resolved.cluster.model_copy(update=of_cluster),
         repetition=repetition,
-        levels={name: combination.shown[name] for name in further},
+        levels={name: combination.labels[name] for name in further},
         warm_up=repetition == 0,
         zero_delay=placement.name == ZERO_DELAY,
         **of_trial,

@@ -14,7 +14,7 @@ from itertools import count
 from assay.model.trial import ZERO_DELAY
 from assay.plan.grid import PLACEMENT, Combination
 
-Shown = tuple[tuple[str, str], ...]
+Labels = tuple[tuple[str, str], ...]
 Group = list[Combination]
 
 CANDIDATES = 24
@@ -38,9 +38,9 @@ def blocks(combinations: Sequence[Combination], seed: int, *, mirrored: bool = F
 
 def _groups(combinations: Sequence[Combination]) -> list[Group]:
     """Combinations that differ in their placement only."""
-    found: dict[Shown, Group] = {}
+    found: dict[Labels, Group] = {}
     for one in combinations:
-        others = tuple((name, text) for name, text in one.shown.items() if name != PLACEMENT)
+        others = tuple((name, text) for name, text in one.labels.items() if name != PLACEMENT)
         found.setdefault(others, []).append(one)
     return list(found.values())
 
@@ -54,8 +54,8 @@ def _turned(group: Group, repetition: int) -> Group:
 
 def _there_and_back(group: Group, repetition: int) -> Group:
     """Each placement twice, as far from the middle on both sides; the zero-delay baseline once, in the middle."""
-    baseline = [one for one in group if one.shown[PLACEMENT] == ZERO_DELAY]
-    there = _turned([one for one in group if one.shown[PLACEMENT] != ZERO_DELAY], repetition)
+    baseline = [one for one in group if one.labels[PLACEMENT] == ZERO_DELAY]
+    there = _turned([one for one in group if one.labels[PLACEMENT] != ZERO_DELAY], repetition)
     return [*there, *baseline, *there[::-1]]
 
 
@@ -66,7 +66,7 @@ def _spread(groups: Sequence[Group], source: random.Random) -> list[Group]:
     """
     left = list(groups)
     source.shuffle(left)
-    levels = {id(group): [item for item in group[0].shown.items() if item[0] != PLACEMENT] for group in left}
+    levels = {id(group): [item for item in group[0].labels.items() if item[0] != PLACEMENT] for group in left}
     shares = {item: times / len(left) for item, times in Counter(one for own in levels.values() for one in own).items()}
     seen = dict.fromkeys(shares, 0)
     order: list[Group] = []
