@@ -54,7 +54,7 @@ class Command:
         self.facts = MACHINE
         self.began = []
         monkeypatch.chdir(folder)
-        monkeypatch.setattr("assay.kinds.open_trial", self.set_up)
+        monkeypatch.setattr("assay.cli.run.open_trial", self.set_up)
         monkeypatch.setattr("assay.cli.run.remove_left_overs", list)
         monkeypatch.setattr("assay.cli.run.report_run", lambda folder, console: exit_code(read_run(RunFolder(folder))))
 

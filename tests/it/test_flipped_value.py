@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from assay.cli.report import exit_code
-from assay.kinds import open_trial
+from assay.cli.run import open_trial
 from assay.model.doubt import Outcome
 from assay.model.progress import Silent
 from assay.model.record import Status

@@ -1,9 +1,11 @@
 """`assay run`."""
 
+import getpass
+import os
 import re
 import time
-from collections.abc import Collection, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -15,18 +17,23 @@ from rich.console import Console
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import OUT_HELP, Duration, UserPath, find_installation, open_console
 from assay.cli.report import report_run
-from assay.host.lease import release_stale
+from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
+from assay.input.opening import open_dataset
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
 from assay.model.naming import bytes_text
+from assay.model.platform import PlatformContext, TrialSetup
+from assay.model.probe import Probe, ProbeContext
+from assay.model.registry import PLATFORMS, WORKLOADS
 from assay.model.trial import FACTORS, Estimate, Plan, Trial
+from assay.model.workload import Workload
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
 from assay.plan.source import Source
-from assay.probe.sampler import remove_left_overs
+from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
@@ -159,6 +166,26 @@ class How(NamedTuple):
 AT_ONCE = How()
 
 
+@contextmanager
+def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]:
+    """What one trial is made of, for the time of a scope; what it holds on this machine goes with its lease."""
+    kind = PLATFORMS.find(trial.cluster.kind)
+    with Lease(installation.state, "trial") as lease:
+        environment = dict(os.environ)
+        # No other run uses that directory of the store.
+        base = f"/user/{getpass.getuser()}/assay/{lease.id}"
+
+        def workload() -> Workload:
+            dataset = None if trial.dataset.is_none else open_dataset(trial.dataset, installation.cache)
+            return WORKLOADS.find(trial.workload.name)(trial.workload, base, dataset)
+
+        def probes(context: ProbeContext) -> Sequence[Probe]:
+            return probes_of(trial.probes, context._replace(environment=lease.environment(environment)))
+
+        platform = kind.open(PlatformContext(trial, installation, lease, environment))
+        yield TrialSetup(platform, workload, probes if kind.ours else lambda _: ())
+
+
 def run_experiment(
     experiment: Path, out: Path | None, installation: Installation, console: Console, how: How = AT_ONCE,
     doubts: tuple[Doubt, ...] = (),
@@ -168,8 +195,6 @@ def run_experiment(
     Returns the exit code; raises BadInputError before anything starts.
     """
     began_s = time.monotonic()
-    from assay.kinds import open_trial
-
     source = Source(experiment)
     full, more = plan_and_more(source, vocabulary(installation))
     for doubt in full.doubts:
