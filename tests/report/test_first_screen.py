@@ -9,17 +9,15 @@ from assay.model.doubt import DOUBTS
 from assay.report.analysis import Filter
 from assay.report.answer import answer_of
 from assay.report.charts.split import FULL, split_charts
-from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, Overview, first_screen
+from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
 from assay.stats.decision import Split, Verdict
 from tests.report.made_decisions import HDD, LEVELS, SSD, bounded, decision, not_worth_it, placed, undecided
 from tests.report.made_runs import decided_run, made_run, made_trials, page
 
-SEEN = Overview(compared=(), checked="all 5 outputs were checked and are right", missing="", doubted="", right=True)
-
 
 def screen_of(decisions, filters=(), doubts=()):
     answers = [answer_of(one, decisions) for one in decisions]
-    return first_screen(decisions, answers, filters, SEEN, doubts)
+    return first_screen(decisions, answers, filters, doubts)
 
 
 def of_workloads(names, make=decision, settings=("small",)):
@@ -109,8 +107,8 @@ def test_of_more_decisions_there_is_a_line_each_that_leads_to_a_card():
     assert [row.subject.partition(" ")[0] for row in screen.rows] == ["sort", "rank", "count", "walk"]
     assert [row.id for row in screen.rows] == [card.id for card in screen.cards]
     first = screen.rows[0]
-    assert (first.saves.value, first.saves.words, first.saves.interval) == (0.33, "33 %", "25 to 40 %")
-    assert (first.best, first.base, first.verdict) == ("ssd", "hdd", Verdict.WORTH_IT)
+    assert (first.best.placement, first.base.placement, first.verdict) == ("ssd", "hdd", Verdict.WORTH_IT)
+    assert (first.best.saving.value, first.best.saving.low, first.best.saving.high) == (0.33, 0.25, 0.4)
 
 
 def test_of_very_many_decisions_there_is_a_line_for_each_workload():
@@ -127,7 +125,7 @@ def test_of_very_many_decisions_there_is_a_line_for_each_workload():
 
 def test_filters_know_cards_and_lines_by_all_levels_but_the_placement():
     filters = [Filter(0, "workload", ("sort", "rank")), Filter(1, "placement", ("hdd", "ssd"))]
-    assert [card.levels for card in screen_of(of_workloads(("sort", "rank")), filters).first] == ["f0-0", "f0-1"]
+    assert [card.marks for card in screen_of(of_workloads(("sort", "rank")), filters).first] == ["f0-0", "f0-1"]
 
 
 def test_only_doubts_that_could_change_the_answer_are_on_the_first_screen():

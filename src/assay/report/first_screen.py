@@ -1,7 +1,7 @@
 """What the page begins with: few decisions as cards with a chart each, many as a table of verdicts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
@@ -10,9 +10,8 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
-from assay.report.answer import Answer, interval_text, percent
+from assay.report.answer import Answer
 from assay.report.charts.split import split_charts
-from assay.report.words import seconds_text
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order, is_warm_up
 
@@ -108,14 +107,6 @@ MOST_LISTED = 150
 CLASSES = {Verdict.WORTH_IT: "worth", Verdict.NOT_WORTH_IT: "not-worth", Verdict.NOT_KNOWN_YET: "open"}
 
 
-class Figure(NamedTuple):
-    """A number in words, its value to sort by (None where there is none), and its interval in words."""
-
-    words: str
-    value: float | None = None
-    interval: str = ""
-
-
 class Card(NamedTuple):
     """One decision: its words, its chart as SVG, how links and filters know it."""
 
@@ -123,11 +114,11 @@ class Card(NamedTuple):
     answer: Answer
     kind: str
     chart: str
-    levels: str
+    marks: str
 
 
 class VerdictRow(NamedTuple):
-    """One decision in a line; `best` is the placement with the least time, `saves` what it saves of the base's time.
+    """One decision in a line; `best` is the placement with the least time of those beside the `base`.
 
     `id` is the address of its card, where it has one (`carded`).
     """
@@ -135,24 +126,24 @@ class VerdictRow(NamedTuple):
     id: str
     carded: bool
     subject: str
-    base: str
-    time: Figure
-    storage: Figure
-    best: str
-    saves: Figure
-    verdict: Verdict
     kind: str
-    levels: str
+    verdict: Verdict
+    base: PlacementResult | None
+    best: PlacementResult | None
+    marks: str
 
 
 class WorkloadRow(NamedTuple):
-    """One workload on one data set: in how many combinations of all else which verdict holds, and what is saved."""
+    """One workload on one data set: in how many combinations of all else which verdict holds.
+
+    The shares that the fastest others save and that storage takes are from the least to the greatest.
+    """
 
     subject: str
     counts: Mapping[str, int]
-    saves: Figure
-    storage: Figure
-    levels: str
+    saves: tuple[float, float] | None
+    storage: tuple[float, float] | None
+    marks: str
 
 
 class FirstScreen(NamedTuple):
@@ -169,9 +160,6 @@ class FirstScreen(NamedTuple):
     listed: list[VerdictRow]
     cards: list[Card]
     left_out: int
-    checked: str
-    right: bool
-    missing: str
     doubts: list[str]
     more_doubts: int
 
@@ -180,7 +168,6 @@ def first_screen(
     decisions: Sequence[Decision],
     answers: Sequence[Answer],
     filters: Sequence[Filter],
-    seen: Overview,
     doubts: Sequence[Doubt],
 ) -> FirstScreen:
     """Of a report's decisions with their words; without any there are neither cards nor rows."""
@@ -204,7 +191,7 @@ def first_screen(
     ]
     by_workload = len(rows) > MOST_ROWS
     alike = decisive(doubts)
-    told = [f"{one.what}{f' (and {count - 1} more like it)' if count > 1 else ''}" for one, count in alike]
+    sentences = [f"{one.what}{f' (and {count - 1} more like it)' if count > 1 else ''}" for one, count in alike]
     return FirstScreen(
         first=cards if few else [],
         headline="" if few else _headline(decisions),
@@ -213,27 +200,24 @@ def first_screen(
         listed=rows[:MOST_LISTED] if by_workload else [],
         cards=[] if few else cards,
         left_out=len(decisions) - len(cards),
-        checked=seen.checked,
-        right=seen.right,
-        missing=seen.missing,
-        doubts=told[:MOST_DOUBTS],
+        doubts=sentences[:MOST_DOUBTS],
         more_doubts=len(doubts) - sum(count for _, count in alike[:MOST_DOUBTS]),
     )
 
 
 def _addresses(answers: Sequence[Answer]) -> list[str]:
     """Of each decision's card, from its subject."""
-    found: dict[str, None] = {}
+    taken: dict[str, None] = {}
     for one in answers:
-        base = "answer-" + (re.sub(r"[^a-z0-9]+", "-", one.subject.lower()).strip("-") or "run")
-        found[next(name for number in range(1, len(answers) + 2) if (name := _numbered(base, number)) not in found)] = (
-            None
-        )
-    return list(found)
+        taken[address(f"answer {one.subject}", taken)] = None
+    return list(taken)
 
 
-def _numbered(base: str, number: int) -> str:
-    return base if number == 1 else f"{base}-{number}"
+def address(words: str, taken: Collection[str]) -> str:
+    """Words as an address within a page, with a number where it is taken."""
+    base = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "part"
+    numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
+    return next(one for one in numbered if one not in taken)
 
 
 def carded(decisions: Sequence[Decision]) -> list[int]:
@@ -266,26 +250,16 @@ def _best(one: Decision) -> PlacementResult | None:
 
 
 def _row(name: str, one: Decision, answer: Answer, filters: Sequence[Filter], *, carded: bool) -> VerdictRow:
-    base, best = next(iter(one.placements), None), _best(one)
     return VerdictRow(
         id=name,
         carded=carded,
         subject=answer.subject,
-        base=base.placement if base else "",
-        time=Figure(f"{seconds_text(base.elapsed_s.value)} s", base.elapsed_s.value) if base else Figure("-"),
-        storage=_share(base.storage_share) if base else Figure("-"),
-        best=best.placement if best else "",
-        saves=_share(best.saving) if best else Figure("-"),
-        verdict=one.verdict,
         kind=CLASSES[one.verdict],
-        levels=marks_of(filters, one.levels),
+        verdict=one.verdict,
+        base=next(iter(one.placements), None),
+        best=_best(one),
+        marks=marks_of(filters, one.levels),
     )
-
-
-def _share(one: Estimate | None) -> Figure:
-    if one is None:
-        return Figure("-")
-    return Figure(percent(one.value), one.value, "" if one.low is None else interval_text(one))
 
 
 def _headline(decisions: Sequence[Decision]) -> str:
@@ -312,22 +286,18 @@ def _workloads(decisions: Sequence[Decision], rows: Sequence[VerdictRow]) -> lis
         WorkloadRow(
             subject=work if dataset == "none" else f"{work} on {dataset}",
             counts=_counts([decisions[place] for place in places]),
-            saves=_spread([rows[place].saves.value for place in places]),
-            storage=_spread([rows[place].storage.value for place in places]),
-            levels=" ".join(_common([rows[place].levels.split() for place in places])),
+            saves=_spread([best.saving for place in places if (best := rows[place].best)]),
+            storage=_spread([base.storage_share for place in places if (base := rows[place].base)]),
+            marks=" ".join(_common([rows[place].marks.split() for place in places])),
         )
         for (work, dataset), places in grouped.items()
     ]
 
 
-def _spread(values: Sequence[float | None]) -> Figure:
-    """From the least to the greatest of several shares; sorted by the greatest."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return Figure("-")
-    low, high = min(known), max(known)
-    return Figure(f"{round(100 * low):d} to {percent(high)}" if low != high else percent(low), high)
+def _spread(estimates: Sequence[Estimate | None]) -> tuple[float, float] | None:
+    known = [one.value for one in estimates if one is not None]
+    return (min(known), max(known)) if known else None
 
 
-def _common(levels: Sequence[Sequence[str]]) -> list[str]:
-    return [one for one in levels[0] if all(one in own for own in levels)]
+def _common(marks: Sequence[Sequence[str]]) -> list[str]:
+    return [one for one in marks[0] if all(one in own for own in marks)]

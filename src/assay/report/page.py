@@ -29,7 +29,7 @@ from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
 from assay.report.factors import effect_tables, effects_shown, factor_rows, levels_text, p_text
-from assay.report.first_screen import carded, first_screen, overview
+from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, DetailGroup, detail_groups
 from assay.report.values import PARTS, PHASES, Value, combination_values, csv_lines, trial_values
@@ -76,25 +76,19 @@ def with_contents(html: str) -> str:
     def linked(found: re.Match[str]) -> str:
         level, attributes, words = int(found[1]), found[2], found[3]
         own = re.search(r'\bid="([^"]+)"', attributes)
-        address = own[1] if own else _address(words, above.get(level - 1, "") if level > 2 else "", taken)
-        taken.add(address)
+        within = above.get(level - 1, "") if level > 2 else ""
+        place = own[1] if own else address(f"{within} {unescape(re.sub('<[^>]*>', '', words))}", taken)
+        taken.add(place)
         for lower in range(level, 5):
-            above[lower] = address
+            above[lower] = place
         if "headline" not in attributes:  # an answer is seen before the contents
-            headings.append(Heading(level, address, words))
-        named = attributes if own else f'{attributes} id="{address}"'
-        link = f'<a class="anchor" href="#{address}" aria-label="link to this heading">#</a>'
+            headings.append(Heading(level, place, words))
+        named = attributes if own else f'{attributes} id="{place}"'
+        link = f'<a class="anchor" href="#{place}" aria-label="link to this heading">#</a>'
         return f"<h{level}{named}>{words} {link}</h{level}>"
 
     linked_html = HEADING.sub(linked, html)
     return linked_html.replace(HERE, _contents(headings), 1)
-
-
-def _address(words: str, above: str, taken: set[str]) -> str:
-    plain = unescape(re.sub(r"<[^>]*>", "", words)).lower()
-    own = re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "part"
-    base = f"{above}-{own}" if above else own
-    return next(one for number in range(1, 10**6) if (one := base if number == 1 else f"{base}-{number}") not in taken)
 
 
 def _contents(headings: list[Heading]) -> str:
@@ -146,7 +140,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         plan=run.plan,
         again=(run_command(run), compare_command(run)),
         kept=run.experiment is not None,
-        screen=first_screen(analysis.decisions, analysis.answers, table["filters"], seen, doubts),
+        screen=first_screen(analysis.decisions, analysis.answers, table["filters"], doubts),
         steps=next_steps(run, analysis.decisions),
         breakdowns=[
             (own, analysis.answers[place].subject, marks_of(table["filters"], own.levels))
