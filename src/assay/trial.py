@@ -239,8 +239,9 @@ def _make_signature(findings: Findings, seen: Measurement) -> None:
 TRACE_WITHOUT_SIGNATURE = doubt_kind(
     "trace-without-signature",
     "instrument",
+    when="the requests could not be summarised",
     why="the I/O signature is missing from the record",
-    cure="this is a fault of Assay's: please report it with this text; the trial's other figures stand",
+    cure="this is a fault of Assay: please report it with this text; the trial's other figures hold",
     instrument="block-trace",
 )
 

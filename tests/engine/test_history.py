@@ -179,7 +179,7 @@ def test_tasks_that_a_history_does_not_tell_of_are_a_doubt():
     with serving({**answers, f"{job}/tasks": {"tasks": {"task": tasks[2:]}}}) as server:
         (doubt,) = server.read(JobReference(name="sort", id=job)).doubts
     assert doubt.kind == "history-incomplete"
-    assert "does not tell of 2 of its 8 tasks" in doubt.what
+    assert "lacks 2 of its 8 tasks" in doubt.what
 
 
 def test_an_attempt_without_counters_has_zeroes():

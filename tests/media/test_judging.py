@@ -58,7 +58,7 @@ def test_a_path_that_takes_longer_than_the_drive():
     assert doubts_of("nvme", SSD.model_copy(update={"slowdown": 2}), path(60), []) == ()
     (doubt,) = doubts_of("nvme", SSD, path(60), [])
     assert doubt.kind == "drive-too-fast-for-this-machine"
-    assert "the way to nvme alone takes 62 us" in doubt.what
+    assert "the path to nvme alone takes 62 us" in doubt.what
     assert "answers within 49 us" in doubt.what
     assert doubts_of("hdd", HDD, path(60), []) == ()
     assert doubts_of("nvme", SSD, {}, []) == ()

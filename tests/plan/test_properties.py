@@ -102,4 +102,4 @@ def test_a_word_where_hadoop_has_a_number_is_doubted(tmp_path):
     file.write_text(GOOD + "hadoop:\n  mapreduce.task.timeout: [20, forty]\n  dfs.blocksize: [8m, 16M]\n")
     (doubt,) = make_plan(file, KNOWN).doubts
     assert doubt.kind == "not-a-number"
-    assert doubt.what == ("mapreduce.task.timeout is 'forty' (line 11), and Hadoop's own value, 600000, is a number")
+    assert doubt.what == ("mapreduce.task.timeout is 'forty' (line 11), and Hadoop's default, 600000, is a number")

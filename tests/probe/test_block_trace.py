@@ -358,7 +358,7 @@ def test_two_media_on_one_device_count_each_request_once(tmp_path, layout, placi
     assert tmp.bytes.sum() == whole.bytes[whole.role == ACCESS_ROLES.index("intermediate")].sum() > 0
     assert set(hdd.role.tolist()) == {ACCESS_ROLES.index("other")}
     doubts = [doubt for doubt in both.doubts() if doubt.kind == "trace-shares-device"]
-    assert ["'tmp' and 'hdd' both lie on /dev/loop0p1" in doubt.what for doubt in doubts] == [True]
+    assert ["'tmp' and 'hdd' are both on /dev/loop0p1" in doubt.what for doubt in doubts] == [True]
     both.close()
     alone.close()
 

@@ -132,7 +132,7 @@ def test_two_media_on_one_device_are_counted_once(sys):
     instrument.attach(scene(disk("input", shared=True), disk("output", shared=True)))
     assert {what.subject for what in instrument.totals()} == {"input"}
     assert [doubt.kind for doubt in instrument.doubts()] == ["disk-shared", "media-share-device"]
-    assert "'output' and 'input' both lie on /dev/loop9" in instrument.doubts()[1].what
+    assert "'output' and 'input' are both on /dev/loop9" in instrument.doubts()[1].what
     instrument.close()
 
 

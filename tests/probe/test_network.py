@@ -187,7 +187,7 @@ class TestATableThatCanNotBeRead:
         assert self.shuffled(reading) == [("write out", 500), ("collect", 100)]
         (doubt,) = reading.doubts
         assert doubt.kind == "network-purposes-lost"
-        assert "at 1 ends of parts: nft did not end within 5 s" in doubt.what
+        assert "at 1 ends of intervals: nft did not end within 5 s" in doubt.what
         assert "loopback" not in doubt.why, "nothing stands in"
 
     def test_for_good_ends_the_totals_by_purpose_and_no_others(self, network, table):

@@ -21,7 +21,7 @@ def test_the_two_that_are_farthest_apart_are_named():
     ]  # fmt: skip
     (doubt,) = processors_varied(records)
     assert doubt.kind == "processors-varied"
-    assert "took 1.9 times as much processor time once" in doubt.what
+    assert "took 1.9 times as much processor time in one trial" in doubt.what
     assert f"({records[3].trial.id}, 171 s)" in doubt.what
     assert f"({records[2].trial.id}, 90 s)" in doubt.what
     assert doubt in doubts_of(records)

@@ -55,10 +55,10 @@ def test_pairs_of_which_one_half_ran_later_are_a_doubt(apart_ms, told):
     ]
     (doubt,) = parts_apart(records)
     assert doubt.kind == "parts-apart"
-    assert doubt.what == f"trials of 3 repetitions ran in parts, up to {told} apart"
+    assert doubt.what == f"trials of 3 repetitions ran with breaks, up to {told} apart"
     assert doubt in doubts_of(records)
 
 
 def test_a_trial_that_ran_again_later_is_told():
     (doubt,) = parts_apart([*in_one_go(3)[1:], ran(0, "hdd", 1, 2 * DAY_MS, "sort")])
-    assert doubt.what == "trials of 1 repetition ran in parts, up to 2 days apart"
+    assert doubt.what == "trials of 1 repetition ran with breaks, up to 2 days apart"

@@ -247,10 +247,11 @@ Start = Callable[[str], Pipeline]
 NETWORK_CAPTURE_MISSING = doubt_kind(
     "network-capture-missing",
     "trial",
-    why="traffic has no figures by pair of nodes and purpose, and nothing stands in for them",
+    when="no packets could be captured",
+    why="the traffic has no figures by pair of nodes and purpose, and nothing replaces them",
     cure=(
-        "install tshark (Debian, Ubuntu: apt-get install tshark) and run as root or in the group wireshark; "
-        "or count in the kernel, with `probes: default`"
+        "install tshark (Debian, Ubuntu: apt-get install tshark) and run as root or in the group wireshark; or "
+        "count in the kernel, with `probes: default`"
     ),
     instrument="network",
 )
@@ -322,7 +323,7 @@ class Capture:
     def not_read(self, reasons: Sequence[str]) -> Doubt:
         """See `flows.FlowCounter.not_read`."""
         return NETWORK_PURPOSES_LOST.doubt(
-            f"the capture could not be read at {len(reasons)} ends of parts: {reasons[0]}",
+            f"the capture could not be read at {len(reasons)} ends of intervals: {reasons[0]}",
             why="the part that ended there and the one after it have no traffic by pair of nodes and purpose",
             cure="leave Assay a share of a core, or count in the kernel, with `probes: default`",
         )
@@ -397,7 +398,8 @@ def capture_filter(ports: Iterable[int], fence_port: int) -> str:
 NETWORK_PACKETS_DROPPED = doubt_kind(
     "network-packets-dropped",
     "trial",
-    why="bytes and packets by purpose are too small by what these held, and in which part can't be told",
+    when="the capture lost packets",
+    why="bytes and packets by purpose are too small by the lost packets, in an unknown interval",
     cure="leave Assay a share of a core, or count in the kernel, with `probes: default`",
     instrument="network",
 )
@@ -416,7 +418,7 @@ def _lost(complaints: str) -> list[Doubt]:
 
 def _unknown_loss() -> Doubt:
     return NETWORK_PACKETS_DROPPED.doubt(
-        "how many packets the capture lost is not known: dumpcap did not tell at its end",
+        "how many packets the capture lost is not known: dumpcap did not report it",
         why="bytes and packets by purpose may be too small",
         cure="run the trial again; if it happens again, count in the kernel, with `probes: default`",
     )
@@ -425,8 +427,9 @@ def _unknown_loss() -> Doubt:
 NETWORK_PACKETS_UNREAD = doubt_kind(
     "network-packets-unread",
     "trial",
-    why="bytes and packets by purpose are too small by what these packets held",
-    cure="look whether this version of tshark reads such traffic: tshark -i lo",
+    when="tshark printed lines that describe no packet",
+    why="bytes and packets by purpose are too small by these packets",
+    cure="check whether this version of tshark reads such traffic: tshark -i lo",
     instrument="network",
 )
 
@@ -434,4 +437,4 @@ NETWORK_PACKETS_UNREAD = doubt_kind(
 def _strange(lines: int) -> list[Doubt]:
     if not lines:
         return []
-    return [NETWORK_PACKETS_UNREAD.doubt(f"tshark printed {lines} lines that tell nothing of a TCP packet")]
+    return [NETWORK_PACKETS_UNREAD.doubt(f"tshark printed {lines} lines that describe no TCP packet")]

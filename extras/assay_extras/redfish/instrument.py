@@ -394,8 +394,9 @@ def _client(controller: Controller, transport: "httpx.BaseTransport | None") -> 
 REDFISH_UNREAD = doubt_kind(
     "redfish-unread",
     "machine",
-    why="its energy is missing from the parts of the trial that its readings don't cover",
-    cure="see that the controller can be reached from here with the address, user and password of the file",
+    when="a node's power was not read for more than a minute, or not to the end",
+    why="its energy is missing from the intervals that its readings don't cover",
+    cure="check that the controller can be reached from here with the address, user and password of the file",
     instrument="redfish",
 )
 
@@ -407,11 +408,12 @@ def _unread(node: str, trouble: str) -> Doubt:
 REDFISH_SPARSE = doubt_kind(
     "redfish-sparse",
     "machine",
-    why="a straight line stands in for its power there",
-    cure="use a controller's own network, and ask it from one place only",
+    when="a controller had no power reading for more than 15 s",
+    why="the power in between is interpolated linearly",
+    cure="use the controllers' own network, and query each from one place only",
     instrument="redfish",
 )
 
 
 def _sparse(node: str, longest_s: float) -> Doubt:
-    return REDFISH_SPARSE.doubt(f"the controller of {node} told nothing for {longest_s:.0f} s at a stretch", node)
+    return REDFISH_SPARSE.doubt(f"the controller of {node} had no reading for {longest_s:.0f} s", node)

@@ -371,13 +371,18 @@ def describe(access: Access) -> str:
 NO_DIRECT_IO = doubt_kind(
     "no-direct-io",
     "calibration",
-    why="the figures are the page cache's and the medium's together",
-    cure="take it as what programs get there; for a device alone calibrate a file system with O_DIRECT",
+    when="the file system does not support direct I/O",
+    why="the figures are those of the page cache and the medium together",
+    cure=(
+        "use them as the figures that programs get there; to measure the device alone, calibrate a file system "
+        "with O_DIRECT"
+    ),
 )
 SHORT_SEEKS = doubt_kind(
     "short-seeks",
     "calibration",
-    why="their seeks are shorter than over the whole disk, and so their rates higher",
+    when="a rotating disk's raw device can't be read",
+    why="seeks are shorter than over the whole disk, so random rates are too high",
     cure="run as root, so that the whole disk is read",
 )
 
@@ -387,7 +392,9 @@ def doubts_of(ground: Ground, accesses: Sequence[Access]) -> tuple[Doubt, ...]:
     doubts = []
     if all(access.buffered for access in accesses) and ground.directory and not direct_in(ground.directory):
         doubts.append(
-            NO_DIRECT_IO.doubt("the medium's file system has no direct I/O, so everything went through the page cache")
+            NO_DIRECT_IO.doubt(
+                "the medium's file system does not support direct I/O, so everything went through the page cache"
+            )
         )
     short = [access for access in accesses if access.pattern == "random" and access.span == "file"]
     if ground.rotational and short and not any(access.span == "device" for access in accesses):

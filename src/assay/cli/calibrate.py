@@ -188,8 +188,9 @@ def _calibration(
 KNEE_NOT_MEASURED = doubt_kind(
     "knee-not-measured",
     "calibration",
-    why="where the rate falls, and to what, is the profile's word only",
-    cure="calibrate for longer (--seconds), with more room below the backing file",
+    when="writing beyond the write cache would take too much time or space",
+    why="where and how far the write rate falls is only known from the profile",
+    cure="calibrate for longer (--seconds), with more space below the backing file",
 )
 
 
@@ -208,7 +209,7 @@ def _plan_knee(medium: EmulatedMedium, wish: Wish) -> KneePlan:
     if seconds <= wish.seconds * _KNEE_SHARE and total_bytes <= room:
         return KneePlan(total_bytes=total_bytes, seconds=seconds)
     doubt = KNEE_NOT_MEASURED.doubt(
-        f"the write cache was not written full: that takes {total_bytes / 1e9:.0f} GB and {seconds:.0f} s",
+        f"the write cache was not filled: that takes {total_bytes / 1e9:.0f} GB and {seconds:.0f} s",
         cure=f"calibrate with --seconds {seconds / _KNEE_SHARE + 1:.0f}, and at least "
         f"{total_bytes / _ROOM_SHARE / 1e9:.0f} GB free below the backing file",
     )

@@ -26,8 +26,9 @@ BACKING_BYTES, MEMORY_BYTES = 4 << 30, 7 << 30
 NO_EMULATED_DRIVES = doubt_kind(
     "no-emulated-drives",
     "machine",
-    why="this quickstart compares the disk here and memory instead, and the page cache can hide the disk",
-    cure="mend what is missing and start again; `assay doctor` shows it",
+    when="`assay quickstart` could not emulate drives or bound memory",
+    why="the quickstart compares this disk with memory instead, and the page cache can hide the disk",
+    cure="repair what is missing and start again; `assay doctor` shows it",
     severity=200,
 )
 

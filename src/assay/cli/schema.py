@@ -25,18 +25,18 @@ def experiment_reference(installation: Installation) -> str:
 
 _SEVERE = """# Doubts
 
-Wherever a number is doubtful, Assay says so: a *doubt* has a kind, says what happened and what it is about, why that
-matters for the figures, and what you can do. Records hold the doubts of their trial ([the record](record.md)); reports
-add those of the whole run. Reasons and cures below are the usual ones; a doubt may have a more exact one of its own.
+A *doubt* is a typed warning that goes with a figure. It says what happened, to what, why that matters, and how to cure
+it. A record has the doubts of its trial ([the record](record.md#doubts)); reports add those of the whole run. The
+reasons and cures below are the usual ones; a doubt may have a more exact reason or cure.
 
 This page is generated: `./assay schema --doubts`.
 
-## Doubts that can change the answer of a comparison
+## Doubts that can change the answer
 
-The worst first: the first screen of a report names them in this order.
+The most severe first, as the report lists them.
 
 """
-_MILD = "\n## Doubts that touch single figures\n\n"
+_MILD = "\n## Doubts about single figures\n\n"
 
 
 def doubts_reference() -> str:
@@ -47,8 +47,8 @@ def doubts_reference() -> str:
 
 
 def _doubts_table(kinds: Sequence[DoubtKind]) -> str:
-    head = "| Kind | About | Instrument | Why it matters | What to do |\n| --- | --- | --- | --- | --- |\n"
-    cells = ([f"`{one.name}`", one.about, one.instrument, one.why, one.cure] for one in kinds)
+    head = "| kind | about | raised when | why it matters | cure |\n| --- | --- | --- | --- | --- |\n"
+    cells = ([f"`{one.name}`", one.about, one.when, one.why, one.cure] for one in kinds)
     return head + "".join(f"| {' | '.join(row)} |\n" for row in cells)
 
 

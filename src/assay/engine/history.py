@@ -212,7 +212,7 @@ def gaps(job: JobRecord, attempts: Iterable[TaskAttempt]) -> tuple[Doubt, ...]:
         return ()
     return (
         HISTORY_INCOMPLETE.doubt(
-            f"the history of {job.name} ({job.id}) does not tell of {lost} of its {job.maps + job.reduces} tasks",
+            f"the history of {job.name} ({job.id}) lacks {lost} of its {job.maps + job.reduces} tasks",
             job.id,
         ),
     )

@@ -300,6 +300,7 @@ def _read(logs: Sequence[LogFolder], container: str) -> list[list[LogLine]]:
 TASK_LOGS_ELSEWHERE = doubt_kind(
     "task-logs-elsewhere",
     "task",
+    when="the tasks' logs are on the nodes of an existing cluster",
     why=_WHY,
     cure="run the experiment on an embedded cluster to see them",
     instrument="task-logs",
@@ -307,14 +308,15 @@ TASK_LOGS_ELSEWHERE = doubt_kind(
 
 
 def _elsewhere() -> Doubt:
-    return TASK_LOGS_ELSEWHERE.doubt("the tasks' logs lie on the nodes of an existing cluster")
+    return TASK_LOGS_ELSEWHERE.doubt("the tasks' logs are on the nodes of an existing cluster")
 
 
 TASK_LOG_MISSING = doubt_kind(
     "task-log-missing",
     "task",
+    when="task attempts left no log",
     why=_WHY,
-    cure="keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave yarn.log-aggregation-enable off",
+    cure=("keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave yarn.log-aggregation-enable off"),
     instrument="task-logs",
 )
 
@@ -330,8 +332,9 @@ def _missing(missing: Sequence[str], attempts: Sequence[TaskAttempt]) -> tuple[D
 TASK_LOG_UNCLEAR = doubt_kind(
     "task-log-unclear",
     "task",
+    when="logs of task attempts can't be used",
     why=_WHY,
-    cure="look at that log; see that nothing sets the clock while a trial runs",
+    cure="look at that log; check that nothing sets the clock while a trial runs",
     instrument="task-logs",
 )
 

@@ -178,8 +178,9 @@ class PlacedKind(MediumKind[PlacedT]):
 MEDIUM_IS_NO_DISK = doubt_kind(
     "medium-is-no-disk",
     "medium",
+    when="a directory medium is on tmpfs, overlay, NFS, FUSE or the like",
     why="its figures say nothing about a disk of this machine",
-    cure="give the medium a path on a disk's own file system",
+    cure="choose a path on a disk's own file system",
     severity=140,
 )
 
@@ -208,7 +209,7 @@ class DirectoryKind(PlacedKind[DirectoryOptions]):
         file_system = facts.get(f"medium.{spec.name}.file_system", "")
         if not file_system.startswith(NO_DISKS):
             return ()
-        return (MEDIUM_IS_NO_DISK.doubt(f"{spec.name} lies on {file_system}", spec.name),)
+        return (MEDIUM_IS_NO_DISK.doubt(f"{spec.name} is on {file_system}", spec.name),)
 
 
 def drive_by_rotation(spec: MediumSpec, facts: Mapping[str, str]) -> str:

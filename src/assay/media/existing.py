@@ -16,7 +16,8 @@ UNLIMITED_BYTES = 1 << 62
 CACHE_UNKNOWN = doubt_kind(
     "cache-unknown",
     "machine",
-    why="reads may come from memory, and more so in later trials than in earlier ones",
+    when="a trial ran on an existing cluster with `cache: cold`",
+    why="reads may come from memory, in later trials more than in earlier trials",
     cure="drop the caches on every node between trials, or use an embedded cluster",
     severity=130,
 )
@@ -45,7 +46,7 @@ class ExistingMedium:
 
     def make_cold(self) -> tuple[Doubt, ...]:
         """Can't be done from a client."""
-        return (CACHE_UNKNOWN.doubt("the page caches of an existing cluster's nodes were left as they are"),)
+        return (CACHE_UNKNOWN.doubt("the page caches of an existing cluster's nodes were not dropped"),)
 
     def watched_disk(self, directories: Sequence[Path]) -> None:
         """Nothing of it is on this machine."""

@@ -39,7 +39,8 @@ class MemoryOptions(DirectoryOptions):
 MEMORY_NOT_BOUNDED = doubt_kind(
     "memory-not-bounded",
     "medium",
-    why="a tmpfs of a given size can only be mounted by root; more fits here than was asked for",
+    when="a size was given for memory, but without the right to mount nothing enforces it",
+    why="only root can mount a tmpfs of a given size; more data fit here",
     cure="run as root, or leave the size out",
     severity=70,
 )
@@ -107,7 +108,8 @@ class MemoryMedium(DirectoryMedium):
             return ()
         return (
             MEMORY_NOT_BOUNDED.doubt(
-                f"{self.spec.name} lies in {self._place}, without a bound of {self._size_bytes} bytes", self.spec.name
+                f"{self.spec.name} lies in {self._place}, and nothing bounds it to {self._size_bytes} bytes",
+                self.spec.name,
             ),
         )
 

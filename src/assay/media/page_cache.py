@@ -18,8 +18,9 @@ PAGE_BYTES = mmap.PAGESIZE
 CACHE_NOT_QUITE_COLD = doubt_kind(
     "cache-not-quite-cold",
     "medium",
+    when=("caches were dropped file by file, without root, or some pages of an emulated drive's files stayed cached"),
     why="what stayed in the page cache is read faster than from a cold medium",
-    cure="run as root, and have nothing else use the medium",
+    cure="run as root, and let nothing else use the medium",
     severity=40,
 )
 

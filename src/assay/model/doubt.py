@@ -33,10 +33,11 @@ class Doubt(Frozen):
 
 
 class DoubtKind(NamedTuple):
-    """One line of the catalogue. `about` is the sort of subject that doubts of this kind name; else as in `Doubt`."""
+    """A row of the catalogue. `about` is the sort of subject, `when` what raises the doubt; else as in `Doubt`."""
 
     name: str
     about: About
+    when: str
     why: str
     cure: str
     instrument: str = ""
@@ -63,9 +64,11 @@ DOUBTS: Registry[DoubtKind] = Registry(
 """The catalogue: whatever raises doubts adds their kinds with `doubt_kind`, plug-ins too."""
 
 
-def doubt_kind(name: str, about: About, why: str, cure: str, *, instrument: str = "", severity: int = 0) -> DoubtKind:
+def doubt_kind(
+    name: str, about: About, *, when: str, why: str, cure: str, instrument: str = "", severity: int = 0
+) -> DoubtKind:
     """A new kind of doubt, added to the catalogue."""
-    kind = DoubtKind(name, about, why, cure, instrument, severity)
+    kind = DoubtKind(name, about, when, why, cure, instrument, severity)
     DOUBTS.add(name, kind)
     return kind
 

@@ -264,25 +264,28 @@ def renamed() -> Mapping[str, str]:
 NOT_A_NUMBER = doubt_kind(
     "not-a-number",
     "property",
-    why="whatever reads it as a number fails, and only once it runs",
-    cure="write a number; leave it if Hadoop's documentation has words for it",
+    when="a level is a word, and Hadoop's default of the property is a number",
+    why="a program that reads it as a number fails, and only after it has started",
+    cure="write a number, unless Hadoop's documentation has words for it",
 )
 UNKNOWN_PROPERTY = doubt_kind(
     "unknown-property",
     "property",
-    why="a name that nobody reads changes nothing: its levels would all be the same",
-    cure="correct the name; leave it if the jobs' own code reads it",
+    when="Hadoop has no property of this name",
+    why="a property that nothing reads has no effect: all of its levels would be the same",
+    cure="correct the name, unless the jobs' own code reads it",
 )
 REPLICATION_UNMET = doubt_kind(
     "replication-unmet",
     "run",
-    why="HDFS keeps one copy there, whatever is asked for: the levels of replication are all the same",
+    when="several copies of each block were asked for on a cluster with one DataNode",
+    why="HDFS keeps one copy there, so all levels of replication are the same",
     cure="run on an existing cluster (cluster: {conf_dir: ...}), or leave replication out",
 )
 
 
 def _no_number(name: str, value: str, default: str, line: str) -> Doubt:
-    return NOT_A_NUMBER.doubt(f"{name} is {value!r} ({line}), and Hadoop's own value, {default}, is a number", name)
+    return NOT_A_NUMBER.doubt(f"{name} is {value!r} ({line}), and Hadoop's default, {default}, is a number", name)
 
 
 def _is_known(name: str, known: Collection[str]) -> bool:

@@ -218,8 +218,9 @@ def _totals(total: Counters) -> Mapping[str, float]:
 DISK_UNCOUNTED = doubt_kind(
     "disk-uncounted",
     "medium",
-    why="the record can't tell how busy it was, nor what was read from it and written to it",
-    cure="put the medium's directory on a file system that lies on a block device",
+    when="a medium has no block device with counters",
+    why="the record does not show how busy it was, nor what was read and written",
+    cure="use a directory on a file system that is on a block device",
     instrument="disk",
 )
 
@@ -231,6 +232,10 @@ def _uncounted(medium: str, reason: str) -> Doubt:
 DISK_SHARED = doubt_kind(
     "disk-shared",
     "medium",
+    when=(
+        "a medium's device holds the system's root, the trial's own logs, swap or another medium, or is mounted "
+        "elsewhere"
+    ),
     why="the kernel counts by device: what others read and wrote is in this medium's figures",
     cure="give the medium a disk or a partition of its own, or an emulated drive",
     instrument="disk",
@@ -238,13 +243,14 @@ DISK_SHARED = doubt_kind(
 
 
 def _shared(disk: WatchedDisk) -> Doubt:
-    return DISK_SHARED.doubt(f"{disk.device}, on which medium {disk.medium!r} lies, is used by others too", disk.medium)
+    return DISK_SHARED.doubt(f"{disk.device}, the device of medium {disk.medium!r}, is used by others too", disk.medium)
 
 
 MEDIA_SHARE_DEVICE = doubt_kind(
     "media-share-device",
     "medium",
-    why="the kernel counts by device: told of both, each byte would count twice",
+    when="several media are on one device",
+    why="the kernel counts by device: with figures for both, each byte would count twice",
     cure="give each medium a device of its own, or make them one medium",
     instrument="disk",
 )
@@ -252,7 +258,7 @@ MEDIA_SHARE_DEVICE = doubt_kind(
 
 def _counted_with(disk: WatchedDisk, other: str) -> Doubt:
     return MEDIA_SHARE_DEVICE.doubt(
-        f"media {disk.medium!r} and {other!r} both lie on {disk.device}: what it did is told of {other!r} alone",
+        f"media {disk.medium!r} and {other!r} are both on {disk.device}: only {other!r} has its figures",
         disk.medium,
     )
 
@@ -260,8 +266,9 @@ def _counted_with(disk: WatchedDisk, other: str) -> Doubt:
 DISK_VANISHED = doubt_kind(
     "disk-vanished",
     "medium",
-    why="its samples end there, and that part of the trial and those after it have no totals of it",
-    cure="look for what became of the device (dmesg)",
+    when="a device's counters could no longer be read",
+    why="its samples end there, and this interval and the later ones have no totals",
+    cure="find out what happened to the device (dmesg)",
     instrument="disk",
 )
 
@@ -276,15 +283,17 @@ def _vanished(device: _Device) -> Doubt:
 DISK_COUNTERS_RESET = doubt_kind(
     "disk-counters-reset",
     "medium",
-    why="what was done in the half second of each is missing from its totals",
-    cure="look for what became of the device (dmesg)",
+    when="a device's counters began again from zero",
+    why="what the device did in the half second of each reset is missing from its totals",
+    cure="find out what happened to the device (dmesg)",
     instrument="disk",
 )
 
 
 def _reset(device: _Device) -> Doubt:
     return DISK_COUNTERS_RESET.doubt(
-        f"the counters of {device.name} (medium {device.medium!r}) began anew {device.resets} times", device.medium
+        f"the counters of {device.name} (medium {device.medium!r}) began again from zero {device.resets} times",
+        device.medium,
     )
 
 

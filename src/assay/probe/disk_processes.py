@@ -177,6 +177,7 @@ def descendants(pids: Iterable[int], proc: Path = PROC) -> Iterable[int]:
 DISK_PROCESSES_UNREAD = doubt_kind(
     "disk-processes-unread",
     "instrument",
+    when="this user may not read the bytes of some processes",
     why="these groups are missing from the table of bytes by process",
     cure="run as root",
     instrument="disk-processes",
@@ -192,8 +193,9 @@ def _unread(refused: Mapping[str, str]) -> Doubt:
 DISK_PROCESSES_ORPHANED = doubt_kind(
     "disk-processes-orphaned",
     "trial",
-    why="they are told as they were when a part of the trial last ended; what those processes did after is missing",
-    cure="see the tasks' logs for what was killed",
+    when="processes ended without their parents",
+    why="their bytes are known only as at the end of the previous interval",
+    cure="see the tasks' logs for killed processes",
     instrument="disk-processes",
 )
 

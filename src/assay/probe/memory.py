@@ -144,27 +144,29 @@ def _mib(count: float) -> float:
 CLUSTER_MEMORY_UNTOLD = doubt_kind(
     "cluster-memory-untold",
     "cluster",
-    why="the cluster's page cache and dirty pages can't be told from the machine's",
-    cure="have the memory controller handed down to that group (cgroup.subtree_control)",
+    when="the cluster's control group does not show its memory",
+    why="the cluster's page cache and dirty pages can't be separated from the machine's",
+    cure="delegate the memory controller to that group (cgroup.subtree_control)",
     instrument="memory",
 )
 
 
 def _group_untold(error: Exception) -> Doubt:
-    return CLUSTER_MEMORY_UNTOLD.doubt(f"the cluster's control group does not tell its memory: {error}")
+    return CLUSTER_MEMORY_UNTOLD.doubt(f"the cluster's control group does not show its memory: {error}")
 
 
 CLUSTER_MEMORY_LOST = doubt_kind(
     "cluster-memory-lost",
     "cluster",
-    why="the cluster's page cache and dirty pages are known up to then only",
-    cure="leave the control groups named assay-... alone while a trial runs",
+    when="the cluster's control group stopped showing its memory",
+    why="the cluster's page cache and dirty pages are known only until then",
+    cure="don't touch the control groups named assay-... while a trial runs",
     instrument="memory",
 )
 
 
 def _group_gone(error: Exception) -> Doubt:
-    return CLUSTER_MEMORY_LOST.doubt(f"the cluster's control group no longer tells its memory: {error}")
+    return CLUSTER_MEMORY_LOST.doubt(f"the cluster's control group no longer shows its memory: {error}")
 
 
 PROBES.add("memory", ProbeKind(lambda _: MemoryProbe()), place=4)

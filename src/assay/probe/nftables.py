@@ -93,9 +93,10 @@ class NftError(FlowsError):
 NETWORK_PURPOSES_UNKNOWN = doubt_kind(
     "network-purposes-unknown",
     "trial",
+    when="there is no nftables, or no right to use it",
     why=(
-        "shuffle, HDFS and RPC can't be told apart; what stands in for them is all that went over the "
-        "loopback interface, which other programs use too"
+        "shuffle, HDFS and RPC are not separated; instead there is the loopback interface's whole traffic, which "
+        "other programs use too"
     ),
     cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
     instrument="network",
@@ -103,8 +104,9 @@ NETWORK_PURPOSES_UNKNOWN = doubt_kind(
 NETWORK_PURPOSES_LOST = doubt_kind(
     "network-purposes-lost",
     "trial",
-    why="the part that ended there and the one after it have no figures of it, and nothing stands in for them",
-    cure="leave Assay a share of a core, and nobody else's rules may be flushed (nft) while a trial runs",
+    when="the counters by purpose could not be read at the end of an interval",
+    why="this interval and the next have no such figures, and nothing replaces them",
+    cure="leave Assay a share of a core, and don't flush the nft rules while a trial runs",
     instrument="network",
 )
 
@@ -150,7 +152,7 @@ class CountingTable:
     def not_read(self, reasons: Sequence[str]) -> Doubt:
         """See `flows.FlowCounter.not_read`."""
         return NETWORK_PURPOSES_LOST.doubt(
-            f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of parts: {reasons[0]}"
+            f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of intervals: {reasons[0]}"
         )
 
     def doubts(self) -> tuple[Doubt, ...]:

@@ -292,23 +292,25 @@ def _without(ticks: Mapping[int, Ticks], members: Collection[int]) -> dict[int, 
 CPU_NOT_ADDED_UP = doubt_kind(
     "cpu-not-added-up",
     "machine",
-    why="time by group does not add up to the machine's, so shares of either are off by as much",
-    cure="none: the kernel counts one by its clock and the other by samples; take longer trials",
+    when="the processor times of all processes and of the machine differ by more than 5 % in an interval",
+    why="times by group don't add up to the machine's, so shares of either are off by this difference",
+    cure="none: the kernel counts one by its clock and the other by samples; use longer trials",
     instrument="processes",
 )
 
 
 def _not_added_up(seen_s: float, machine_s: float) -> Doubt:
     return CPU_NOT_ADDED_UP.doubt(
-        f"all processes took {seen_s:.1f} s of processor time in a part, the machine {machine_s:.1f} s"
+        f"all processes took {seen_s:.1f} s of processor time in an interval, the machine {machine_s:.1f} s"
     )
 
 
 CPU_GROUPS_INCOMPLETE = doubt_kind(
     "cpu-groups-incomplete",
     "cluster",
-    why="processes that nobody waited for left no trace, so time by group is off by as much",
-    cure="take the control group's figure for the cluster's total",
+    when="processes took less processor time in sum than their control group shows",
+    why=("processes that no parent waited for left no trace, so the times by group are too small by this difference"),
+    cure="use the control group's figure for the cluster's total",
     instrument="processes",
 )
 
@@ -461,7 +463,8 @@ def _sum(groups: Mapping[str, Ticks]) -> int:
 WATCHED_PROCESS_ENDED = doubt_kind(
     "watched-process-ended",
     "cluster",
-    why="its time and memory are known up to the last half second before its end only",
+    when="a daemon ended before the trial did",
+    why="its time and memory are known only until half a second before its end",
     cure="see its log for the reason",
     instrument="processes",
 )

@@ -181,6 +181,7 @@ def _cannot(what: str, cure: str) -> CannotMeasureError:
 ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
     "energy-counter-may-have-wrapped",
     "machine",
+    when="RAPL's counters were not read for so long that one may have wrapped",
     why="the energy of that time may be too small by the counter's whole range",
     cure="leave Assay a share of a core, and don't suspend the machine while a trial runs",
     instrument="rapl",
@@ -189,7 +190,7 @@ ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
 
 def _unsure(gone_s: float) -> Doubt:
     return ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(
-        f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to begin anew unseen"
+        f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to wrap unnoticed"
     )
 
 

@@ -177,20 +177,23 @@ class Guest:
 PROBE_MISSING = doubt_kind(
     "probe-missing",
     "instrument",
-    why="the record has no figures of that probe",
-    cure="run where the counters it names can be read",
+    when="a probe could not measure anything",
+    why="the record has no figures of this probe",
+    cure="run where the counters that it names can be read",
 )
 PROBE_STOPPED = doubt_kind(
     "probe-stopped",
     "instrument",
-    why="its samples end there, and the part of the trial that ran then and those after it have no totals of it",
-    cure="run the trial again; if it stops again, report what it says",
+    when="a probe stopped during the trial",
+    why="its samples end there, and this interval and the later ones have no totals",
+    cure="run the trial again; if it stops again, report the message",
 )
 COUNTER_WENT_BACK = doubt_kind(
     "counter-went-back",
     "instrument",
-    why="a counter that was reset can't tell what was counted; that total is left out",
-    cure="leave the machine's counters and devices alone while a trial runs",
+    when="a counter was smaller at the end of an interval than at its beginning",
+    why="a counter that was reset does not show what was counted, so this total is left out",
+    cure="don't reset the machine's counters or devices while a trial runs",
 )
 
 
@@ -443,8 +446,9 @@ def measured(
 PROBES_LOST = doubt_kind(
     "probes-lost",
     "trial",
-    why="samples end there, and parts of the trial that were not marked by then have no totals",
-    cure="look for a device that hangs (dmesg), and run the trial again",
+    when="the thread that samples all probes ended early",
+    why="samples end there, and intervals that had not ended have no totals",
+    cure="find the device that hangs (dmesg), and run the trial again",
     instrument=ALL_INSTRUMENTS,
 )
 
@@ -456,7 +460,8 @@ def _lost(reason: str) -> Doubt:
 SAMPLES_SPARSE = doubt_kind(
     "samples-sparse",
     "trial",
-    why="the machine or Assay was too busy to look; the sample after the gap is an average over it",
+    when="there was a gap in the samples",
+    why="the machine or Assay was too busy; the sample after the gap is an average over it",
     cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
     instrument="sampler",
 )
@@ -465,13 +470,14 @@ SAMPLES_SPARSE = doubt_kind(
 def _gap(longest_s: float) -> list[Doubt]:
     if longest_s < GAP_S:
         return []
-    return [SAMPLES_SPARSE.doubt(f"there were no samples for {longest_s:.1f} s at a stretch")]
+    return [SAMPLES_SPARSE.doubt(f"there was a gap of {longest_s:.1f} s in the samples")]
 
 
 CLOCK_STEPPED = doubt_kind(
     "clock-stepped",
     "machine",
-    why="samples and the jobs' phases are put together by their time stamps, and these jump there",
+    when="the machine's clock was set during the trial",
+    why="samples and phases are matched by their time stamps, which jump there",
     cure="let the clock be slewed, not stepped (chronyd, ntpd), and run the trial again",
     instrument="sampler",
 )

@@ -70,8 +70,9 @@ def config_mismatches(found: Mapping[str, Sequence[Configuration]]) -> list[Doub
 SAME_NAMES_FOR_OTHER_THINGS = doubt_kind(
     "same-names-for-other-things",
     "run",
-    why="a difference between such runs is one of those things, so they are not compared with one another",
-    cure="give other things other names, or run both with the same ones",
+    when="compared runs have other media, data, clusters or settings under the same names",
+    why="a difference between such runs may come from these, so they are not compared",
+    cure="give different things different names, or run both with the same things",
     severity=150,
 )
 

@@ -32,11 +32,12 @@ class _Used(NamedTuple):
 PROCESSORS_VARIED = doubt_kind(
     "processors-varied",
     "machine",
+    when="trials of a combination took more than 1.25 times as much processor time as others, by at least 5 s",
     why=(
-        "a host shares its processors out among guests, and processors clock down: that slows the work and not "
-        "the drive, so intervals are wide and small differences can't be told"
+        "hosts share their processors between guests, and processors change their clock; that slows the computing"
+        " and not the drive, so intervals are wide and small differences are not significant"
     ),
-    cure="repeat where, or when, the processors are your own; more repetitions narrow the intervals too",
+    cure="repeat when the processors are not shared; more repetitions also narrow the intervals",
     severity=20,
 )
 
@@ -60,8 +61,8 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
         return []
     return [
         PROCESSORS_VARIED.doubt(
-            f"the same jobs took {times:.1f} times as much processor time once "
-            f"({most.trial}, {most.seconds:.0f} s) as at another time ({least.trial}, {least.seconds:.0f} s)"
+            f"the same jobs took {times:.1f} times as much processor time in one trial "
+            f"({most.trial}, {most.seconds:.0f} s) as in another ({least.trial}, {least.seconds:.0f} s)"
         )
     ]
 
@@ -181,7 +182,8 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
 FEW_REPETITIONS = doubt_kind(
     "few-repetitions",
     "run",
-    why="so nothing says how much equal trials differ, and no difference can be significant",
+    when="no combination of a workload ran twice",
+    why="nothing shows how much equal trials differ, so no difference can be significant",
     cure="set repetitions: 2 or more in the experiment",
     severity=160,
 )
@@ -202,7 +204,8 @@ def _few(records: Sequence[Record]) -> list[Doubt]:
 OUTLIERS = doubt_kind(
     "outliers",
     "run",
-    why="something else may have used the machine then; they count in every figure, and medians bear a few",
+    when="a trial lies more than 3.5 robust standard deviations from its combination's median",
+    why="another program may have used the machine then; these trials count in every figure",
     cure="look at these trials' timelines, and repeat on an idle machine if there are many",
 )
 
@@ -213,17 +216,18 @@ def _odd(records: Sequence[Record]) -> list[Doubt]:
     if not odd:
         return []
     named = first_few([one.words for one in odd])
-    return [OUTLIERS.doubt(f"{len(odd)} trial{' lies' if len(odd) == 1 else 's lie'} far off: {named}")]
+    return [OUTLIERS.doubt(f"{len(odd)} trial{' is an outlier' if len(odd) == 1 else 's are outliers'}: {named}")]
 
 
 EMULATED_BESIDE_REAL = doubt_kind(
     "emulated-beside-real",
     "run",
+    when="a run has emulated drives and media of this machine",
     why=(
-        "a real medium is made cold by dropping all of the page cache, Java and Hadoop's jars included, an "
-        "emulated one by dropping its own pages alone: the first tasks on the real one start more slowly"
+        "the page cache of a real medium is dropped with Java's and Hadoop's jars, that of an emulated drive "
+        "without them, so the first tasks on the real medium start more slowly"
     ),
-    cure="compare emulated drives with one another, or make a profile of the real one and emulate that too",
+    cure="compare emulated drives with each other, or make a profile of the real drive and emulate it too",
     severity=80,
 )
 
@@ -232,14 +236,15 @@ def _media(records: Sequence[Record]) -> list[Doubt]:
     kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
     if len(kinds) < 2:
         return []
-    return [EMULATED_BESIDE_REAL.doubt("emulated drives stand beside media of this machine")]
+    return [EMULATED_BESIDE_REAL.doubt("the run has emulated drives and media of this machine")]
 
 
 WRONG_OUTPUTS = doubt_kind(
     "wrong-outputs",
     "run",
-    why="a job that loses records is done sooner, so these count in no figure of time",
-    cure="read their verdicts, mend what is wrong and run them again",
+    when="an output was judged wrong",
+    why="a job that loses records ends sooner, so these trials count in no time",
+    cure="read their verdicts, correct the cause, and run them again",
     severity=210,
 )
 
@@ -258,7 +263,11 @@ def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
 DIFFERENT_MACHINES = doubt_kind(
     "different-machines",
     "run",
-    why="differences between those look like differences between media; such trials are told apart",
+    when=(
+        "host, processor, cores, memory, handling of free memory, kernel, Java, Hadoop, the jobs' jar, Assay's "
+        "measuring code or the version of control groups differ within a run"
+    ),
+    why="differences between machines look like differences between media, so such trials are never pooled",
     cure="run the whole plan on one machine, with one Java, Hadoop and Assay",
     severity=190,
 )
@@ -280,8 +289,12 @@ def different_machines(records: Sequence[Record]) -> list[Doubt]:
 MEDIUM_CHANGED = doubt_kind(
     "medium-changed",
     "medium",
-    why="that is another medium under the same name; its trials are told apart and never pooled",
-    cure="run the whole plan on the same media, or name another one in the experiment",
+    when=(
+        "media of one name differ within a run in kind, drive, device, profile, build of the emulator, file "
+        "system, mount options, size, scheduler or read-ahead"
+    ),
+    why="this is another medium under the same name, so its trials are never pooled with the others",
+    cure="run the whole plan on the same media, or give the other medium another name",
     severity=180,
 )
 
@@ -299,8 +312,9 @@ def began_ms(record: Record) -> int:
 PARTS_APART = doubt_kind(
     "parts-apart",
     "run",
-    why="what is compared there did not run close in time: what changed in between looks like a difference",
-    cure="let all levels that are compared run in one go",
+    when=("compared trials of a repetition began further apart than twice the time of all trials of that repetition"),
+    why="these trials did not run close in time: any change in between looks like a difference",
+    cure="run all compared levels without a break",
     severity=30,
 )
 
@@ -323,7 +337,7 @@ def parts_apart(records: Sequence[Record]) -> list[Doubt]:
     if not far:
         return []
     repetitions = f"{len(far)} repetition{'' if len(far) == 1 else 's'}"
-    return [PARTS_APART.doubt(f"trials of {repetitions} ran in parts, up to {_long(max(far.values()))} apart")]
+    return [PARTS_APART.doubt(f"trials of {repetitions} ran with breaks, up to {_long(max(far.values()))} apart")]
 
 
 def _long(seconds: float) -> str:

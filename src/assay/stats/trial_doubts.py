@@ -25,8 +25,9 @@ CONFIGURATION_BYTES = 300_000
 PLACEMENT_MISSED = doubt_kind(
     "placement-missed",
     "trial",
-    why="the figures are those of the landed shares, not of the wanted ones",
-    cure="have more blocks or tasks (a smaller dfs.blocksize, more data), and see that no medium is full",
+    when="a role's bytes landed more than 5 percentage points off the placement",
+    why="the figures are those of the landed shares, not of the placement",
+    cure="use more blocks or tasks (a smaller dfs.blocksize, more data), and check that no medium is full",
     severity=170,
 )
 
@@ -51,8 +52,9 @@ def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
 LANDING_NOT_SEEN = doubt_kind(
     "landing-not-seen",
     "trial",
-    why="the landed shares are those of a part, and the rest may lie elsewhere",
-    cure="raise fs.inotify.max_user_watches and max_queued_events, and see that nothing else removes files",
+    when="less than 90 % of a role's bytes were found, or observing them failed",
+    why="the landed shares cover only some of the bytes",
+    cure="raise fs.inotify.max_user_watches and max_queued_events, and check that nothing else removes files",
 )
 
 
@@ -93,8 +95,12 @@ def _percent(shares: Mapping[str, float]) -> str:
 PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
     "page-cache-hides-medium",
     "trial",
-    why="the kernel kept the rest in its page cache, or can, so the medium's own speed may hardly show",
-    cure="bound memory more tightly, or take a dataset whose intermediates are larger than memory",
+    when=(
+        "emulated drives: less than half of what the jobs read came from the drives; other media: the jobs wrote "
+        "no more than the memory that they may use"
+    ),
+    why="the kernel kept the rest in its page cache, or could, so the medium's own speed hardly shows",
+    cure="set a smaller bound on memory, or use a dataset with more intermediate data than memory",
     severity=120,
 )
 
@@ -116,7 +122,7 @@ def cached(
         read = sum(reports["run"]["reads"]["bytes"] for reports in devices.values())
         if read >= FROM_DRIVES_SHARE * wanted:
             return []
-        what = f"of what the jobs read on {trial.placement.name} only {read / wanted:.0%} came from its drives"
+        what = f"only {read / wanted:.0%} of what the jobs read on {trial.placement.name} came from its drives"
     else:
         written = sum(files.get(f"{kind}_BYTES_WRITTEN", 0) for kind in ("FILE", "HDFS"))
         if written > (trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])):
@@ -129,7 +135,7 @@ def cached(
 def unremembered(job: JobReference, error: AssayError) -> Doubt:
     """A doubt for a job whose history can't be had."""
     return HISTORY_INCOMPLETE.doubt(
-        f"the job history does not tell of {job.name} ({job.id}): {error}",
+        f"the job history lacks {job.name} ({job.id}): {error}",
         job.id,
         why="its time, counters and tasks are in no figure; without the times of all jobs a trial has no totals",
         cure="look for the JobHistoryServer's warnings on this job, and run the trial again",
@@ -139,7 +145,8 @@ def unremembered(job: JobReference, error: AssayError) -> Doubt:
 OUT_OF_MEMORY = doubt_kind(
     "out-of-memory",
     "cluster",
-    why="tasks were run again, which costs time that has nothing to do with the media",
+    when="the kernel ended processes of the cluster at its memory bound, and the jobs succeeded nevertheless",
+    why="tasks ran again, which costs time that has nothing to do with the media",
     cure="give the cluster more memory, or its jobs fewer or smaller containers",
     severity=60,
 )
@@ -158,7 +165,11 @@ def out_of_memory(use: LimitUse | None) -> list[Doubt]:
 MACHINE_SHARED = doubt_kind(
     "machine-shared",
     "machine",
-    why="the jobs had less, so their times are longer, and differ from trial to trial for no reason of the media",
+    when=("other programs, or the host's other guests, took more than 5 % of the processors' time while the jobs ran"),
+    why=(
+        "the jobs had less processor time, so they took longer, and differ between trials for reasons other than "
+        "the media"
+    ),
     cure="close other programs (or the host's other guests), and run the trial again",
     severity=10,
 )
@@ -183,9 +194,13 @@ def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
 MEMORY_GOES_BACK = doubt_kind(
     "memory-goes-back",
     "machine",
+    when=(
+        "the machine returns its free memory to its host (free page reporting), and nothing "
+        "[holds](../how-to/measure-in-a-virtual-machine.md) it"
+    ),
     why=(
-        "to get a page again is the host's work, which counts as the jobs' processor time; how much that is "
-        "depends on how long their memory lay free"
+        "the host's work to return a page counts as the jobs' processor time, and depends on how long their "
+        "memory was free"
     ),
     cure="hold the free memory while you measure: `assay memory hold`",
 )
@@ -195,9 +210,7 @@ def given_back(facts: Mapping[str, str]) -> list[Doubt]:
     """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
     if facts.get(FREE_MEMORY) != GOES_BACK:
         return []
-    doubt = MEMORY_GOES_BACK.doubt(
-        "this virtual machine gives its host back what memory lies free (free page reporting)"
-    )
+    doubt = MEMORY_GOES_BACK.doubt("this virtual machine returns its free memory to its host (free page reporting)")
     return [doubt]
 
 

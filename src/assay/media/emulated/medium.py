@@ -111,10 +111,13 @@ def _late_s(report: Mapping[str, Any]) -> float:
 EMULATOR_WAS_LATE = doubt_kind(
     "emulator-was-late",
     "medium",
-    why="the disk below its backing file, or this machine, is slower than the drive that it stands for",
+    when=(
+        "replies of an emulated drive were overdue for more than 2 % of the time of staging, the run or the write-out"
+    ),
+    why="the disk below its backing file, or this machine, is slower than the emulated drive",
     cure=(
-        "put the backing file into memory (the medium's path: /dev/shm) or on a faster disk, close other "
-        "programs, or take a slower drive"
+        "put the backing file into memory (path: /dev/shm) or on a faster disk, close other programs, or use a "
+        "slower drive"
     ),
     severity=110,
 )
@@ -132,8 +135,9 @@ def _late(medium: str, report: Mapping[str, Any]) -> Doubt:
 EMULATOR_WAS_SLOW = doubt_kind(
     "emulator-was-slow",
     "medium",
+    when="half of an emulated drive's replies were late by more than 10 % of its mean response time",
     why="this machine wakes the emulator too late, or is too slow for such a drive",
-    cure="close other programs, use a machine with more processors, or take a slower drive",
+    cure="close other programs, use a machine with more processors, or use a slower drive",
     severity=90,
 )
 
@@ -149,15 +153,16 @@ def _overshot(medium: str, report: Mapping[str, Any]) -> Doubt:
 DRIVE_TOO_FAST_FOR_THIS_MACHINE = doubt_kind(
     "drive-too-fast-for-this-machine",
     "medium",
-    why="short requests, one after the other, can't be as fast here as they are on such a drive",
-    cure="use a faster machine, or compare only what reads and writes in long requests",
+    when="a read of 4 KiB takes longer on its way (`path_cost`) than the emulated SSD itself takes",
+    why="short requests, one after the other, can't be as fast here as on such a drive",
+    cure="use a faster machine, or compare only jobs with long requests",
     severity=100,
 )
 
 
 def _path_too_long(medium: str, path_us: float, response_us: float) -> Doubt:
     return DRIVE_TOO_FAST_FOR_THIS_MACHINE.doubt(
-        f"the way to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
+        f"the path to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
         f"{response_us:.0f} us: it seems slower here than it is",
         medium,
     )
@@ -166,7 +171,8 @@ def _path_too_long(medium: str, path_us: float, response_us: float) -> Doubt:
 EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
     "emulator-memory-not-locked",
     "medium",
-    why="parts of it may be swapped out, and requests then take longer than the drive would",
+    when="the kernel refused to lock an emulator's memory",
+    why="some of it may be swapped out, and requests then take longer than on the drive",
     cure="raise the limit of locked memory (ulimit -l)",
 )
 

@@ -15,7 +15,8 @@ UNKNOWN_SHARE = 0.2
 TRACE_ESTIMATED = doubt_kind(
     "trace-estimated",
     "medium",
-    why="its part of the I/O signature is estimated from the device's counters: no sizes, no order, few roles",
+    when="a medium's requests were not observed singly",
+    why="its I/O signature is estimated from the device's counters: no sizes, no order, few roles",
     cure="see the reason; use a medium on a block device of its own",
     instrument="block-trace",
 )
@@ -24,15 +25,16 @@ TRACE_ESTIMATED = doubt_kind(
 def estimated(medium: str, reason: str, cure: str) -> Doubt:
     """There are only counters."""
     return TRACE_ESTIMATED.doubt(
-        f"the requests of medium {medium!r} were not seen one by one: {reason}", medium, cure=cure
+        f"the requests of medium {medium!r} were not observed singly: {reason}", medium, cure=cure
     )
 
 
 TRACE_DROPPED = doubt_kind(
     "trace-dropped",
     "medium",
-    why="its part of the I/O signature is of the others only",
-    cure="look whether the disk that holds the log is full or very busy",
+    when="some of a medium's requests are missing from its log",
+    why="its I/O signature covers the other requests only",
+    cure="check whether the disk that holds the log is full or very busy",
     instrument="block-trace",
 )
 
@@ -47,7 +49,7 @@ def dropped(medium: str, requests: int, kept: int) -> Doubt:
 def events_lost(events: int) -> Doubt:
     """The kernel's buffers ran over."""
     return TRACE_DROPPED.doubt(
-        f"the kernel had no room for {events} block events",
+        f"the kernel dropped {events} block events",
         why="requests are missing from the I/O signature, or their latencies are",
         cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
     )
@@ -56,7 +58,8 @@ def events_lost(events: int) -> Doubt:
 TRACE_MISSING = doubt_kind(
     "trace-missing",
     "medium",
-    why="the I/O signature has nothing of that medium, or an estimate",
+    when="a medium's log can't be read",
+    why="the I/O signature lacks this medium, or estimates it",
     cure="build the drive emulator anew: setup/prepare emulator",
     instrument="block-trace",
 )
@@ -70,8 +73,9 @@ def log_unreadable(medium: str, reason: str) -> Doubt:
 TRACE_INCOMPLETE = doubt_kind(
     "trace-incomplete",
     "medium",
+    when="a medium's log was not complete when the trial ended",
     why="the last requests may be missing from the I/O signature",
-    cure="look whether the emulator died, and run the trial again",
+    cure="check whether the emulator died, and run the trial again",
     instrument="block-trace",
 )
 
@@ -84,7 +88,8 @@ def log_short(medium: str) -> Doubt:
 TRACE_SHARES_DEVICE = doubt_kind(
     "trace-shares-device",
     "medium",
-    why="what was of no file of a role is counted for one of them alone, and depths are of each medium's own requests",
+    when="several media are on one device",
+    why="requests without a file count for one of them alone, and depths are of each medium's own requests",
     cure="give each medium a device of its own, or make them one medium",
     instrument="block-trace",
 )
@@ -93,7 +98,7 @@ TRACE_SHARES_DEVICE = doubt_kind(
 def share_device(medium: str, first: str, device: Path) -> Doubt:
     """A request has only one place."""
     return TRACE_SHARES_DEVICE.doubt(
-        f"media {medium!r} and {first!r} both lie on {device}: a request counts for the one whose file it was of",
+        f"media {medium!r} and {first!r} are both on {device}: a request counts for the medium that holds its file",
         medium,
     )
 
@@ -101,21 +106,23 @@ def share_device(medium: str, first: str, device: Path) -> Doubt:
 TRACE_FILES_LATE = doubt_kind(
     "trace-files-late",
     "trial",
-    why="requests of files that were new then may count as `other`, and input as output",
-    cure="look for a device that hangs (dmesg)",
+    when="the addresses of files could not be read at the end of an interval",
+    why="requests of new files may count as `other`, and input as output",
+    cure="find the device that hangs (dmesg)",
     instrument="block-trace",
 )
 
 
 def files_hang(part: Part) -> Doubt:
     """FIEMAP waits for a device."""
-    return TRACE_FILES_LATE.doubt(f"the places of files could not be looked at when the part {part!r} ended")
+    return TRACE_FILES_LATE.doubt(f"the addresses of files could not be read at the end of {part!r}")
 
 
 TRACE_FILES_UNMAPPED = doubt_kind(
     "trace-files-unmapped",
     "medium",
-    why="its requests count as one role, or as `other`, the file system's own among them",
+    when="a file system does not show the addresses of its files",
+    why="its requests count as one role, or as `other`, including the file system's own",
     cure="use a medium with ext4 or xfs directly on its device",
     instrument="block-trace",
 )
@@ -125,7 +132,7 @@ def files_unmapped(medium: str, reason: str, role: Role | None) -> Doubt:
     """No roles by place."""
     instead = f"all its requests count as {role}, the only role it serves" if role else "all its requests are `other`"
     return TRACE_FILES_UNMAPPED.doubt(
-        f"the places of files on medium {medium!r} can't be told: {reason}",
+        f"the addresses of files on medium {medium!r} are not known: {reason}",
         medium,
         why=f"{instead}, the file system's own among them",
     )
@@ -134,8 +141,9 @@ def files_unmapped(medium: str, reason: str, role: Role | None) -> Doubt:
 TRACE_ROLES_UNKNOWN = doubt_kind(
     "trace-roles-unknown",
     "medium",
-    why="they are the file system's own, others' on the same disk, or of files that came and went unseen",
-    cure="give the medium a disk of its own; of very short-lived files nothing can be told",
+    when="more than 20 % of a medium's bytes have no role",
+    why=("they belong to the file system itself, to other users of the disk, or to files that existed only briefly"),
+    cure="give the medium a disk of its own; requests of very short-lived files can't be assigned",
     instrument="block-trace",
 )
 
@@ -147,7 +155,7 @@ def of_unknown_files(requests: Requests) -> Iterator[Doubt]:
     other = int(requests.bytes[data & (requests.role == ACCESS_ROLES.index("other"))].sum())
     if total and other > UNKNOWN_SHARE * total and len(set(requests.role.tolist())) > 1:
         yield TRACE_ROLES_UNKNOWN.doubt(
-            f"{100 * other / total:.0f} % of the bytes on medium {requests.medium!r} were of no file of a role",
+            f"{100 * other / total:.0f} % of the bytes on medium {requests.medium!r} have no role",
             requests.medium,
         )
 
