@@ -43,9 +43,8 @@ class Display(Silent):
 
 @pytest.fixture
 def words(tmp_path):
-    return vocabulary(
-        Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
-    )._replace(nodes=(1, 2))
+    known = vocabulary(Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path))
+    return known._replace(levels={**known.levels, "nodes": ["1", "2"]})
 
 
 @pytest.fixture
@@ -61,12 +60,12 @@ def toys():
 
 
 def test_without_the_toys_their_names_are_refused(experiment, words):
-    with pytest.raises(BadInputError, match="unknown store 'key-value'"):
+    with pytest.raises(BadInputError, match="store has no level 'key-value'"):
         make_plan(experiment, words)
 
 
 def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
-    plan = make_plan(experiment, words._replace(stores=("hdfs", "key-value"), engines=("mapreduce", "scanner")))
+    plan = make_plan(experiment, words._replace(levels={**words.levels, "store": ["key-value"], "engine": ["scanner"]}))
     assert {(one.store, one.engine, one.cluster.nodes) for one in plan.trials} == {("key-value", "scanner", 2)}
     script = Script()
 

@@ -20,8 +20,7 @@ def vocabulary(installation: Installation) -> Vocabulary:
         path_options={
             name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
         },
-        stores=list(STORES),
-        engines=list(ENGINES),
+        levels={"store": list(STORES), "engine": list(ENGINES), "nodes": ["1"], "network": ["none"]},
         properties=known_properties(installation),
         check_workload=lambda spec: WORKLOADS[spec.name](spec, "/"),
         check_dataset=lambda spec: open_dataset(spec, installation.cache),

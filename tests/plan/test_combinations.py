@@ -268,7 +268,12 @@ def test_a_choice_that_nothing_meets_is_refused(tmp_path):
 
 def test_store_engine_nodes_and_network_are_factors(tmp_path):
     words = WORDS._replace(
-        stores=("hdfs", "toy"), engines=("mapreduce", "toy"), nodes=(1, 3), networks=("none", "ring")
+        levels={
+            "store": ["hdfs", "toy"],
+            "engine": ["mapreduce", "toy"],
+            "nodes": ["1", "3"],
+            "network": ["none", "ring"],
+        }
     )
     seams = "store: [hdfs, toy]\nengine: [mapreduce, toy]\ncluster: {nodes: [1, 3], network: [none, ring]}\n"
     plan = plan_of(tmp_path, GOOD + seams, words)
@@ -283,7 +288,7 @@ def test_store_engine_nodes_and_network_are_factors(tmp_path):
 
 
 def test_nodes_can_be_zipped_swept_and_chosen(tmp_path):
-    words = WORDS._replace(nodes=(1, 3), networks=("none", "ring"))
+    words = WORDS._replace(levels={"nodes": ["1", "3"], "network": ["none", "ring"]})
     seams = "cluster: {nodes: [1, 3], network: [none, ring]}\n"
     zipped = plan_of(tmp_path, GOOD + seams + "zip: [nodes, network]\n", words)
     assert set(levels(zipped, "nodes", "network")) == {("1", "none"), ("3", "ring")}

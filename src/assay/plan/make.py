@@ -11,7 +11,7 @@ from assay.model.errors import BadInputError
 from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
-from assay.model.naming import MOST_NAME_CHARACTERS
+from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import EXISTING, ClusterSpec
 from assay.model.store import names_store
 from assay.model.trial import (
@@ -93,16 +93,13 @@ def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
         raise source.error_at(
             ["datasets"], "'datasets' has no effect: all workloads generate their own input; leave it out"
         )
-    for factor, offered in (
-        ("store", vocabulary.stores),
-        ("engine", vocabulary.engines),
-        ("network", vocabulary.networks),
-        ("nodes", [str(count) for count in vocabulary.nodes]),
-    ):
-        key, levels = next((one.key, one.levels_in(experiment)) for one in FACTORS if one.name == factor)
-        for at, level in enumerate(levels):
-            what = "number of nodes" if factor == "nodes" else factor
-            source.check_word([*key, at], what, str(level), offered)
+    for factor in FACTORS:
+        texts = [factor.text(level) for level in factor.levels_in(experiment)]
+        offered = vocabulary.levels.get(factor.name, texts)
+        for at, text in enumerate(texts):
+            if text not in offered:
+                words = f"{factor.name} has no level {text!r}; {nearest(text, offered)}"
+                raise source.error_at([*factor.key, at], words)
     media = _media(source, vocabulary)
     datasets = [_dataset(source, entry, at, vocabulary) for at, entry in enumerate(experiment.datasets)]
     with source.at("placement"):

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.model.base import field_docs
 from assay.model.registry import MEDIA
+from assay.model.trial import FACTORS
 from assay.plan.experiment import (
     ClusterEntry,
     DatasetEntry,
@@ -49,15 +50,13 @@ def schema(vocabulary: Vocabulary) -> Schema:
         0, {"enum": [*(name for name, kind in kinds.items() if not kind.known_by), *sorted(vocabulary.profiles)]}
     )
     whole["properties"]["settings"]["anyOf"].insert(0, {"enum": list(shipped_profiles())})
-    cluster = definitions["ClusterEntry"]["properties"]
-    for key, names in (
-        (whole["properties"]["store"], vocabulary.stores),
-        (whole["properties"]["engine"], vocabulary.engines),
-        (cluster["network"], vocabulary.networks),
-        (cluster["nodes"], vocabulary.nodes),
-    ):
-        _one, many = key["anyOf"]
-        key["anyOf"] = [{"enum": list(names)}, {**many, "items": {"enum": list(names)}}]
+    for factor in FACTORS:
+        if factor.name in vocabulary.levels:
+            *above, name = factor.key
+            key = (definitions["ClusterEntry"] if above else whole)["properties"][name]
+            names = [factor.parse(text) for text in vocabulary.levels[factor.name]]
+            _, many = key["anyOf"]
+            key["anyOf"] = [{"enum": names}, {**many, "items": {"enum": names}}]
     return {"$schema": DIALECT, "title": "Experiment of Assay", **whole}
 
 

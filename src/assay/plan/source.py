@@ -46,7 +46,7 @@ class Vocabulary(NamedTuple):
 
     `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
     `path_options` has the names of each workload's options that are paths, with their defaults.
-    `stores`, `engines`, `nodes` and `networks` are the levels of the factors of these names.
+    `levels` are the possible ones of the factors whose kinds are installed, by the factor's name.
     `properties` are those that Hadoop knows, with the values of its own tables of defaults, empty where these have
     none; no property at all where Hadoop is not there to ask. `check_workload` and `check_dataset` raise BadInputError
     for what a workload's options, or a dataset's scale, can't be.
@@ -56,10 +56,9 @@ class Vocabulary(NamedTuple):
     presets: Sequence[str]
     catalogue: Sequence[str]
     profiles: Sequence[str]
-    stores: Sequence[str] = (HDFS,)
-    engines: Sequence[str] = (MAPREDUCE,)
-    nodes: Sequence[int] = (1,)
-    networks: Sequence[str] = ("none",)
+    levels: Mapping[str, Sequence[str]] = {
+        "store": (HDFS,), "engine": (MAPREDUCE,), "nodes": ("1",), "network": ("none",),
+    }  # fmt: skip
     own_input: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}
     properties: Mapping[str, str] = {}
