@@ -1,0 +1,116 @@
+"""Plans and runs an experiment whose media are real and all else is fake: `python -m tests.toys.lifecycle FILE RUN`."""
+
+import sys
+import time
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from assay.host.lease import Lease
+from assay.model.errors import BadInputError
+from assay.model.medium import kind_of
+from assay.model.probe import Scene
+from assay.model.progress import Silent
+from assay.model.record import Sample
+from assay.plan.make import make_plan
+from assay.plan.source import Vocabulary
+from assay.record.folder import RunFolder
+from assay.run import execute
+from assay.testing.fakes import FakePlatform, FakeReading, FakeRunning, FakeWorkload, Script, fake_setup
+
+WORDS = Vocabulary(
+    workloads={"triangles": ("paper",)}, presets=["brightkite"], catalogue=[], profiles=["wd10ezex"],
+)  # fmt: skip
+RATES = {"read_mb_s": 20.0, "write_mb_s": 5.0, "busy_percent": 80.0}
+LONGER_THAN_A_TRIAL_MS = 60_000
+
+
+class Running(FakeRunning):
+    def scene(self):
+        disks = [medium.watched_disk(()) for medium in self._platform.opened]
+        return Scene(layout=self._layout, disks=tuple(disk for disk in disks if disk is not None))
+
+
+class Platform(FakePlatform):
+    """Fake but for its media."""
+
+    def __init__(self, script, trial, lease):
+        super().__init__(script, trial)
+        self.opened = [kind_of(spec).open(spec, lease, None) for spec in trial.media]
+
+    def media(self):
+        return tuple(self.opened)
+
+    @contextmanager
+    def running(self, layout, properties, progress):
+        yield Running(self, layout, properties)
+
+
+class Reading(FakeReading):
+    def __init__(self, script, scene):
+        super().__init__(script)
+        self._scene = scene
+        self._began_ms = int(time.time() * 1000)
+
+    def samples(self):
+        return tuple(
+            Sample(probe="disk", series=f"{disk.medium}/{series}", time_ms=time_ms, value=value)
+            for disk in self._scene.disks
+            for series, value in RATES.items()
+            for time_ms in (self._began_ms, self._began_ms + LONGER_THAN_A_TRIAL_MS)
+        )
+
+
+class Probe:
+    """Sees every disk of the scene at work."""
+
+    name = "disk"
+
+    def attached(self, scene):
+        return nullcontext(Reading(Script(), scene))
+
+
+class Workload(FakeWorkload):
+    def run(self, engine, progress):
+        time.sleep(0.02)  # a run of no milliseconds has no chart
+        return super().run(engine, progress)
+
+
+@contextmanager
+def set_up(trial):
+    script = Script()
+    with Lease(Path("state").resolve(), "trial") as lease:
+        yield fake_setup(script, trial)._replace(
+            platform=Platform(script, trial, lease),
+            workload=lambda: Workload(script, trial.workload),
+            probes=(Probe(),),
+        )
+
+
+class Quiet(Silent):
+    """Shows nothing of trials either."""
+
+    def trial_begins(self, trial, number, total):
+        pass
+
+    def trial_ends(self, record):
+        pass
+
+
+def mistakes(*experiments):
+    """What is wrong with each experiment, a line each."""
+    for experiment in experiments:
+        try:
+            make_plan(Path(experiment), WORDS)
+        except BadInputError as error:
+            sys.stdout.write(f"{error}\n")
+
+
+def main(experiment, run):
+    plan = make_plan(Path(experiment), WORDS)
+    folder = RunFolder(Path(run))
+    folder.create(plan)
+    execute(plan, folder, set_up, Quiet())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
