@@ -4,7 +4,8 @@ from pathlib import Path
 
 from assay.calibration.fio import Limit, Stretch
 from assay.calibration.measure import buffered_accesses, direct_accesses
-from assay.model.calibration import Access, Calibration, Expected, Point
+from assay.model.calibration import Access, Calibration, Point
+from assay.model.drive_profile import Figure
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "fio"
 
@@ -56,4 +57,4 @@ def a_calibration(**changes):
 
 
 def expecting(**values):
-    return {name: Expected(value=value, basis="review", source="a magazine") for name, value in values.items()}
+    return {name: Figure(value=value, basis="review", source="a magazine") for name, value in values.items()}

@@ -3,18 +3,20 @@
 import pytest
 from ruamel.yaml import YAML
 
-from assay.calibration.profile import Template, kind_of, make_profile, nearest
+from assay.calibration.profile import kind_of, make_profile, nearest
 from assay.media.emulated.profile import read_profile
 from assay.model.calibration import Access, Knee
+from assay.model.drive_profile import DriveProfile
 from assay.model.errors import BadInputError
 from assay.stats.fidelity import named_figures
 from tests.calibration.builders import a_calibration, a_point
 
 MIB = 1 << 20
-HDD = Template(
+HDD = DriveProfile(
+    file="shipped.yaml",
     name="a-disk",
     kind="hdd",
-    values={
+    figures={
         "capacity_bytes": 1e12, "rotation_rpm": 7200, "seek_track_to_track_ms": 2, "seek_average_ms": 9,
         "seek_full_stroke_ms": 20, "outer_rate_mb_s": 180, "inner_rate_mb_s": 90, "link_mb_s": 550,
         "write_cache_pieces": 30, "stream_visit_bytes": 1 << 20, "read_segment_bytes": 2 << 20, "idle_watts": 6,
@@ -24,19 +26,21 @@ HDD = Template(
         "streams_4_read_mb_s": 90,
     },
 )  # fmt: skip
-SSD = Template(
+SSD = DriveProfile(
+    file="shipped.yaml",
     name="a-ssd",
     kind="ssd",
-    values={
+    figures={
         "capacity_bytes": 1e11, "link_mb_s": 500, "read_commands_per_s": 9e4, "write_commands_per_s": 5e4,
         "read_command_us": 6, "write_command_us": 1, "channel_mb_s": 400, "read_latency_us": 66,
         "write_rate_mb_s": 135, "slc_cache_bytes": 3e9, "slc_write_rate_mb_s": 410,
     },
     expected={"sequential_read_mb_s": 500, "random_read_4k_iops_depth1": 1e4},
 )  # fmt: skip
-FASTER = SSD.model_copy(
-    update={"name": "b-ssd", "expected": {"sequential_read_mb_s": 3000, "random_read_4k_iops_depth1": 2e4}}
-)
+FASTER = DriveProfile(
+    file="shipped.yaml", name="b-ssd", kind="ssd", figures=SSD.values,
+    expected={"sequential_read_mb_s": 3000, "random_read_4k_iops_depth1": 2e4},
+)  # fmt: skip
 
 
 def access(direction="read", pattern="random", block_bytes=4096, depth=1, **rest):

@@ -12,7 +12,7 @@ from assay.media.emulated import attachment as file_system
 from assay.media.emulated.attachment import can_punch_holes, options, queue_of
 from assay.media.emulated.emulator import Drive
 from assay.media.emulated.medium import EmulatedMedium
-from assay.media.emulated.profile import Profile
+from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import Device
@@ -228,8 +228,8 @@ def test_staging_that_was_late_is_doubted_after_a_good_run(attach):
 
 
 def test_a_left_attached_drive_is_not_undone(attach, installation):
-    from assay.media.emulated.held import attach as attach_for_good
-    from assay.media.emulated.held import drives
+    from assay.media.emulated.attached_drives import attach as attach_for_good
+    from assay.media.emulated.attached_drives import drives
 
     system = FakeSystem()
     medium = attach(system)
@@ -247,7 +247,7 @@ def test_a_left_attached_drive_is_not_undone(attach, installation):
 
 def test_queues_are_those_of_real_drives(tmp_path):
     def profile(kind, **figures):
-        return Profile.model_validate({"name": "x", "kind": kind, "figures": figures, "file": tmp_path})
+        return DriveProfile.model_validate({"name": "x", "kind": kind, "figures": figures, "file": tmp_path})
 
     assert queue_of(profile("hdd")).model_dump() == {
         "rotational": True, "scheduler": "mq-deadline", "depth": 32, "read_ahead_kb": 128,
@@ -258,7 +258,7 @@ def test_queues_are_those_of_real_drives(tmp_path):
 
 
 def test_a_mount_point_in_use_is_refused(attach, installation, tmp_path):
-    from assay.media.emulated.held import attach as attach_for_good
+    from assay.media.emulated.attached_drives import attach as attach_for_good
 
     medium = attach(FakeSystem())
     medium.check = lambda: None

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.media.emulated.emulator import Emulator
-from assay.media.emulated.profile import EXPECTED, find_profile, profile_names, read_profile
+from assay.media.emulated.profile import find_profile, profile_names, read_profile
+from assay.model.drive_profile import EXPECTED
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.stats.fidelity import BOUNDS

@@ -8,11 +8,11 @@ an assumption.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assay.model.base import Frozen
 from assay.model.calibration import Calibration
+from assay.model.drive_profile import DriveProfile
 from assay.model.errors import BadInputError
 
 BLOCK_BYTES = 4096
@@ -20,15 +20,6 @@ BLOCK_BYTES = 4096
 _LEAST_SSD_IOPS = 1000
 # Random writes rise with about this power of the pieces that a disk's cache sorts (between the shipped disks).
 _PIECES_POWER = 0.4
-
-
-class Template(Frozen):
-    """A shipped profile: its values, and what it expects to be measured."""
-
-    name: str
-    kind: Literal["hdd", "ssd"]
-    values: Mapping[str, float]
-    expected: Mapping[str, float]
 
 
 class Made(NamedTuple):
@@ -51,18 +42,19 @@ def kind_of(calibration: Calibration, figures: Mapping[str, float]) -> Literal["
     return "ssd" if figures["random_read_4k_iops_depth1"] > _LEAST_SSD_IOPS else "hdd"
 
 
-def nearest(calibration: Calibration, figures: Mapping[str, float], templates: list[Template]) -> Template:
-    """The shipped profile of its kind whose expected figures are the least away, in ratios."""
+def nearest(calibration: Calibration, figures: Mapping[str, float], templates: Sequence[DriveProfile]) -> DriveProfile:
+    """Of these the profile of its kind whose expected figures are the least away, in ratios."""
     kind = kind_of(calibration, figures)
 
-    def distance(template: Template) -> float:
-        both = figures.keys() & template.expected.keys()
-        return sum(abs(math.log(figures[name] / template.expected[name])) for name in both) / max(len(both), 1)
+    def distance(template: DriveProfile) -> float:
+        expected = template.expected_values
+        both = figures.keys() & expected.keys()
+        return sum(abs(math.log(figures[name] / expected[name])) for name in both) / max(len(both), 1)
 
     return min((one for one in templates if one.kind == kind and one.expected), key=distance)
 
 
-def make_profile(calibration: Calibration, figures: Mapping[str, float], template: Template, name: str) -> str:
+def make_profile(calibration: Calibration, figures: Mapping[str, float], template: DriveProfile, name: str) -> str:
     """The profile as YAML text; `figures` are the calibration's named ones."""
     made = _hdd(calibration, figures, template) if template.kind == "hdd" else _ssd(calibration, figures, template)
     unmeasured = {one: value for one, value in template.values.items() if one not in made and one not in _OF_THE_CACHE}
@@ -85,7 +77,7 @@ def make_profile(calibration: Calibration, figures: Mapping[str, float], templat
 _OF_THE_CACHE = {"slc_cache_bytes", "slc_cache_dynamic_bytes", "slc_write_rate_mb_s", "slc_drain_mb_s"}
 
 
-def _hdd(calibration: Calibration, figures: Mapping[str, float], template: Template) -> dict[str, Made]:
+def _hdd(calibration: Calibration, figures: Mapping[str, float], template: DriveProfile) -> dict[str, Made]:
     values = template.values
     outer = figures["sequential_read_mb_s"]
     inside = [point.mb_s for point in calibration.points if point.start_share > 0.9 and not point.buffered]
@@ -100,7 +92,7 @@ def _hdd(calibration: Calibration, figures: Mapping[str, float], template: Templ
         made["inner_rate_mb_s"] = Made(outer * values["inner_rate_mb_s"] / values["outer_rate_mb_s"])
     made |= _seeks(calibration, figures, values)
     if "random_write_4k_iops_depth1" in figures and "random_write_4k_iops_depth1" in template.expected:
-        ratio = figures["random_write_4k_iops_depth1"] / template.expected["random_write_4k_iops_depth1"]
+        ratio = figures["random_write_4k_iops_depth1"] / template.expected_values["random_write_4k_iops_depth1"]
         pieces = values.get("write_cache_pieces", 64.0) * ratio ** (1 / _PIECES_POWER)
         made["write_cache_pieces"] = Made(float(round(min(max(pieces, 1), 4096))), "random writes a second")
     visit = _visit_bytes(figures, template)
@@ -131,12 +123,12 @@ def _seeks(calibration: Calibration, figures: Mapping[str, float], values: Mappi
     }
 
 
-def _visit_bytes(figures: Mapping[str, float], template: Template) -> float | None:
+def _visit_bytes(figures: Mapping[str, float], template: DriveProfile) -> float | None:
     """How long the heads stay with one stream: from the rate of four, with the template's time of a change."""
     values, name = template.values, "streams_4_read_mb_s"
     if name not in figures or name not in template.expected or "stream_visit_bytes" not in values:
         return None
-    change_us = values["stream_visit_bytes"] * (1 / template.expected[name] - 1 / values["outer_rate_mb_s"])
+    change_us = values["stream_visit_bytes"] * (1 / template.expected_values[name] - 1 / values["outer_rate_mb_s"])
     lost = 1 / figures[name] - 1 / figures["sequential_read_mb_s"]
     most = values.get("read_segment_bytes", 2.0 * (1 << 20))
     if lost <= 0 or change_us <= 0:
@@ -144,7 +136,7 @@ def _visit_bytes(figures: Mapping[str, float], template: Template) -> float | No
     return float(round(min(max(change_us / lost, BLOCK_BYTES), most)))
 
 
-def _ssd(calibration: Calibration, figures: Mapping[str, float], template: Template) -> dict[str, Made]:
+def _ssd(calibration: Calibration, figures: Mapping[str, float], template: DriveProfile) -> dict[str, Made]:
     values = template.values
     points = calibration.points
     link = max(point.mb_s for point in points if point.direction == "read" and not point.buffered)

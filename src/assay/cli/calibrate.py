@@ -15,7 +15,7 @@ from rich.console import Console
 
 from assay.calibration.fio import Meter, find_fio
 from assay.calibration.measure import Ground, Measured, block_device, measure, measure_knee, plan_accesses, write_out
-from assay.calibration.profile import Template, make_profile, nearest
+from assay.calibration.profile import make_profile, nearest
 from assay.calibration.storage import CalibrationFolder
 from assay.cli.console import ConsoleDisplay
 from assay.host.files import possible
@@ -27,7 +27,7 @@ from assay.media.emulated.emulator import Drive, Emulator, RealSystem
 from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.base import Frozen
-from assay.model.calibration import Calibration, Expected, Form, Knee
+from assay.model.calibration import Calibration, Form, Knee
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -115,10 +115,7 @@ def _calibrate_emulated(
     made = _calibration(medium.spec.name, facts, wish, meter, [raw, mounted], device_bytes=int(facts["size_bytes"]))
     doubts = [*made.doubts, *([plan.doubt] if plan.doubt else []), *raw_doubts]
     doubts += [doubt for doubt in medium.doubts() if doubt not in doubts]
-    expected = {
-        name: Expected(value=figure.value, basis=figure.basis, source=figure.source)
-        for name, figure in medium.profile.expected.items()
-    }
+    expected = medium.profile.expected
     return made.model_copy(update={"knee": knee, "doubts": tuple(doubts), "expected": expected})
 
 
@@ -196,7 +193,7 @@ KNEE_NOT_MEASURED = doubt_kind(
 
 def _plan_knee(medium: EmulatedMedium, wish: Wish) -> KneePlan:
     """Nothing for a drive without a knee."""
-    expected = {name: figure.value for name, figure in medium.profile.expected.items()}
+    expected = medium.profile.expected_values
     knee = expected.get("write_cache_knee_bytes", 0.0)
     before = expected.get("sequential_write_mb_s", 0.0)
     beyond = expected.get("sequential_write_beyond_cache_mb_s", before)
@@ -272,7 +269,8 @@ def write_profile(calibration: Calibration, file: Path, name: str | None, instal
     Raises BadInputError when the medium shows no drive, and when the emulator finds a figure impossible.
     """
     figures = named_figures(calibration)
-    template = nearest(calibration, figures, _templates(installation))
+    shipped = [find_profile(one, installation.profiles) for one in profile_names(installation.profiles)]
+    template = nearest(calibration, figures, shipped)
     file.write_text(make_profile(calibration, figures, template, name or file.stem))
     try:
         Emulator(installation).check(read_profile(file))
@@ -291,21 +289,6 @@ def _check_profile_to(file: Path | None, media: tuple[str, ...]) -> None:
         raise BadInputError(f"{file} already exists; name another file or remove it")
     if file.suffix not in {".yaml", ".yml"} or not file.parent.is_dir():
         raise BadInputError(f"{file} must be a new .yaml file in an existing directory")
-
-
-def _templates(installation: Installation) -> list[Template]:
-    """The shipped profiles of drives."""
-    shipped = [find_profile(name, installation.profiles) for name in profile_names(installation.profiles)]
-    return [
-        Template(
-            name=profile.name,
-            kind="hdd" if profile.kind == "hdd" else "ssd",
-            values=profile.values,
-            expected={name: figure.value for name, figure in profile.expected.items()},
-        )
-        for profile in shipped
-        if profile.kind in {"hdd", "ssd"}
-    ]
 
 
 def calibrations_json(calibrations: list[Calibration]) -> str:

@@ -12,7 +12,7 @@ import click
 from assay.cli.context import FAILED, find_installation
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes, machine_facts
-from assay.media.emulated.held import drives
+from assay.media.emulated.attached_drives import drives
 from assay.media.emulated.profile import profile_names
 from assay.media.emulated.requirements import missing
 from assay.media.memory import MEMORY, MemoryMedium
@@ -108,12 +108,12 @@ def _drives(installation: Installation) -> list[Finding]:
     """Emulated drives that stay attached or whose lease is lost; others are told with the leases."""
     return [
         Finding(
-            what=kept.id,
-            state="good" if kept.state == "attached" else "lacking",
-            detail=f"{kept.profile or 'an emulated drive'}, {kept.state}; `assay media detach {kept.id}` removes it",
+            what=drive.id,
+            state="good" if drive.state == "attached" else "lacking",
+            detail=f"{drive.profile or 'an emulated drive'}, {drive.state}; `assay media detach {drive.id}` removes it",
         )
-        for kept in drives(installation)
-        if kept.state in {"attached", "broken", "foreign"}
+        for drive in drives(installation)
+        if drive.state in {"attached", "broken", "foreign"}
     ]
 
 

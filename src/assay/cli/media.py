@@ -12,11 +12,12 @@ from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
+from assay.media.emulated.attached_drives import AttachedDrive, attach, detach, drives, named, removable
 from assay.media.emulated.emulator import Emulator, FigureSpec
-from assay.media.emulated.held import Kept, attach, detach, drives, named, removable
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
-from assay.media.emulated.profile import Profile, find_profile, profile_names
+from assay.media.emulated.profile import find_profile, profile_names
 from assay.model.base import LEAST_BYTES
+from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of
@@ -158,18 +159,18 @@ def detach_drives(names: tuple[str, ...], installation: Installation, console: C
     if bool(names) == everything:
         raise BadInputError("name the drives to detach, or give --all")
     chosen = removable(present) if everything else [named(name, present) for name in names]
-    busy = [kept.id for kept in chosen if kept.state == "in use"]
+    busy = [drive.id for drive in chosen if drive.state == "in use"]
     if busy:
         raise BadInputError(f"{', '.join(busy)}: a run is using it; end the run, and it goes with it")
     code = 0
-    for kept in chosen:
+    for drive in chosen:
         try:
-            report = detach(kept, installation)
+            report = detach(drive, installation)
         except (AssayError, TimeoutError) as error:
-            print_line(console, f"assay: {kept.id} could not be detached: {error}")
+            print_line(console, f"assay: {drive.id} could not be detached: {error}")
             code = FAILED
             continue
-        print_line(console, f"detached {kept.profile or kept.id} ({kept.state}){_summary(report)}")
+        print_line(console, f"detached {drive.profile or drive.id} ({drive.state}){_summary(report)}")
     if not chosen:
         print_line(console, "nothing to detach")
     return code
@@ -189,13 +190,13 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         print_line(console, line)
     print_line(console, TITLE)
     attached = drives(installation)
-    for kept in attached:
-        print_line(console, _line(kept))
+    for drive in attached:
+        print_line(console, _line(drive))
     if not attached:
         print_line(console, "no drive is attached, and nothing was left behind")
 
 
-def _expected(profile: Profile, name: str) -> str:
+def _expected(profile: DriveProfile, name: str) -> str:
     figure = profile.expected.get(name)
     return "-" if figure is None else f"{figure.value:,.0f}"
 
@@ -251,11 +252,11 @@ def profile_json(name: str, installation: Installation) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _profiles(files: tuple[str, ...], installation: Installation) -> list[Profile]:
+def _profiles(files: tuple[str, ...], installation: Installation) -> list[DriveProfile]:
     return [find_profile(name, installation.profiles) for name in (*profile_names(installation.profiles), *files)]
 
 
-def _specs(profile: Profile, installation: Installation) -> Mapping[str, FigureSpec]:
+def _specs(profile: DriveProfile, installation: Installation) -> Mapping[str, FigureSpec]:
     emulator = Emulator(installation)
     if emulator.missing():
         return {}
@@ -272,11 +273,11 @@ def _described(spec: FigureSpec | None) -> dict[str, str | float]:
     return {"unit": spec.unit, "meaning": spec.meaning, "least": spec.least, "most": spec.most}
 
 
-def _line(kept: Kept) -> str:
-    where = f" at {kept.mount_point}" if kept.mount_point else ""
-    end = "" if kept.state in {"attached", "in use"} else "; `assay media detach --all` removes it"
-    name = f"{kept.profile} ({kept.id})" if kept.profile else kept.id
-    return f"{name}: {kept.state}{where}, takes {bytes_text(kept.backing_bytes)} below {kept.home.parent}{end}"
+def _line(drive: AttachedDrive) -> str:
+    where = f" at {drive.mount_point}" if drive.mount_point else ""
+    end = "" if drive.state in {"attached", "in use"} else "; `assay media detach --all` removes it"
+    name = f"{drive.profile} ({drive.id})" if drive.profile else drive.id
+    return f"{name}: {drive.state}{where}, takes {bytes_text(drive.backing_bytes)} below {drive.home.parent}{end}"
 
 
 def _summary(report: Mapping[str, Any]) -> str:

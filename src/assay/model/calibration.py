@@ -5,6 +5,7 @@ from typing import Literal
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.drive_profile import Figure
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -56,14 +57,6 @@ class Knee(Frozen):
     beyond_mb_s: float
 
 
-class Expected(Frozen):
-    """What a profile says that fio should show, and on whose word (`data-sheet`, `review`, `assumption`, ...)."""
-
-    value: float
-    basis: str = ""
-    source: str = ""
-
-
 Form = Literal["named", "brief", "full"]
 
 
@@ -88,4 +81,4 @@ class Calibration(Frozen):
     points: tuple[Point, ...]
     knee: Knee | None = None
     doubts: tuple[Doubt, ...] = ()
-    expected: Mapping[str, Expected] = {}
+    expected: Mapping[str, Figure] = {}

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 from assay.host.lease import Lease
 from assay.host.mounts import Loop, loops
 from assay.media.emulated.emulator import Drive, System, serve
-from assay.media.emulated.profile import Profile
 from assay.model.base import Frozen
+from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 
 LOOP_CTL_GET_FREE = 0x4C82
@@ -131,7 +131,7 @@ class Measuring(Protocol):
         ...
 
 
-def queue_of(profile: Profile) -> Queue:
+def queue_of(profile: DriveProfile) -> Queue:
     """As Debian's kernel treats such a drive: mq-deadline on SATA, no scheduler for NVMe, which has deeper queues."""
     depth = int(profile.values.get("queue_depth", SATA_DEPTH if profile.kind != "null" else LOOP_DEPTH))
     on_sata = profile.kind == "hdd" or depth <= SATA_DEPTH
@@ -150,7 +150,13 @@ class Raw(NamedTuple):
 
 
 def attach_raw(
-    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System, scope: ExitStack
+    profile: DriveProfile,
+    size_bytes: int,
+    place: Path,
+    lease: Lease,
+    emulator: Measuring,
+    system: System,
+    scope: ExitStack,
 ) -> Raw:
     """An empty block device whose emulator answers at once until `begin`; both go with the scope.
 
@@ -167,7 +173,7 @@ def attach_raw(
 
 @contextmanager
 def raw_drive(
-    profile: Profile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
+    profile: DriveProfile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
 ) -> Iterator[tuple[Path, Drive]]:
     """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
     with ExitStack() as scope:
@@ -266,16 +272,6 @@ def shut_down(point: Path, device: Path) -> None:
             os.close(descriptor)
 
 
-class Wanted(Frozen):
-    """What is to be attached: a drive, how much of it, its file system, and the directory its backing file goes to."""
-
-    profile: Profile
-    size_bytes: int
-    file_system: Kind
-    place: Path
-    mount_point: Path | None = None
-
-
 class Attached(NamedTuple):
     """A mounted emulated drive; `path_cost` is what `measure` told."""
 
@@ -285,7 +281,7 @@ class Attached(NamedTuple):
     path_cost: Mapping[str, Any]
 
 
-def wanted_size(profile: Profile, size_bytes: int | None, file_system: Kind, capacity: int) -> int:
+def wanted_size(profile: DriveProfile, size_bytes: int | None, file_system: Kind, capacity: int) -> int:
     """Bytes of the drive that are used, from its start. Raises BadInputError when they are too many or too few."""
     size = (size_bytes or capacity) // BLOCK_BYTES * BLOCK_BYTES
     if size > capacity:
@@ -293,21 +289,6 @@ def wanted_size(profile: Profile, size_bytes: int | None, file_system: Kind, cap
     if size < LEAST_BYTES[file_system]:
         raise BadInputError(f"{size} bytes are too few: {file_system} needs {LEAST_BYTES[file_system]} at least")
     return size
-
-
-def attach_drive(wanted: Wanted, lease: Lease, emulator: Measuring, system: System, scope: ExitStack) -> Attached:
-    """The drive, empty, mounted and behaving as its profile says; it goes with the scope.
-
-    Raises AssayError (BadInputError where the backing disk is too small) when a step fails; the scope undoes the rest.
-    """
-    device, drive = attach_raw(wanted.profile, wanted.size_bytes, wanted.place, lease, emulator, system, scope)
-    point = wanted.mount_point or drive.home / "mount"
-    point.mkdir(exist_ok=True)
-    make_file_system(device, wanted.file_system, system)
-    cost = emulator.measure(device, drive.home)
-    mount(device, wanted.file_system, point, system, scope)
-    drive.begin(cost)
-    return Attached(drive=drive, device=device, mount_point=point, path_cost=cost)
 
 
 def path_text(cost: Mapping[str, Any]) -> str:

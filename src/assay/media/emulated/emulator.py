@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay.host.mounts import Loop, detach, unmount
-from assay.media.emulated.profile import Profile
 from assay.model.base import Frozen
+from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
@@ -156,7 +156,7 @@ class Emulator:
             one["kind"]: tuple(FigureSpec.model_validate(figure) for figure in one["figures"]) for one in kinds
         }  # fmt: skip
 
-    def check(self, profile: Profile) -> None:
+    def check(self, profile: DriveProfile) -> None:
         """Raises BadInputError that names the figure, its value, the bounds and the line, for all that is wrong."""
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write(profile.for_emulator)
@@ -175,7 +175,7 @@ class Emulator:
         cost: dict[str, Any] = json.loads(self._run("measure", str(device), "control", place=home).stdout)
         return cost
 
-    def _sentence(self, error: Mapping[str, Any], profile: Profile) -> str:
+    def _sentence(self, error: Mapping[str, Any], profile: DriveProfile) -> str:
         """One error with its place in the file; an unknown figure with the nearest one."""
         figure = error["figure"]
         where = profile.where(figure)

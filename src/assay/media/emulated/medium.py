@@ -15,9 +15,10 @@ from assay.host.mounts import mount_of
 from assay.media.directory import DirectoryOptions, PlacedKind, disk_facts, drive_by_rotation
 from assay.media.emulated.attachment import (
     Attached,
-    Wanted,
-    attach_drive,
+    attach_raw,
     check_loop_devices,
+    make_file_system,
+    mount,
     path_text,
     queue_of,
     scheduler_to_use,
@@ -25,11 +26,12 @@ from assay.media.emulated.attachment import (
     wanted_size,
 )
 from assay.media.emulated.emulator import Emulator, RealSystem, SilentError, System
-from assay.media.emulated.profile import Profile, find_profile
+from assay.media.emulated.profile import find_profile
 from assay.media.emulated.requirements import missing
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, Space
@@ -50,7 +52,7 @@ SHORT_BYTES = 4096
 
 
 def doubts_of(
-    medium: str, profile: Profile, path_cost: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]
+    medium: str, profile: DriveProfile, path_cost: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]
 ) -> tuple[Doubt, ...]:
     """What the reports since attaching say, each doubt by the worst of them, and what the path's cost says."""
     found = []
@@ -84,7 +86,7 @@ def still_cached(medium: str, left_bytes: int) -> Doubt:
     )
 
 
-def _response_us(profile: Profile) -> float | None:
+def _response_us(profile: DriveProfile) -> float | None:
     """The drive's own time for one short read, alone; None for those that need none, or milliseconds."""
     if profile.kind != "ssd":
         return None
@@ -245,7 +247,7 @@ class EmulatedMedium:
         self._path_cost: Mapping[str, Any] = {}
 
     @cached_property
-    def profile(self) -> Profile:
+    def profile(self) -> DriveProfile:
         """The drive's. Raises BadInputError when there is none of that name, or its form is wrong."""
         found = find_profile(self._options.profile, self._installation.profiles)
         return found.model_copy(update={"slowdown": self._options.slowdown})
@@ -328,17 +330,25 @@ class EmulatedMedium:
                 raise AssayError(reason)
 
     def attach(self, lease: Lease, scope: ExitStack, mount_point: Path | None = None) -> Attached:
-        """Mount the drive, at a mount point of the caller's or its own, for the time of a scope."""
-        wanted = Wanted(
-            profile=self.profile, size_bytes=self._size(), file_system=self._options.file_system, place=self.place,
-            mount_point=mount_point,
-        )  # fmt: skip
-        self._attached = attach_drive(wanted, lease, self._emulator, self._system, scope)
-        self._reports, self._path_cost = [], self._attached.path_cost
-        scope.callback(self._take_leave)
+        """Mount the drive, empty, at a mount point of the caller's or its own, for the time of a scope.
+
+        Raises AssayError (BadInputError where the backing disk is too small) when a step fails; the scope undoes the
+        rest.
+        """
+        profile, system = self.profile, self._system
+        device, drive = attach_raw(profile, self._size(), self.place, lease, self._emulator, system, scope)
+        point = mount_point or drive.home / "mount"
+        point.mkdir(exist_ok=True)
+        make_file_system(device, self._options.file_system, system)
+        cost = self._emulator.measure(device, drive.home)
+        mount(device, self._options.file_system, point, system, scope)
+        drive.begin(cost)
+        self._attached = Attached(drive=drive, device=device, mount_point=point, path_cost=cost)
+        self._reports, self._path_cost = [], cost
+        scope.callback(self._keep_last_report)
         return self._attached
 
-    def _take_leave(self) -> None:
+    def _keep_last_report(self) -> None:
         """Keep the last report; an emulator that hangs is ended, since unmounting would wait for it without end."""
         if self._attached is None:
             return
@@ -439,7 +449,7 @@ class EmulatedMedium:
         return spec.default or 0.0
 
 
-def _drive(profile: Profile) -> str:
+def _drive(profile: DriveProfile) -> str:
     """Its title, and how much slower it is made."""
     title = profile.title or profile.name
     return title if profile.slowdown == 1 else f"{title}, {profile.slowdown} times slower"

@@ -1,95 +1,23 @@
-"""Profiles of emulated drives: YAML files of figures, each with its source.
+"""Reads profiles of emulated drives: YAML files of figures, each with its source.
 
 Here only the file's form is judged. Which figures a kind of drive has, and which values are possible, the emulator
 alone knows: `assay-emulator check` judges the figures, and what it finds is told with the line of the file.
 """
 
-import hashlib
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import ValidationError
 
 from assay.host.yaml_file import line_of, plain, read_tree, shown
-from assay.model.base import Frozen
+from assay.model.drive_profile import EXPECTED, DriveProfile, Figure
 from assay.model.errors import BadInputError
-from assay.model.naming import MOST_NAME_CHARACTERS, nearest
-
-# A number as it stands in the file: neither text nor yes or no, neither infinite nor undefined.
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
-
-
-EXPECTED = (
-    "sequential_read_mb_s", "sequential_write_mb_s", "random_read_4k_iops_depth1", "random_read_4k_iops_depth32",
-    "random_write_4k_iops_depth1", "random_write_4k_iops_depth32", "streams_2_read_mb_s", "streams_4_read_mb_s",
-    "streams_8_read_mb_s", "write_cache_knee_bytes", "sequential_write_beyond_cache_mb_s",
-)  # fmt: skip
-"""What published measurements may be given of, by the names under which calibration measures it."""
-
-
-class Figure(Frozen):
-    """One figure of a drive; its unit is in its name. `basis` and `source` tell how far it can be trusted."""
-
-    value: Number
-    basis: Basis = "not stated"
-    source: str = ""
-
-
-class Profile(Frozen):
-    """A drive as a profile file describes it.
-
-    `title` names the drive in full, `model` in short, as answers name it. `figures` are what its emulation is built
-    from, and all that it does takes `slowdown` times as long; `expected` are what published measurements show of such a
-    drive, against which calibration holds the emulated one. `lines` are where the figures stand in the file.
-    """
-
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)
-    kind: str
-    title: str = ""
-    model: str = ""
-    figures: Mapping[str, Figure]
-    slowdown: int = 1
-    expected: Mapping[str, Figure] = {}
-    file: Path
-    lines: Mapping[str, int] = {}
-
-    @field_validator("figures", "expected", mode="before")
-    @classmethod
-    def _plain_values(cls, value: Any) -> Any:
-        """A plain value is a figure without a source."""
-        if not isinstance(value, dict):
-            return value
-        return {name: one if isinstance(one, dict) else {"value": one} for name, one in value.items()}
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The figures alone."""
-        return {name: figure.value for name, figure in self.figures.items()}
-
-    @property
-    def for_emulator(self) -> str:
-        """As the emulator reads it: JSON with plain values."""
-        slowdown = {"slowdown": self.slowdown} if self.slowdown != 1 else {}
-        return json.dumps({"name": self.name, "kind": self.kind, "figures": self.values, **slowdown}, sort_keys=True)
-
-    @property
-    def digest(self) -> str:
-        """Tells two versions of a profile apart: the start of a SHA-256 of what the emulator reads."""
-        return hashlib.sha256(self.for_emulator.encode()).hexdigest()[:16]
-
-    def where(self, figure: str | None) -> str:
-        """File and line of a figure, for errors; of the figures' heading when the figure is not in the file."""
-        line = self.lines.get(figure or "", self.lines.get("figures"))
-        return f"{self.file}, line {line}" if line else str(self.file)
-
+from assay.model.naming import nearest
 
 _OURS = frozenset({"file", "lines"})
 """Fields of a profile that no file gives."""
 
-_KEYS = [key for key in Profile.model_fields if key not in _OURS]
+_KEYS = [key for key in DriveProfile.model_fields if key not in _OURS]
 
 _MUST = {
     "literal_error": "{expected}", "float_type": "a number", "string_type": "a text", "dict_type": "a map",
@@ -103,7 +31,7 @@ def profile_names(folder: Path) -> list[str]:
     return sorted(file.stem for file in folder.glob("*.yaml"))
 
 
-def find_profile(name_or_file: str, folder: Path) -> Profile:
+def find_profile(name_or_file: str, folder: Path) -> DriveProfile:
     """A shipped profile by its name, or a file of the user's. Raises BadInputError, with the nearest name."""
     names = profile_names(folder)
     if name_or_file in names:
@@ -116,7 +44,7 @@ def find_profile(name_or_file: str, folder: Path) -> Profile:
     )
 
 
-def read_profile(file: Path) -> Profile:
+def read_profile(file: Path) -> DriveProfile:
     """The profile in a YAML file. Raises BadInputError with the line where its form is wrong."""
     tree = read_tree(file)
     if not isinstance(tree, dict):
@@ -127,7 +55,7 @@ def read_profile(file: Path) -> Profile:
     for key in _OURS & set(tree):
         raise BadInputError(f"{file}, line {line_of(tree, (key,))}: unknown key {key!r}; {nearest(key, _KEYS)}")
     try:
-        profile = Profile.model_validate({**plain(tree), "file": file, "lines": _lines(tree)})
+        profile = DriveProfile.model_validate({**plain(tree), "file": file, "lines": _lines(tree)})
     except ValidationError as error:
         raise BadInputError(_sentence(error, file, tree)) from None
     for name in profile.expected:

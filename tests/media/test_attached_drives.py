@@ -4,7 +4,7 @@ import json
 import os
 
 from assay.host.lease import Lease
-from assay.media.emulated.held import drives
+from assay.media.emulated.attached_drives import drives
 from assay.model.installation import Installation
 
 

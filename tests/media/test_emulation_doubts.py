@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from assay.media.emulated.medium import doubts_of, path_us_of
-from assay.media.emulated.profile import Profile
+from assay.model.drive_profile import DriveProfile
 
-SSD = Profile.model_validate(
+SSD = DriveProfile.model_validate(
     {"name": "fast", "kind": "ssd", "figures": {"read_command_us": 6, "read_latency_us": 43}, "file": Path("x")}
 )
-HDD = Profile.model_validate({"name": "slow", "kind": "hdd", "figures": {}, "file": Path("x")})
+HDD = DriveProfile.model_validate({"name": "slow", "kind": "hdd", "figures": {}, "file": Path("x")})
 
 
 def report(late_s=0.0, elapsed_s=40.0, median_us=0.0, mean_us=1000.0, **changes):

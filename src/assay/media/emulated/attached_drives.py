@@ -27,7 +27,7 @@ HANG_S = 4.0
 """How long a drive that should be alive may take to let go before its emulator is ended first."""
 
 
-class Kept(Frozen):
+class AttachedDrive(Frozen):
     """An emulated drive on this machine.
 
     `state` is `attached` (the user did), `in use` (by a run), `left over` (its command was killed), `broken` (it stays
@@ -43,7 +43,7 @@ class Kept(Frozen):
     backing_bytes: int = 0
 
 
-def attach(medium: EmulatedMedium, installation: Installation, mount_point: Path | None = None) -> Kept:
+def attach(medium: EmulatedMedium, installation: Installation, mount_point: Path | None = None) -> AttachedDrive:
     """Attach a drive and leave it so. Raises BadInputError before anything starts, AssayError after; nothing stays."""
     medium.check()
     if mount_point is not None:
@@ -56,63 +56,63 @@ def attach(medium: EmulatedMedium, installation: Installation, mount_point: Path
         lease.note("mount_point", str(attached.mount_point))
         lease.keep()
         scope.pop_all()
-    return _kept(lease)
+    return _of_lease(lease)
 
 
-def drives(installation: Installation) -> list[Kept]:
+def drives(installation: Installation) -> list[AttachedDrive]:
     """All emulated drives on this machine, whoever attached them."""
-    own = [_kept(lease) for lease in leases(installation.state) if lease.purpose == PURPOSE and lease.directories]
-    known = {kept.home for kept in own}
+    own = [_of_lease(lease) for lease in leases(installation.state) if lease.purpose == PURPOSE and lease.directories]
+    known = {drive.home for drive in own}
     return own + [foreign for foreign in _foreign(installation) if foreign.home not in known]
 
 
-def detach(kept: Kept, installation: Installation) -> dict[str, Any]:
+def detach(drive: AttachedDrive, installation: Installation) -> dict[str, Any]:
     """Detach a drive, with its data; the last report of its emulator, empty when it was gone.
 
     Raises AssayError when something still uses it; at once, and nothing is touched, when somebody else's file system is
     mounted on it or below its home.
     """
-    check_no_strangers([kept.home])
+    check_no_strangers([drive.home])
     report: dict[str, Any] = {}
     with suppress(AssayError):
-        report = Drive(kept.home).ask("report", patience_s=HANG_S)
+        report = Drive(drive.home).ask("report", patience_s=HANG_S)
     with uninterrupted():
-        hanging, devices = below([kept.home])
+        hanging, devices = below([drive.home])
         for mount in hanging:
             for device in (loop.device for loop in devices if str(loop.device) == mount.source):
                 shut_down(Path(mount.point), device)
         # While its emulator lives nothing waits for a dead device; one that hangs is ended first.
         with suppress(AssayError):
-            let_go([kept.home], HANG_S)
+            let_go([drive.home], HANG_S)
         for lease in leases(installation.state):
-            if lease.id == kept.id:
+            if lease.id == drive.id:
                 lease.release()
-        end_processes(lambda: marked_processes(kept.id), grace_s=0)
-        let_go([kept.home])
-        shutil.rmtree(kept.home, ignore_errors=True)
+        end_processes(lambda: marked_processes(drive.id), grace_s=0)
+        let_go([drive.home])
+        shutil.rmtree(drive.home, ignore_errors=True)
     return report
 
 
-def named(name: str, everything: list[Kept]) -> Kept:
+def named(name: str, everything: list[AttachedDrive]) -> AttachedDrive:
     """The drive with an id, a mount point or (when there is one) a profile's name. Raises BadInputError."""
-    found = [kept for kept in everything if name in {kept.id, str(kept.mount_point or "")}]
-    found = found or [kept for kept in everything if kept.profile == name and kept.state != "in use"]
+    found = [drive for drive in everything if name in {drive.id, str(drive.mount_point or "")}]
+    found = found or [drive for drive in everything if drive.profile == name and drive.state != "in use"]
     if len(found) == 1:
         return found[0]
     if found:
         raise BadInputError(
             f"{name!r} is attached more than once; name one by its id: {', '.join(k.id for k in found)}"
         )
-    ids = ", ".join(kept.id for kept in everything) or "none at all"
+    ids = ", ".join(drive.id for drive in everything) or "none at all"
     raise BadInputError(f"no drive {name!r} is attached; `assay media list` shows what is: {ids}")
 
 
-def removable(everything: list[Kept]) -> list[Kept]:
+def removable(everything: list[AttachedDrive]) -> list[AttachedDrive]:
     """What `detach --all` takes: all but what a run is using."""
-    return [kept for kept in everything if kept.state != "in use"]
+    return [drive for drive in everything if drive.state != "in use"]
 
 
-def _kept(lease: Lease) -> Kept:
+def _of_lease(lease: Lease) -> AttachedDrive:
     home = lease.directories[0]
     state: Literal["attached", "in use", "left over", "broken"] = "in use"
     if lease.kept:
@@ -120,21 +120,21 @@ def _kept(lease: Lease) -> Kept:
     elif lease.stale:
         state = "left over"
     point = lease.details.get("mount_point")
-    return Kept(
+    return AttachedDrive(
         id=lease.id, state=state, home=home, profile=lease.details.get("profile", ""),
         device=lease.details.get("device", ""), mount_point=Path(point) if point else None,
         backing_bytes=_taken(home),
     )  # fmt: skip
 
 
-def _foreign(installation: Installation) -> Iterator[Kept]:
+def _foreign(installation: Installation) -> Iterator[AttachedDrive]:
     """Drives whose lease is nowhere written down: found by their mounts, loop devices and directories."""
     paths = [*(mount.point for mount in mounts()), *(str(loop.backing_file) for loop in loops())]
     paths += [f"{folder}/" for folder in (installation.parts / "work").resolve().glob(f"assay-{PURPOSE}-*")]
     homes = {Path(match["home"]): match["id"] for path in paths if (match := HOME.match(f"{path}/"))}
     for home, name in sorted(homes.items()):
         if not _is_held(home):
-            yield Kept(id=name, state="foreign", home=home, backing_bytes=_taken(home))
+            yield AttachedDrive(id=name, state="foreign", home=home, backing_bytes=_taken(home))
 
 
 def _is_held(home: Path) -> bool:
