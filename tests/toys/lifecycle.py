@@ -2,7 +2,7 @@
 
 import sys
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay.host.lease import Lease
@@ -10,18 +10,25 @@ from assay.model.errors import BadInputError
 from assay.model.medium import kind_of
 from assay.model.probe import Scene
 from assay.model.progress import Silent
-from assay.model.record import Sample
 from assay.plan.make import make_plan
 from assay.plan.source import Vocabulary
 from assay.record.folder import RunFolder
 from assay.run import execute
-from assay.testing.fakes import FakePlatform, FakeReading, FakeRunning, FakeWorkload, Script, fake_setup
+from assay.testing.fakes import FakePlatform, FakeProbe, FakeRunning, Script, fake_setup
 
 WORDS = Vocabulary(
     workloads={"triangles": ("paper",)}, presets=["brightkite"], catalogue=[], profiles=["wd10ezex"],
 )  # fmt: skip
 RATES = {"read_mb_s": 20.0, "write_mb_s": 5.0, "busy_percent": 80.0}
-LONGER_THAN_A_TRIAL_MS = 60_000
+LONG_ENOUGH_S = 0.3
+"""A run of no milliseconds has no chart."""
+
+
+class Slow(Script):
+    def note(self, what):
+        super().note(what)
+        if what == "run answer":
+            time.sleep(LONG_ENOUGH_S)
 
 
 class Running(FakeRunning):
@@ -45,44 +52,24 @@ class Platform(FakePlatform):
         yield Running(self, layout, properties)
 
 
-class Reading(FakeReading):
-    def __init__(self, script, scene):
-        super().__init__(script)
-        self._scene = scene
-        self._began_ms = int(time.time() * 1000)
-
-    def samples(self):
-        return tuple(
-            Sample(probe="disk", series=f"{disk.medium}/{series}", time_ms=time_ms, value=value)
-            for disk in self._scene.disks
-            for series, value in RATES.items()
-            for time_ms in (self._began_ms, self._began_ms + LONGER_THAN_A_TRIAL_MS)
-        )
-
-
-class Probe:
+class Probe(FakeProbe):
     """Sees every disk of the scene at work."""
 
     name = "disk"
 
-    def attached(self, scene):
-        return nullcontext(Reading(Script(), scene))
+    def attach(self, scene):
+        self._media = [disk.medium for disk in scene.disks]
 
-
-class Workload(FakeWorkload):
-    def run(self, engine, progress):
-        time.sleep(0.02)  # a run of no milliseconds has no chart
-        return super().run(engine, progress)
+    def sample(self, now):
+        return {f"{medium}/{series}": value for medium in self._media for series, value in RATES.items()}
 
 
 @contextmanager
 def set_up(trial):
-    script = Script()
+    script = Slow()
     with Lease(Path("state").resolve(), "trial") as lease:
         yield fake_setup(script, trial)._replace(
-            platform=Platform(script, trial, lease),
-            workload=lambda: Workload(script, trial.workload),
-            probes=(Probe(),),
+            platform=Platform(script, trial, lease), probes=lambda _: (Probe(script, trial),)
         )
 
 
