@@ -13,7 +13,10 @@ from assay.model.probe import WatchedDisk
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
-WORN = doubt_kind("tape-worn", "medium", why="a worn tape is read again and again", cure="take a new one", severity=10)
+WORN = doubt_kind(
+    "tape-worn", "medium", when="there are several tapes", why="a worn tape is read again and again",
+    cure="take a new one", severity=10,
+)  # fmt: skip
 
 
 class TapeOptions(Options):
