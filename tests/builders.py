@@ -3,8 +3,18 @@
 from assay.model.doubt import Outcome, Verdict
 from assay.model.input import DatasetSpec
 from assay.model.platform import ClusterSpec
-from assay.model.record import JobRecord, Output, Phases, Record, Status, Step, totals
+from assay.model.record import DeviceReport, JobRecord, Output, Record, Stage, Status, Step, totals
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec, pure
+
+STAGES = (Stage(name="map", tasks=2), Stage(name="reduce", tasks=1))
+NO_PHASES = dict.fromkeys(("map", "shuffle", "merge", "reduce"), 0.0)
+
+
+def device_reports(devices):
+    """What a record holds of devices, by medium and part."""
+    return {
+        name: {part: DeviceReport.model_validate(one) for part, one in own.items()} for name, own in devices.items()
+    }
 
 
 def a_trial(number: int = 1, medium: str = "disk", repetition: int = 1, workload: str = "triangles") -> Trial:
@@ -26,10 +36,10 @@ def a_plan(*trials: Trial) -> Plan:
 
 
 def a_job(name: str = "closing", elapsed_s: float = 10.0) -> JobRecord:
-    phases = Phases(map_s=elapsed_s / 2, shuffle_s=elapsed_s / 4, merge_s=0.0, reduce_s=elapsed_s / 8)
+    phases = {"map": elapsed_s / 2, "shuffle": elapsed_s / 4, "merge": 0.0, "reduce": elapsed_s / 8}
     return JobRecord(
         name=name, id="job_1_0001", state="SUCCEEDED", submitted_ms=0, started_ms=1000,
-        finished_ms=1000 + int(elapsed_s * 1000), maps=2, reduces=1, phases=phases, counters={"group": {"RECORDS": 5}},
+        finished_ms=1000 + int(elapsed_s * 1000), stages=STAGES, phases=phases, counters={"group": {"RECORDS": 5}},
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ Nothing here knows which kinds of things there are: they come with the trial's s
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +25,7 @@ from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.record import (
     Amount,
+    DeviceReport,
     JobRecord,
     Output,
     Part,
@@ -80,7 +81,7 @@ class Findings:
     amounts: list[Amount] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     landed: list[Landed] = field(default_factory=list)
-    devices: dict[str, dict[str, Mapping[str, object]]] = field(default_factory=dict)
+    devices: dict[str, dict[str, DeviceReport]] = field(default_factory=dict)
     limits: LimitUse | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
@@ -199,7 +200,9 @@ def take_reports(media: Sequence[Medium], part: Part, findings: Findings) -> Non
     """What they saw since the last time; they count anew from here."""
     for medium in media:
         if isinstance(medium, Device):
-            findings.devices.setdefault(medium.spec.name, {})[part] = medium.device_report()
+            findings.devices.setdefault(medium.spec.name, {})[part] = DeviceReport.model_validate(
+                medium.device_report()
+            )
             medium.reset_report()
 
 

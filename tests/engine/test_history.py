@@ -20,9 +20,15 @@ def history():
 def test_a_job_has_the_servers_averages_and_counters(history):
     job = history.read(JobReference(name="friend-lists", id=JOB)).job
     told = CAPTURED[JOB]["job"]
-    assert (job.id, job.name, job.state, job.maps, job.reduces) == (JOB, "friend-lists", "SUCCEEDED", 2, 2)
-    assert job.phases.map_s == told["avgMapTime"] / 1000
-    assert job.phases.shuffle_s == told["avgShuffleTime"] / 1000
+    assert (job.id, job.name, job.state, job.tasks_in("map"), job.tasks_in("reduce")) == (
+        JOB,
+        "friend-lists",
+        "SUCCEEDED",
+        2,
+        2,
+    )
+    assert job.phases["map"] == told["avgMapTime"] / 1000
+    assert job.phases["shuffle"] == told["avgShuffleTime"] / 1000
     assert job.elapsed_s == (told["finishTime"] - told["startTime"]) / 1000
     assert job.submitted_s > job.elapsed_s
     assert job.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]["FILE_BYTES_WRITTEN"] == 8439022
@@ -30,12 +36,12 @@ def test_a_job_has_the_servers_averages_and_counters(history):
 
 def test_the_attempts_add_up_to_the_job(history):
     found = history.read(JobReference(name="friend-lists", id=JOB))
-    assert [attempt.kind for attempt in found.attempts].count("map") == 2
-    assert [attempt.kind for attempt in found.attempts].count("reduce") == 2
+    assert [attempt.stage for attempt in found.attempts].count("map") == 2
+    assert [attempt.stage for attempt in found.attempts].count("reduce") == 2
     files = found.job.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]
     assert sum(attempt.local_written_bytes for attempt in found.attempts) == files["FILE_BYTES_WRITTEN"]
     assert sum(attempt.hdfs_read_bytes for attempt in found.attempts) == files["HDFS_BYTES_READ"]
-    reduces = [attempt for attempt in found.attempts if attempt.kind == "reduce"]
+    reduces = [attempt for attempt in found.attempts if attempt.stage == "reduce"]
     for attempt in reduces:
         assert attempt.started_ms <= attempt.shuffle_finished_ms <= attempt.merge_finished_ms <= attempt.finished_ms
         assert attempt.shuffled_bytes > 0
@@ -68,13 +74,18 @@ def test_the_attempts_task_counters_add_up_to_the_job(history):
         "failed_fetches": "FAILED_SHUFFLE", "spilled_records": "SPILLED_RECORDS",
     }.items():  # fmt: skip
         assert sum(getattr(attempt, field) for attempt in found.attempts) == task[counter], field
-    assert sum(a.input_records for a in found.attempts if a.kind == "map") == task["MAP_INPUT_RECORDS"]
-    assert sum(a.output_records for a in found.attempts if a.kind == "reduce") == task["REDUCE_OUTPUT_RECORDS"]
+    assert sum(a.input_records for a in found.attempts if a.stage == "map") == task["MAP_INPUT_RECORDS"]
+    assert sum(a.output_records for a in found.attempts if a.stage == "reduce") == task["REDUCE_OUTPUT_RECORDS"]
 
 
 def test_a_failed_and_a_killed_attempt_are_told_apart_from_those_that_took_their_place():
     found = history_of("failed-and-killed")
-    assert (found.job.state, found.job.failed_maps, found.job.maps, len(found.attempts)) == ("SUCCEEDED", 1, 4, 7)
+    assert (found.job.state, found.job.stages[0].failed_attempts, found.job.tasks_in("map"), len(found.attempts)) == (
+        "SUCCEEDED",
+        1,
+        4,
+        7,
+    )
     killed, failed = attempt_of(found, "m_000000_0"), attempt_of(found, "m_000001_0")
     assert (killed.state, failed.state) == ("KILLED", "FAILED")
     assert killed.reason.startswith("Kill task attempt attempt_1795242312674_0003_m_000000_0 received from")
@@ -90,7 +101,7 @@ def test_a_failed_and_a_killed_attempt_are_told_apart_from_those_that_took_their
 
 def test_an_attempt_that_failed_by_itself_says_its_exception():
     found = history_of("failed-job")
-    assert (found.job.state, found.job.failed_maps) == ("FAILED", 3)
+    assert (found.job.state, found.job.stages[0].failed_attempts) == ("FAILED", 3)
     assert attempt_of(found, "m_000000_1").reason == "Error: java.lang.RuntimeException: Intentional map failure"
     assert attempt_of(found, "m_000001_1").reason == "Task KILL is received. Killing attempt!"
     assert found.doubts == ()

@@ -21,7 +21,7 @@ def logs_of(attempt):
 
 def test_a_map_that_spilled_eight_times_and_merged_two_by_two():
     attempt, found = phases("speculation", "m_000001_0")
-    assert (found.job, found.attempt, found.kind) == (attempt.job, attempt.attempt, "map")
+    assert (found.job, found.attempt, found.stage) == (attempt.job, attempt.attempt, "map")
     assert (found.spills, found.merge_passes) == (8, 7)
     # 06:25:31.860 launched, 38.868 split, 42.330 flush, 42.526 last spill, 44.846 done, 44.924 committed.
     assert (found.start_s, found.map_s, found.final_spill_s) == (7.008, 3.462, 0.196)

@@ -55,9 +55,7 @@ def test_roles_and_fractions_land_where_they_should(place, placement):
         assert one.error(record.trial.placement) <= TOLERANCE_SHARE, one
     assert {"staging", "run", "write out", "collect"} == set(record.devices["hdd"])
     assert record.limits.memory_peak_bytes <= 1600 << 20
-    written = {
-        name: sum(report["writes"]["bytes"] for report in device.values()) for name, device in record.devices.items()
-    }
+    written = {name: sum(report.writes.bytes for report in device.values()) for name, device in record.devices.items()}
     assert min(written.values()) > 60_000_000
     assert place.left_over() == []
 

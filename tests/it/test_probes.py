@@ -59,7 +59,7 @@ def test_the_disk_probe_agrees_with_the_emulator(record, amount):
     for part in PARTS:
         report = record.devices["ssd"][part]
         for series, kind in (("read_bytes", "reads"), ("written_bytes", "writes")):
-            seen, told = amount("disk", "ssd", series, part), report[kind]["bytes"]
+            seen, told = amount("disk", "ssd", series, part), getattr(report, kind).bytes
             assert seen == pytest.approx(told, rel=0.02, abs=MB), (part, series)
     assert amount("disk", "ssd", "written_bytes", "staging") > 200 * MB
 
@@ -146,7 +146,7 @@ def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, 
     gib = min(int(record.facts["memory_bytes"]), bound) / 2**30
     assert whole["memory"] == pytest.approx(PowerModel().memory_watts_per_gib.value * gib * trial.seconds)
     # What it took before staging began is no part's.
-    drive = sum(record.devices["ssd"][part]["joules"]["total"] for part in PARTS)
+    drive = sum(record.devices["ssd"][part].joules["total"] for part in PARTS)
     assert whole["ssd"] == pytest.approx(drive, rel=0.05, abs=0.5)
     in_run = {one.phase: one.energy_j.value for one in phases if (one.part, one.component) == ("run", "cpu")}
     told = processor_joules(series, int(record.facts["cores"]), account.spans["run"])
@@ -168,7 +168,7 @@ def test_finer_phases_fit_their_attempts(folder, record):
         unknown = sum(part.seconds for part in path.parts if part.kind == "unknown")
         assert unknown < 0.02 * job.submitted_s
         assert path.disorder_ms <= 100
-        last = max((one for one in attempts.values() if one.kind == "reduce"), key=lambda one: one.finished_ms)
+        last = max((one for one in attempts.values() if one.stage == "reduce"), key=lambda one: one.finished_ms)
         assert last.attempt in {part.attempt for part in path.parts}
         assert {"master", "map", "shuffle", "reduce"} <= {part.kind for part in path.parts}
 

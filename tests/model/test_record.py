@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.record import NO_PHASES, Status, Step, Totals
+from assay.model.record import Status, Step, Totals
 from tests.builders import a_record, a_trial
 
 STEPS = (
@@ -11,7 +11,7 @@ STEPS = (
     Step(name="run", started_ms=9_000, seconds=20.0),
     Step(name="stop cluster", started_ms=29_000, seconds=0.25),
 )
-TOTALS = Totals(elapsed_s=15, submitted_s=18, staging_submitted_s=5, phases=NO_PHASES, counters={})
+TOTALS = Totals(elapsed_s=15, submitted_s=18, staging_submitted_s=5, phases={}, counters={})
 
 
 def test_all_but_the_workloads_own_jobs_is_outside_whatever_the_steps_order_is():

@@ -12,14 +12,20 @@ from assay.model.trial import Landed
 from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, record_outline, whole_record
 from assay.stats.duration_history import earlier
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, device_reports
 
 AMOUNT = Amount(probe="energy", subject="cpu", series="energy_j", part="run", value=3.5)
 
 
 def full_record(trial=None):
     landed = Landed(role="input", when="staged", bytes=5, shares={"disk": 1.0}, of_bytes=5)
-    return a_record(trial, amounts=(AMOUNT,), settings={"a": "b"}, landed=(landed,), devices={"hdd": {"run": {"x": 1}}})
+    return a_record(
+        trial,
+        amounts=(AMOUNT,),
+        settings={"a": "b"},
+        landed=(landed,),
+        devices=device_reports({"hdd": {"run": {"x": 1}}}),
+    )
 
 
 def test_an_outline_is_the_record_without_what_makes_it_large():
@@ -43,11 +49,13 @@ def test_an_outline_keeps_what_conditions_and_busy_times_are_worked_out_from():
     job = a_record().jobs[0].model_copy(update={"counters": {FILE_SYSTEM_COUNTERS: counters}})
     record = a_record(
         jobs=(job,), totals=totals((job,), ()), amounts=(AMOUNT, staged, busy),
-        devices={"hdd": {"staging": report, "run": report, "write out": report}},
+        devices=device_reports({"hdd": {"staging": report, "run": report, "write out": report}}),
     )  # fmt: skip
     outline = record_outline(record.model_dump_json())
     assert outline.amounts == (busy,)
-    assert outline.devices == {"hdd": {"run": {"reads": {"bytes": 5}, "writes": {"bytes": 7}, "busy_seconds": 1.5}}}
+    assert outline.devices == device_reports(
+        {"hdd": {"run": {"reads": {"bytes": 5}, "writes": {"bytes": 7}, "busy_seconds": 1.5}}}
+    )
     assert outline.totals.counters == outline.jobs[0].counters == {FILE_SYSTEM_COUNTERS: kept}
 
 

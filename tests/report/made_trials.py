@@ -1,13 +1,13 @@
 """Trials with all that probes leave, made up so that every figure of them is known."""
 
 from assay.model.doubt import Doubt
-from assay.model.record import NO_PHASES, Amount, JobRecord, Record, Status, Step, TaskAttempt, totals
+from assay.model.record import Amount, JobRecord, Record, Stage, Status, Step, TaskAttempt, totals
 from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
 from assay.model.task import TaskPhases
 from assay.model.trial import MediumSpec
 from assay.record.parquet import Series
 from assay.report.analysis import TrialTables
-from tests.builders import a_trial
+from tests.builders import NO_PHASES, a_trial, device_reports
 
 EPOCH_MS = 1_795_000_000_000
 JOB = "job_1_0002"
@@ -23,7 +23,7 @@ def ms(seconds):
 
 def an_attempt(kind, number, began_s, ended_s, shuffled_s=0.0, merged_s=0.0):
     return TaskAttempt(
-        job=JOB, attempt=f"attempt_1_0002_{kind[0]}_{number:06d}_0", kind=kind, node="n", state="SUCCEEDED",
+        job=JOB, attempt=f"attempt_1_0002_{kind[0]}_{number:06d}_0", stage=kind, node="n", state="SUCCEEDED",
         started_ms=ms(began_s), shuffle_finished_ms=ms(shuffled_s) if shuffled_s else 0,
         merge_finished_ms=ms(merged_s) if merged_s else 0, finished_ms=ms(ended_s), hdfs_read_bytes=0,
         hdfs_written_bytes=0, local_read_bytes=0, local_written_bytes=0, shuffled_bytes=1000 * (number + 1),
@@ -99,7 +99,7 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
     jobs = (
         JobRecord(
             name="sort", id=JOB, state="SUCCEEDED", submitted_ms=ms(0.5), started_ms=ms(1), finished_ms=ms(length_s - 1),
-            maps=10, reduces=2, phases=NO_PHASES, counters={},
+            stages=(Stage(name="map", tasks=10), Stage(name="reduce", tasks=2)), phases=NO_PHASES, counters={},
         ),
     )  # fmt: skip
     staging = (jobs[0].model_copy(update={"name": "generate", "id": "job_1_0001"}),)
@@ -124,7 +124,7 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
             Amount(probe="own-cost", subject="probes", series="busy_s", part="run", value=length_s * 0.0123),
             Amount(probe="own-cost", subject="probes", series="resident_growth_bytes", part="run", value=77.5 * 2**20),
         ),
-        devices={medium: {"run": a_report(length_s)}},
+        devices=device_reports({medium: {"run": a_report(length_s)}}),
         doubts=(RAPL_MISSING,),
     )  # fmt: skip
     return record.model_copy(update=changes)
@@ -133,7 +133,7 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
 def the_tables(number=1, medium="hdd", length_s=40.0, waves=5, repetition=1, **changes):
     attempts = the_attempts(length_s, waves)
     phases = [
-        TaskPhases(job=JOB, attempt=one.attempt, kind=one.kind, start_s=0.2, spills=3, merge_passes=1)
+        TaskPhases(job=JOB, attempt=one.attempt, stage=one.stage, start_s=0.2, spills=3, merge_passes=1)
         for one in attempts
     ]
     accesses = tuple(one.model_copy(update={"medium": medium}) for one in SIGNATURE.accesses)

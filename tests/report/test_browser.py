@@ -166,7 +166,7 @@ def cells_of(row):
         ratio += spread(row.comparison.interval, "{:.2f}".format)
     sure = "" if row.comparison is None else "yes" if row.comparison.significant else "no"
     elapsed = seconds(row.elapsed_s) + (spread(row.elapsed.interval, seconds) if row.elapsed.interval else "")
-    phases = [seconds(getattr(row.phases, f"{name}_s")) for name in ("map", "shuffle", "merge", "reduce")]
+    phases = [seconds(row.phases[name]) for name in ("map", "shuffle", "merge", "reduce")]
     names = [row.group.workload, row.group.settings, row.placement, str(row.finished)]
     return [*names, elapsed, ratio, sure, str(row.outcome), *phases]
 

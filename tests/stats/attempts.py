@@ -1,6 +1,7 @@
 """Jobs and attempts made up for tests: times in seconds after the job's submission."""
 
-from assay.model.record import NO_PHASES, JobRecord, TaskAttempt
+from assay.model.record import JobRecord, TaskAttempt
+from tests.builders import NO_PHASES, STAGES
 
 JOB = "job_1_0001"
 EPOCH_MS = 1_795_000_000_000
@@ -12,8 +13,8 @@ def at(seconds: float) -> int:
 
 def a_job(started: float, finished: float, state: str = "SUCCEEDED") -> JobRecord:
     return JobRecord(
-        name="sort", id=JOB, state=state, submitted_ms=at(0), started_ms=at(started), finished_ms=at(finished), maps=1,
-        reduces=1, phases=NO_PHASES, counters={},
+        name="sort", id=JOB, state=state, submitted_ms=at(0), started_ms=at(started), finished_ms=at(finished), stages=STAGES,
+        phases=NO_PHASES, counters={},
     )  # fmt: skip
 
 
@@ -22,7 +23,7 @@ def an_attempt(name: str, started: float, *ends: float, state: str = "SUCCEEDED"
     kind, number, again = name[0], int(name[1 : name.index("_")]), name.partition("_")[2]
     shuffled, merged = (at(ends[0]), at(ends[1])) if len(ends) == 3 else (0, 0)
     plain = TaskAttempt(
-        job=JOB, attempt=f"attempt_1_0001_{kind}_{number:06d}_{again}", kind="map" if kind == "m" else "reduce",
+        job=JOB, attempt=f"attempt_1_0001_{kind}_{number:06d}_{again}", stage="map" if kind == "m" else "reduce",
         node="localhost", state=state, started_ms=at(started), shuffle_finished_ms=shuffled, merge_finished_ms=merged,
         finished_ms=at(ends[-1]), hdfs_read_bytes=0, hdfs_written_bytes=0, local_read_bytes=0, local_written_bytes=0,
         shuffled_bytes=0, spilled_records=0,

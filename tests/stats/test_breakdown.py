@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from assay.model.record import Phases
 from assay.model.trial import PART_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.breakdown import breakdowns
 from assay.stats.decision import decisions
+from tests.builders import NO_PHASES
 from tests.stats.terasort import mirrored_run, terasort_run
 
 ORDER = ("hdd", "ssd", ZERO_DELAY, "ssd", "hdd")
 
 
 def with_phases(record, **seconds):
-    phases = Phases(**{"map_s": 0.0, "shuffle_s": 0.0, "merge_s": 0.0, "reduce_s": 0.0, **seconds})
+    phases = {**NO_PHASES, **{name.removesuffix("_s"): own for name, own in seconds.items()}}
     return record.model_copy(update={"totals": record.totals.model_copy(update={"phases": phases})})
 
 
@@ -40,7 +40,7 @@ def test_noisy_phases_without_an_effect_are_seldom_significant():
     claimed = 0
     for _ in range(runs):
         times = 2.0 * np.exp(0.25 * source.standard_normal((4, len(ORDER))))
-        parts = parts_of(*mirrored(**dict(zip(Phases.model_fields, times, strict=True))))
+        parts = parts_of(*mirrored(**dict(zip(NO_PHASES, times, strict=True))))
         claimed += any(significant(one) for one in parts.values())
     assert claimed / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
 

@@ -5,7 +5,7 @@ import pytest
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
 from assay.model.trial import MediumSpec
 from assay.stats.run_doubts import BUSY, READ, WRITTEN, busy_seconds, busy_share, conditions, read_share, written_share
-from tests.builders import a_record, a_trial
+from tests.builders import a_record, a_trial, device_reports
 
 
 def counted(read=700, run=900, after=100, busy=5.5, medium="hdd"):
@@ -28,7 +28,7 @@ def counted(read=700, run=900, after=100, busy=5.5, medium="hdd"):
         }
     }
     totals = record.totals.model_copy(update={"counters": counters})
-    return record.model_copy(update={"totals": totals, "devices": devices})
+    return record.model_copy(update={"totals": totals, "devices": device_reports(devices)})
 
 
 def test_shares_are_of_all_that_was_read_and_written():

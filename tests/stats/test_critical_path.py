@@ -58,7 +58,7 @@ def test_a_reducer_of_a_second_wave_waited_for_the_first_not_for_the_maps():
 def test_a_reducer_whose_process_was_ready_after_the_last_map_waited_for_itself():
     job = a_job(1, 20)
     attempts = [an_attempt("m0_0", 2, 8), an_attempt("m1_0", 2, 9.5), an_attempt("r0_0", 9, 13, 14, 19)]
-    phases = [TaskPhases(job=JOB, attempt=attempts[2].attempt, kind="reduce", start_s=3.0, shuffle_s=1, reduce_s=4.5)]
+    phases = [TaskPhases(job=JOB, attempt=attempts[2].attempt, stage="reduce", start_s=3.0, shuffle_s=1, reduce_s=4.5)]
     assert ("shuffle", "r_000000_0", 9.5, 13) in told(critical_path(job, attempts))
     path = critical_path(job, attempts, phases)
     assert told(path)[2:] == [
@@ -73,7 +73,7 @@ def test_a_maps_finer_phases_are_told_where_they_are_known():
     job = a_job(1, 12)
     attempts = [an_attempt("m0_0", 2, 11)]
     seen = TaskPhases(
-        job=JOB, attempt=attempts[0].attempt, kind="map", start_s=2.0, map_s=4.0, final_spill_s=0.5, merge_s=2.0,
+        job=JOB, attempt=attempts[0].attempt, stage="map", start_s=2.0, map_s=4.0, final_spill_s=0.5, merge_s=2.0,
         commit_s=0.5,
     )  # fmt: skip
     assert told(critical_path(job, attempts, [seen]))[2:] == [
@@ -199,7 +199,7 @@ def test_whatever_history_says_the_parts_add_up(attempts, data):
     job = a_job(5, 50)
     phases = [
         TaskPhases(
-            job=JOB, attempt=one.attempt, kind=one.kind, start_s=data.draw(times), map_s=data.draw(times),
+            job=JOB, attempt=one.attempt, stage=one.stage, start_s=data.draw(times), map_s=data.draw(times),
             final_spill_s=data.draw(times), merge_s=data.draw(times), reduce_s=data.draw(times),
         )
         for one in attempts

@@ -18,7 +18,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
-from tests.builders import a_record, a_trial
+from tests.builders import a_record, a_trial, device_reports
 
 
 def watts(value, low=None, high=None):
@@ -186,7 +186,8 @@ class TestAccount:
         }
         account = energy_account(
             on_an_emulated_disk(
-                amounts=(measured("redfish", "here", "run", 2000),), devices={"hdd": {"staging": late, "run": report}}
+                amounts=(measured("redfish", "here", "run", 2000),),
+                devices=device_reports({"hdd": {"staging": late, "run": report}}),
             ),
             model=MODEL,
         )
@@ -199,7 +200,7 @@ class TestAccount:
     def test_the_zero_delay_baseline_is_no_drive(self):
         """It takes nothing, and nothing of it is missing."""
         baseline = on_an_emulated_disk(
-            devices={"hdd": {"run": {"elapsed_seconds": 20.0, "joules": {"idle": 0, "total": 0}}}}
+            devices=device_reports({"hdd": {"run": {"elapsed_seconds": 20.0, "joules": {"idle": 0, "total": 0}}}})
         )
         trial = baseline.trial.model_copy(update={"zero_delay": True})
         account = energy_account(baseline.model_copy(update={"trial": trial}), model=MODEL)
@@ -294,7 +295,7 @@ def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SU
         "merge_finished_ms": merged_s,
     }
     return TaskAttempt(
-        job="j", attempt="a", kind=kind, node="n", state=state, hdfs_read_bytes=0, hdfs_written_bytes=0, local_read_bytes=0,
+        job="j", attempt="a", stage=kind, node="n", state=state, hdfs_read_bytes=0, hdfs_written_bytes=0, local_read_bytes=0,
         local_written_bytes=0, shuffled_bytes=0, spilled_records=0, **{name: round(value * 1000) for name, value in times.items()},
     )  # fmt: skip
 

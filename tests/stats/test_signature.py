@@ -36,7 +36,7 @@ def attempt(kind="map", start=1000, end=2000, shuffle=0, merge=0, job="job_1", *
         0,
     )
     return TaskAttempt(
-        job=job, attempt=f"{job}_{kind}_{start}", kind=kind, node="node", state="SUCCEEDED", started_ms=start,
+        job=job, attempt=f"{job}_{kind}_{start}", stage=kind, node="node", state="SUCCEEDED", started_ms=start,
         shuffle_finished_ms=shuffle, merge_finished_ms=merge, finished_ms=end, **counted, **changes,
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ def test_medians_and_paired_ratios():
     assert (memory.placement, memory.elapsed_s) == ("memory", 8)
     assert memory.ratio == pytest.approx((0.5 * 0.4 * 0.75) ** (1 / 3))
     assert memory.phases is not None
-    assert memory.phases.map_s == 4
+    assert memory.phases["map"] == 4
 
 
 def test_ratios_are_to_the_base_that_the_comparisons_have_and_zero_delay_has_none():

@@ -8,7 +8,7 @@ from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
 from assay.model.trial import MediumSpec
 from assay.stats.trial_doubts import cached, crowded, given_back
-from tests.builders import a_job, a_trial
+from tests.builders import a_job, a_trial, device_reports
 
 MIB = 1 << 20
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def on(kind):
 
 
 def seen(read):
-    return {"disk": {"run": {"reads": {"bytes": read}}}}
+    return device_reports({"disk": {"run": {"reads": {"bytes": read}}}})
 
 
 def test_an_emulated_drive_that_was_read_is_not_hidden():

@@ -2,7 +2,7 @@
 
 from assay.model.engine import EngineKind, History, LaunchReport
 from assay.model.engine import JobReference as Reference
-from assay.model.record import NO_PHASES, JobRecord, TaskAttempt
+from assay.model.record import JobRecord, Stage, TaskAttempt
 from assay.model.registry import ENGINES
 from assay.model.task import TaskHistory, TaskPhases
 from tests.toys.store import KeyValueStore
@@ -27,7 +27,7 @@ class Scanner:
     def history(self, job):
         record = JobRecord(
             name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=0, started_ms=0, finished_ms=1000,
-            maps=len(self._nodes), reduces=0, phases=NO_PHASES, counters={},
+            stages=(Stage(name="scan", tasks=len(self._nodes)),), phases={"scan": 1.0}, counters={},
         )  # fmt: skip
         return History(job=record, attempts=tuple(self._attempt(job.id, one.node.name) for one in self._nodes))
 
@@ -36,17 +36,18 @@ class Scanner:
         logs = {one.node.name: one.node.read(one.container_logs / "scan.log") for one in self._nodes}
         return TaskHistory(
             phases=tuple(
-                TaskPhases(job=one.job, attempt=one.attempt, kind="map", map_s=len(logs[one.node])) for one in attempts
+                TaskPhases(job=one.job, attempt=one.attempt, stage="scan", map_s=len(logs[one.node]))
+                for one in attempts
             )
         )
 
     @staticmethod
     def _attempt(job, node):
         return TaskAttempt(
-            job=job, attempt=f"{job}-{node}", kind="map", node=node, state="SUCCEEDED", started_ms=0,
+            job=job, attempt=f"{job}-{node}", stage="scan", node=node, state="SUCCEEDED", started_ms=0,
             shuffle_finished_ms=0, merge_finished_ms=0, finished_ms=1000, hdfs_read_bytes=4, hdfs_written_bytes=0,
             local_read_bytes=0, local_written_bytes=0, shuffled_bytes=0, spilled_records=0,
         )  # fmt: skip
 
 
-ENGINES.add("scanner", EngineKind(open=Scanner))
+ENGINES.add("scanner", EngineKind(open=Scanner, stages=("scan",), phases=("scan",)))

@@ -98,7 +98,7 @@ def _graph(record: Record) -> Iterator[tuple[Point, float]]:
 
 
 def _times(jobs: Sequence[JobRecord]) -> dict[str, float]:
-    phases = {name: sum(getattr(job.phases, f"{name}_s") for job in jobs) for name in PHASES}
+    phases = {name: sum(job.phases.get(name, 0.0) for job in jobs) for name in PHASES}
     return {**phases, "total": sum(phases.values()), "elapsed": sum(job.elapsed_s for job in jobs)}
 
 
@@ -151,8 +151,8 @@ def _sort(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, 
         block=experiment.block_mb(block / _MIB), buffer=experiment.block_mb(buffer), streams=streams,
     )  # fmt: skip
     phases = job.phases
-    reduce_s = phases.shuffle_s + phases.merge_s + phases.reduce_s
-    for metric, value in (("elapsed", job.elapsed_s), ("map task", phases.map_s), ("reduce task", reduce_s)):
+    reduce_s = phases["shuffle"] + phases["merge"] + phases["reduce"]
+    for metric, value in (("elapsed", job.elapsed_s), ("map task", phases["map"]), ("reduce task", reduce_s)):
         yield point.at("metric", metric), value
 
 

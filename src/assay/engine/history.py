@@ -8,15 +8,19 @@ whole). Such a job is an AssayError: its elapsed time is not known. The trial th
 import time
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from assay.model.doubt import Doubt
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Phases, TaskAttempt
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage, TaskAttempt
 
 if TYPE_CHECKING:
     import httpx
+
+STAGES = ("map", "reduce")
+PHASES = ("map", "shuffle", "merge", "reduce")
+"""MapReduce's names; of an average task history has `avgMapTime` and so on."""
 
 PATIENCE_S = 30.0
 POLL_S = 0.1
@@ -138,17 +142,12 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
         submitted_ms=job["submitTime"],
         started_ms=job["startTime"],
         finished_ms=job["finishTime"],
-        maps=job["mapsTotal"],
-        reduces=job["reducesTotal"],
-        failed_maps=job.get("failedMapAttempts", 0),
-        failed_reduces=job.get("failedReduceAttempts", 0),
-        uberized=job.get("uberized", False),
-        phases=Phases(
-            map_s=job.get("avgMapTime", 0) / 1000,
-            shuffle_s=job.get("avgShuffleTime", 0) / 1000,
-            merge_s=job.get("avgMergeTime", 0) / 1000,
-            reduce_s=job.get("avgReduceTime", 0) / 1000,
+        stages=(
+            Stage(name="map", tasks=job["mapsTotal"], failed_attempts=job.get("failedMapAttempts", 0)),
+            Stage(name="reduce", tasks=job["reducesTotal"], failed_attempts=job.get("failedReduceAttempts", 0)),
         ),
+        uberized=job.get("uberized", False),
+        phases={name: job.get(f"avg{name.title()}Time", 0) / 1000 for name in PHASES},
         counters=_counters(groups, "totalCounterValue"),
     )
 
@@ -169,13 +168,13 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
     """One attempt as history's `taskAttempt` and its counters tell it."""
     counters = _counters(groups, "value")
     files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
-    kind: Literal["map", "reduce"] = "map" if attempt["type"] == "MAP" else "reduce"
+    stage = "map" if attempt["type"] == "MAP" else "reduce"
     # Of a reducer that did not end well history gives its end as that of all phases (Hadoop: JobHistoryParser).
     phases = attempt if attempt["state"] == "SUCCEEDED" else {}
     return TaskAttempt(
         job=job,
         attempt=attempt["id"],
-        kind=kind,
+        stage=stage,
         node=attempt.get("nodeHttpAddress", "").partition(":")[0],
         state=attempt["state"],
         # -1 where history does not know.
@@ -189,8 +188,8 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
         local_written_bytes=files.get("FILE_BYTES_WRITTEN", 0),
         shuffled_bytes=task.get("REDUCE_SHUFFLE_BYTES", 0),
         spilled_records=task.get("SPILLED_RECORDS", 0),
-        input_records=task.get(f"{kind.upper()}_INPUT_RECORDS", 0),
-        output_records=task.get(f"{kind.upper()}_OUTPUT_RECORDS", 0),
+        input_records=task.get(f"{stage.upper()}_INPUT_RECORDS", 0),
+        output_records=task.get(f"{stage.upper()}_OUTPUT_RECORDS", 0),
         map_output_bytes=task.get("MAP_OUTPUT_BYTES", 0),
         map_output_materialized_bytes=task.get("MAP_OUTPUT_MATERIALIZED_BYTES", 0),
         fetched_map_outputs=task.get("SHUFFLED_MAPS", 0),
@@ -207,12 +206,12 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
 def gaps(job: JobRecord, attempts: Iterable[TaskAttempt]) -> tuple[Doubt, ...]:
     """What a history lacks: of a job that succeeded each task must have an attempt that did."""
     done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
-    lost = job.maps + job.reduces - len(done)
+    lost = job.tasks - len(done)
     if job.state != "SUCCEEDED" or lost <= 0:
         return ()
     return (
         HISTORY_INCOMPLETE.doubt(
-            f"the history of {job.name} ({job.id}) lacks {lost} of its {job.maps + job.reduces} tasks",
+            f"the history of {job.name} ({job.id}) lacks {lost} of its {job.tasks} tasks",
             job.id,
         ),
     )

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assay.engine.history import HistoryServer
+from assay.engine.history import PHASES, STAGES, HistoryServer
 from assay.engine.task_logs import LogFolder, read_phases
 from assay.host.processes import end_processes
 from assay.model.engine import EngineContext, EngineKind, History, JobReference, Launch, LaunchReport, Program
@@ -319,4 +319,4 @@ def _parse(report: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-ENGINES.add("mapreduce", EngineKind(open=MapReduce), place=1)
+ENGINES.add("mapreduce", EngineKind(open=MapReduce, stages=STAGES, phases=PHASES), place=1)

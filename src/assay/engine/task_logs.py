@@ -100,14 +100,14 @@ _DISORDER_MS = 1000
 def phases_of(attempt: TaskAttempt, logs: Sequence[Sequence[LogLine]]) -> TaskPhases:
     """The phases that an attempt's logs tell. Raises AssayError with the reason when they make no sense."""
     lines = in_utc(section(merged(logs), attempt.attempt), attempt.started_ms)
-    return _map(attempt, lines) if attempt.kind == "map" else _reduce(attempt, lines)
+    return _map(attempt, lines) if attempt.stage == "map" else _reduce(attempt, lines)
 
 
 def _map(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
     begun = _first(lines, "MapTask", "Processing split")
     finished = _times(lines, "MapTask", "Finished spill")
     counts = TaskPhases(
-        job=attempt.job, attempt=attempt.attempt, kind="map", start_s=_seconds(attempt.started_ms, begun),
+        job=attempt.job, attempt=attempt.attempt, stage="map", start_s=_seconds(attempt.started_ms, begun),
         spills=len(finished), merge_passes=max((passes for _, passes in _passes(lines)), default=0),
     )  # fmt: skip
     worked, done = _ends(attempt, lines)
@@ -129,7 +129,7 @@ def _reduce(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
     begun = _first(lines, "ReduceTask", "Using ShuffleConsumerPlugin")
     merges = _passes(lines)
     counts = TaskPhases(
-        job=attempt.job, attempt=attempt.attempt, kind="reduce", start_s=_seconds(attempt.started_ms, begun),
+        job=attempt.job, attempt=attempt.attempt, stage="reduce", start_s=_seconds(attempt.started_ms, begun),
         spills=_memory_spills(lines), merge_passes=sum(passes for _, passes in merges),
         failed_fetches=_failed_fetches(lines),
     )  # fmt: skip

@@ -8,7 +8,8 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.platform import RunningCluster
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, TaskAttempt
+from assay.model.record import JobRecord, Phases, TaskAttempt
+from assay.model.registry import ENGINES
 from assay.model.task import TaskHistory
 
 HISTORY_INCOMPLETE = doubt_kind(
@@ -116,3 +117,18 @@ class EngineKind(NamedTuple):
     """A kind of engine, as registered in ENGINES."""
 
     open: Callable[[EngineContext], Engine]
+    stages: tuple[str, ...] = ()
+    """Its names for the stages of a job, in order."""
+    phases: tuple[str, ...] = ()
+    """Its names for the phases of an average task, in order."""
+
+
+def phase_names(engine: str) -> tuple[str, ...]:
+    """An engine's names for the phases of an average task; none where it is not installed."""
+    kind = ENGINES.get(engine)
+    return kind.phases if kind else ()
+
+
+def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:
+    """A table's columns for the phases of an average task, in seconds."""
+    return {f"{name}_s": (phases or {}).get(name) for name in dict.fromkeys((*phase_names(engine), *(phases or {})))}

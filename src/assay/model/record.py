@@ -5,6 +5,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Literal
 
+from pydantic import ConfigDict
+
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
 from assay.model.input import GraphFacts
@@ -21,31 +23,19 @@ TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
 PROCESSOR_TIME = "CPU_MILLISECONDS"  # of all tasks, among TASK_COUNTERS
 
 
-class Phases(Frozen):
-    """Average seconds per task in each phase, as the JobHistoryServer computes them over the successful attempts.
-
-    Over several jobs the averages are added up.
-    """
-
-    map_s: float
-    """From launch to end of a map (`avgMapTime`)."""
-    shuffle_s: float
-    """From launch of a reduce to the end of its shuffle (`avgShuffleTime`)."""
-    merge_s: float
-    """From there to the end of its last merge (`avgMergeTime`; Hadoop calls it sort)."""
-    reduce_s: float
-    """From there to its end (`avgReduceTime`)."""
-
-    def __add__(self, other: "Phases") -> "Phases":
-        return Phases(
-            map_s=self.map_s + other.map_s,
-            shuffle_s=self.shuffle_s + other.shuffle_s,
-            merge_s=self.merge_s + other.merge_s,
-            reduce_s=self.reduce_s + other.reduce_s,
-        )
+Phases = Mapping[str, float]
+"""Average seconds per task in each phase, by the engine's names and in their order; over several jobs added up."""
 
 
-NO_PHASES = Phases(map_s=0, shuffle_s=0, merge_s=0, reduce_s=0)
+class Stage(Frozen):
+    """A stage of a job: tasks that do the same to different parts of the data."""
+
+    name: str
+    """The engine's name for it; MapReduce has `map` and `reduce`."""
+    tasks: int
+    """Number of tasks (MapReduce: `mapsTotal`, `reducesTotal`)."""
+    failed_attempts: int = 0
+    """Number of failed attempts (MapReduce: `failedMapAttempts`, `failedReduceAttempts`)."""
 
 
 class JobRecord(Frozen):
@@ -63,14 +53,8 @@ class JobRecord(Frozen):
     """When its application master began it (`startTime`)."""
     finished_ms: int
     """When it ended (`finishTime`). *Elapsed* is this less `started_ms`."""
-    maps: int
-    """Number of map tasks (`mapsTotal`)."""
-    reduces: int
-    """Number of reduce tasks (`reducesTotal`)."""
-    failed_maps: int = 0
-    """Number of failed map attempts (`failedMapAttempts`)."""
-    failed_reduces: int = 0
-    """Number of failed reduce attempts (`failedReduceAttempts`)."""
+    stages: tuple[Stage, ...]
+    """The job's stages, in order."""
     uberized: bool = False
     """Whether its tasks ran in its application master; then its shuffle reads local files, and its times are not
     comparable."""
@@ -92,6 +76,15 @@ class JobRecord(Frozen):
         """Seconds from the job's submission to its end."""
         return (self.finished_ms - self.submitted_ms) / 1000
 
+    @property
+    def tasks(self) -> int:
+        """Number of tasks in all stages."""
+        return sum(stage.tasks for stage in self.stages)
+
+    def tasks_in(self, stage: str) -> int:
+        """Number of tasks in a stage; 0 where the job has no such stage."""
+        return sum(one.tasks for one in self.stages if one.name == stage)
+
 
 class TaskAttempt(Frozen):
     """An attempt of a task, from `.../tasks/ID/attempts` and its counters, failed attempts too.
@@ -105,8 +98,8 @@ class TaskAttempt(Frozen):
     """The job's id."""
     attempt: str
     """The attempt's id."""
-    kind: Literal["map", "reduce"]
-    """The kind of task."""
+    stage: str
+    """The stage that the task belongs to."""
     node: str
     """The node's host name."""
     state: str
@@ -214,6 +207,34 @@ class Step(Frozen):
     """How long it took."""
 
 
+class DeviceRequests(Frozen):
+    """Requests of one sort that a device answered; further figures are the medium's own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    bytes: int
+    """Their bytes."""
+    requests: int | None = None
+    """Their number."""
+
+
+class DeviceReport(Frozen):
+    """What a medium's own device did in one interval; further figures are the medium's own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    elapsed_seconds: float | None = None
+    """The time of the report, in seconds."""
+    busy_seconds: float | None = None
+    """Time with at least one request, in seconds."""
+    reads: DeviceRequests | None = None
+    """Reads."""
+    writes: DeviceRequests | None = None
+    """Writes."""
+    joules: Mapping[str, float] | None = None
+    """*Modelled* energy; see [media](media.md#energy-is-modelled)."""
+
+
 class Totals(Frozen):
     """Sums over a trial's jobs. Staging has its own; the time between two jobs is in none."""
 
@@ -279,8 +300,8 @@ class Record(Frozen):
     """Where each role's bytes landed; empty on an existing cluster."""
     limits: LimitUse | None = None
     """The use of the bounds; null without bounds."""
-    devices: Mapping[str, Mapping[str, object]] = {}
-    """What emulated drives did."""
+    devices: Mapping[str, Mapping[str, DeviceReport]] = {}
+    """What the media's own devices did, by medium and interval."""
     amounts: tuple[Amount, ...] = ()
     """What probes counted, by interval; see [probes](probes.md). Empty on an existing cluster and with `probes:
     none`."""
@@ -310,10 +331,11 @@ class Record(Frozen):
 
 def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> Totals:
     """Add up a trial's jobs: elapsed times, phase averages (job by job) and counters."""
-    phases = NO_PHASES
+    phases: dict[str, float] = {}
     counters: dict[str, dict[str, int]] = {}
     for job in jobs:
-        phases += job.phases
+        for name, seconds in job.phases.items():
+            phases[name] = phases.get(name, 0.0) + seconds
         for group, values in job.counters.items():
             into = counters.setdefault(group, {})
             for name, value in values.items():

@@ -20,8 +20,8 @@ class TaskPhases(Frozen):
     """The job's id."""
     attempt: str
     """The attempt's id."""
-    kind: Literal["map", "reduce"]
-    """The kind of task."""
+    stage: str
+    """The stage that the task belongs to."""
     start_s: float | None = None
     """From the start of the process until it reads its input."""
     map_s: float | None = None

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from assay.host.files import refuse_irregular
 from assay.model.errors import BadInputError
+from assay.record.schema_2 import renamed
 
 ROWS_AT_ONCE = 1 << 17
 """Rows of a table that are turned into columns together: a long trial has millions of samples."""
@@ -65,7 +66,7 @@ def read_rows(file: Path, kind: type[Row]) -> list[Row]:
         return []
     refuse_irregular(file)
     try:
-        return [kind.model_validate(row) for row in parquet.read_table(file).to_pylist()]
+        return [kind.model_validate(row) for row in renamed(parquet.read_table(file)).to_pylist()]
     except (pyarrow.ArrowException, ValidationError) as error:
         raise BadInputError(f"{file} can't be read: {error}") from None
 

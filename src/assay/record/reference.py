@@ -13,15 +13,28 @@ from assay.model.base import Frozen, field_docs
 from assay.model.doubt import Doubt, Verdict
 from assay.model.input import GraphFacts
 from assay.model.platform import LimitUse
-from assay.model.record import Amount, JobRecord, Output, Phases, Record, Sample, Step, TaskAttempt, Totals
+from assay.model.record import (
+    Amount,
+    DeviceReport,
+    DeviceRequests,
+    JobRecord,
+    Output,
+    Record,
+    Sample,
+    Stage,
+    Step,
+    TaskAttempt,
+    Totals,
+)
 from assay.model.task import TaskPhases
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
 
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, Doubt, GraphFacts, JobRecord, Landed, LimitUse, NoisePrior, Output, Phases, Plan, Record, Sample, Step,
-        TaskAttempt, TaskPhases, Totals, Trial, Verdict,
+        Amount, DeviceReport, DeviceRequests, Doubt, GraphFacts, JobRecord, Landed,
+        LimitUse, NoisePrior, Output, Plan, Record, Sample, Stage, Step, TaskAttempt, TaskPhases, Totals,
+        Trial, Verdict,
     )
 }  # fmt: skip
 _WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", Path: "text", object: "any"}

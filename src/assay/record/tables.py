@@ -12,13 +12,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.host.files import refuse_irregular
+from assay.model.engine import phase_columns
 from assay.model.errors import BadInputError
-from assay.model.record import Phases, Record, Sample, TaskAttempt
+from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
 from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder
 from assay.record.parquet import column_type
+from assay.record.schema_2 import renamed
 
 MOST_WHOLE = 200
 """Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""
@@ -139,6 +141,7 @@ class Run:
                 table = parquet.read_table(file, filters=wanted)
             except (pyarrow.ArrowException, OSError) as error:
                 raise BadInputError(f"{file} can't be read: {error}") from None
+            table = renamed(table)
             found.append(table.add_column(0, "trial", pyarrow.array([trial] * len(table), pyarrow.string())))
         columns = {field: column_type(one.annotation) for field, one in kind.model_fields.items()}
         empty = pyarrow.schema([("trial", pyarrow.string()), *columns.items()]).empty_table()
@@ -176,15 +179,18 @@ def _trial_row(record: Record) -> Mapping[str, Any]:
         "submitted_s": totals.submitted_s if totals else None,
         "staging_submitted_s": totals.staging_submitted_s if totals else None,
         "outside_jobs_s": record.outside_jobs_s,
-        **{name: getattr(totals.phases, name) if totals else None for name in Phases.model_fields},
+        **phase_columns(record.trial.engine, totals.phases if totals else None),
     }
 
 
 def _job_rows(record: Record) -> Rows:
     for staging, jobs in ((True, record.staging_jobs), (False, record.jobs)):
         for job in jobs:
-            row = job.model_dump(exclude={"phases", "counters"})
-            yield {"staging": staging, **row, "elapsed_s": job.elapsed_s, **job.phases.model_dump()}
+            row = job.model_dump(exclude={"stages", "phases", "counters"})
+            tasks = {f"{stage.name}_tasks": stage.tasks for stage in job.stages}
+            failed = {f"{stage.name}_failed_attempts": stage.failed_attempts for stage in job.stages}
+            phases = phase_columns(record.trial.engine, job.phases)
+            yield {"staging": staging, **row, **tasks, **failed, "elapsed_s": job.elapsed_s, **phases}
 
 
 def _counter_rows(record: Record) -> Rows:

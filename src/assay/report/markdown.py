@@ -14,7 +14,7 @@ from assay.stats.noise import Interval
 from assay.stats.summary import Row, in_words, varying
 
 MOST_OTHERS = 40
-PHASES = ("map_s", "shuffle_s", "merge_s", "reduce_s")
+PHASES = ("map", "shuffle", "merge", "reduce")
 
 
 def markdown(run: RunData, analysis: RunAnalysis) -> str:
@@ -43,13 +43,13 @@ def rows_table(rows: Sequence[Row]) -> str:
     shown = rows_shown(rows)
     factors = varying(rows)
     head = ["workload", *factors, "placement", "runs", "elapsed (s)"]
-    head += [*(f"{name[:-2]} (s)" for name in PHASES), "ratio", "significant", "output"]
+    head += [*(f"{name} (s)" for name in PHASES), "ratio", "significant", "output"]
     lines = [
         [
             row.group.workload, *(str(getattr(row.group, name)) for name in factors), row.placement,
             counted_text(row),
             elapsed_told(row),
-            *(seconds_text(getattr(row.phases, name) if row.phases else None) for name in PHASES),
+            *(seconds_text((row.phases or {}).get(name)) for name in PHASES),
             ratio_told(row),
             "" if row.comparison is None else "yes" if row.comparison.significant else "no", str(row.outcome),
         ]

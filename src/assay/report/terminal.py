@@ -159,16 +159,16 @@ def columns(rows: Sequence[Row]) -> list[Column]:
     """One line for each row; the outcome is the last."""
 
     def phase(name: str) -> list[str]:
-        return [seconds_text(getattr(row.phases, name) if row.phases else None) for row in rows]
+        return [seconds_text((row.phases or {}).get(name)) for row in rows]
 
     return [
         Column("placement", [row.placement for row in rows], name=True),
         Column("runs", list(map(counted_text, rows)), rank=1),
         Column("elapsed", [seconds_text(row.elapsed_s) for row in rows]),
-        Column("map", phase("map_s"), rank=3),
-        Column("shuffle", phase("shuffle_s"), rank=2),
-        Column("merge", phase("merge_s"), rank=5),
-        Column("reduce", phase("reduce_s"), rank=4),
+        Column("map", phase("map"), rank=3),
+        Column("shuffle", phase("shuffle"), rank=2),
+        Column("merge", phase("merge"), rank=5),
+        Column("reduce", phase("reduce"), rank=4),
         Column("ratio", list(map(ratio_text, rows))),
         Column("output", [str(row.outcome) for row in rows]),
     ]

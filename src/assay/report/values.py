@@ -7,7 +7,8 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.model.energy import Efficiency, EnergyAccount, Phase, Ranged, Spread
-from assay.model.record import Basis, Part, Phases, Record, Sample
+from assay.model.engine import phase_columns
+from assay.model.record import Basis, Part, Record, Sample
 from assay.report.analysis import RunData, TrialTables, levels_of
 from assay.report.words import significant_text
 from assay.stats.breakdown import Breakdown
@@ -44,7 +45,7 @@ def combination_values(row: Row) -> dict[str, Value]:
         "elapsed_s": row.elapsed_s,
         "elapsed_low_s": elapsed.low if elapsed else None,
         "elapsed_high_s": elapsed.high if elapsed else None,
-        **_phases(row.phases),
+        **phase_columns(row.group.engine, row.phases),
         "base": one.base if one else None,
         "ratio": row.ratio,
         "ratio_low": ratio.low if ratio else None,
@@ -136,7 +137,7 @@ def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
             "submitted_s": record.totals.submitted_s if record.totals else None,
             "staging_submitted_s": record.totals.staging_submitted_s if record.totals else None,
             "outside_jobs_s": record.outside_jobs_s,
-            **_phases(record.totals.phases if record.totals else None),
+            **phase_columns(record.trial.engine, record.totals.phases if record.totals else None),
             "jobs": len(record.jobs),
         }
 
@@ -162,10 +163,6 @@ def _cell(value: Value) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _phases(phases: Phases | None) -> dict[str, Value]:
-    return {name: getattr(phases, name) if phases else None for name in Phases.model_fields}
 
 
 Levels = tuple[tuple[str, str], ...]

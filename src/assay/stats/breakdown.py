@@ -9,7 +9,7 @@ from statistics import median
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.model.record import Phases, Record
+from assay.model.record import Record
 from assay.model.trial import PART_PRIOR, ZERO_DELAY
 from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
 from assay.stats.decision import Decision, Estimate, question_of, saved_share
@@ -121,7 +121,8 @@ def _parts(records: Sequence[Record]) -> list[tuple[Kind, str, Measured]]:
     jobs: list[tuple[Kind, str, Measured]] = [
         ("job", f"{place + 1} {name}", _job(place, name)) for place, name in sorted(names)
     ]
-    return [*jobs, *(("phase", field.removesuffix("_s"), _phase(field)) for field in Phases.model_fields)]
+    phases = dict.fromkeys(name for record in records if record.totals for name in record.totals.phases)
+    return [*jobs, *(("phase", name, _phase(name)) for name in phases)]
 
 
 def _job(place: int, name: str) -> Measured:
@@ -132,9 +133,9 @@ def _job(place: int, name: str) -> Measured:
     return seconds
 
 
-def _phase(field: str) -> Measured:
+def _phase(name: str) -> Measured:
     def seconds(record: Record) -> float:
-        return float(getattr(record.totals.phases, field)) if record.totals else 0.0
+        return record.totals.phases.get(name, 0.0) if record.totals else 0.0
 
     return seconds
 

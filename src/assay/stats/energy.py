@@ -32,7 +32,7 @@ from assay.model.energy import (
     give_or_take,
 )
 from assay.model.medium import kind_of
-from assay.model.record import Basis, Part, Record, Sample, Step, TaskAttempt
+from assay.model.record import Basis, DeviceReport, Part, Record, Sample, Step, TaskAttempt
 from assay.stats.timeline import SAMPLE_MS, Pieces, added, spans
 
 GIB = 2**30
@@ -222,15 +222,12 @@ def _constant(node: str, component: str, span: Span, watts: float) -> PowerSerie
     )
 
 
-def report_joules(report: Mapping[str, object]) -> tuple[float, float, float] | None:
-    """An emulator's report in joules: (idle, all else, seconds it covers); None when it tells none."""
-    told, seconds = report.get("joules"), report.get("elapsed_seconds")
-    if not isinstance(told, Mapping) or not isinstance(seconds, int | float) or seconds <= 0:
+def report_joules(report: DeviceReport) -> tuple[float, float, float] | None:
+    """A device's report in joules: (idle, all else, seconds it covers); None when it has none."""
+    joules = report.joules or {}
+    if not report.elapsed_seconds or not {"idle", "total"} <= joules.keys():
         return None
-    idle, total = told.get("idle"), told.get("total")
-    if not isinstance(idle, int | float) or not isinstance(total, int | float):
-        return None
-    return float(idle), float(total) - float(idle), float(seconds)
+    return joules["idle"], joules["total"] - joules["idle"], report.elapsed_seconds
 
 
 JOBS: tuple[Part, ...] = ("run", "write out")
@@ -404,10 +401,9 @@ class _Trial:
         if self._record.trial.zero_delay:
             return
         for medium, reports in self._record.devices.items():
-            report = reports.get(part)
-            told = report_joules(report) if isinstance(report, Mapping) else None
-            if told is not None:
-                idle_j, rest_j, seconds = told
+            joules = report_joules(reports[part]) if part in reports else None
+            if joules is not None:
+                idle_j, rest_j, seconds = joules
                 idle_j *= min(1.0, span.seconds / seconds)
                 series = self._power.emulated(medium, span, idle_j, rest_j)
                 energy_j = give_or_take(idle_j + rest_j, self._model.emulated_share)

@@ -6,12 +6,12 @@ busy time is known, from the kernel's statistics (/proc/diskstats).
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
-from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Record
+from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, DeviceReport, Record
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of, media_changes
 from assay.stats.sample import WORK, Levels, Sample, combinations, counts, is_wrong, samples
@@ -117,8 +117,7 @@ def busy_seconds(record: Record) -> float | None:
     for medium in record.trial.media:
         reports = record.devices.get(medium.name)
         if reports is not None:
-            own: Any = reports.get("run", {})
-            seconds += float(own.get("busy_seconds", 0.0))
+            seconds += (reports["run"].busy_seconds or 0.0) if "run" in reports else 0.0
         elif (medium.name, "busy_s") in measured:
             seconds += measured[medium.name, "busy_s"]
         elif not kind_of(medium).in_memory:
@@ -133,7 +132,7 @@ def read_share(record: Record) -> float | None:
     files = record.totals.counters.get(FILE_SYSTEM_COUNTERS, {})
     tasks = record.totals.counters.get(TASK_COUNTERS, {})
     wanted = files.get("FILE_BYTES_READ", 0) + files.get("HDFS_BYTES_READ", 0) + tasks.get("REDUCE_SHUFFLE_BYTES", 0)
-    return min(1.0, _device_bytes(record, "run", "reads") / wanted) if wanted else None
+    return min(1.0, sum(one.bytes for run in _run_reports(record) if (one := run.reads)) / wanted) if wanted else None
 
 
 def written_share(record: Record) -> float | None:
@@ -142,15 +141,14 @@ def written_share(record: Record) -> float | None:
         return None
     files = record.totals.counters.get(FILE_SYSTEM_COUNTERS, {})
     wanted = files.get("FILE_BYTES_WRITTEN", 0) + files.get("HDFS_BYTES_WRITTEN", 0)
-    return min(1.0, _device_bytes(record, "run", "writes") / wanted) if wanted else None
+    return min(1.0, sum(one.bytes for run in _run_reports(record) if (one := run.writes)) / wanted) if wanted else None
 
 
 def busy_share(record: Record) -> float | None:
     """How much of the time from submission to end the busiest of the drives was busy."""
     if record.totals is None or not record.totals.submitted_s:
         return None
-    reports: Any = [own.get("run", {}) for own in record.devices.values()]
-    busiest = max((float(one.get("busy_seconds", 0.0)) for one in reports), default=0.0)
+    busiest = max((one.busy_seconds or 0.0 for one in _run_reports(record)), default=0.0)
     return min(1.0, busiest / record.totals.submitted_s)
 
 
@@ -158,9 +156,9 @@ def _emulated(record: Record) -> bool:
     return all(kind_of(medium).emulated and medium.name in record.devices for medium in record.trial.media)
 
 
-def _device_bytes(record: Record, part: str, way: str) -> int:
-    reports: Any = record.devices.values()
-    return sum(int(one[part][way]["bytes"]) for one in reports if part in one)
+def _run_reports(record: Record) -> list[DeviceReport]:
+    """What each device did while the jobs ran."""
+    return [reports["run"] for reports in record.devices.values() if "run" in reports]
 
 
 def _median(records: Sequence[Record], share: Callable[[Record], float | None]) -> float | None:

@@ -299,7 +299,8 @@ def _row(
 
 
 def _median_phases(phases: list[Phases]) -> Phases:
-    return Phases.model_validate({name: median(getattr(one, name) for one in phases) for name in Phases.model_fields})
+    names = dict.fromkeys(name for one in phases for name in one)
+    return {name: median(one[name] for one in phases if name in one) for name in names}
 
 
 def _worst(outcomes: list[Outcome]) -> Outcome:

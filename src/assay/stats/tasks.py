@@ -41,7 +41,7 @@ class _Walk:
     def __init__(self, job: JobRecord, attempts: Sequence[TaskAttempt], phases: Mapping[str, TaskPhases]) -> None:
         self._job = job
         self._by_end = sorted(attempts, key=_end)
-        self._maps = [one for one in self._by_end if one.kind == "map" and one.state == "SUCCEEDED"]
+        self._maps = [one for one in self._by_end if one.stage == "map" and one.state == "SUCCEEDED"]
         self._done = [one for one in self._by_end if one.state == "SUCCEEDED"]
         self._by_task: dict[str, list[TaskAttempt]] = {}
         for attempt in self._by_end:
@@ -78,7 +78,7 @@ class _Walk:
         if attempt.state != "SUCCEEDED":
             self._part("lost", attempt.started_ms, attempt.attempt)
             return self._before(attempt)
-        if attempt.kind == "reduce":
+        if attempt.stage == "reduce":
             return self._reduce(attempt) or self._before(attempt)
         self._map(attempt)
         return self._before(attempt)
@@ -159,7 +159,7 @@ def reducer_skew(attempts: Sequence[TaskAttempt]) -> tuple[Skew, ...]:
     """
     by_job: dict[str, list[TaskAttempt]] = {}
     for attempt in attempts:
-        if attempt.kind == "reduce" and attempt.state == "SUCCEEDED":
+        if attempt.stage == "reduce" and attempt.state == "SUCCEEDED":
             by_job.setdefault(attempt.job, []).append(attempt)
     return tuple(
         _skew(job, measure, values)

@@ -89,7 +89,7 @@ class Timeline:
 
 def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:
     """An attempt's phases that lasted at all; one that ended within a phase (failed, killed) has none after it."""
-    if attempt.kind == "map":
+    if attempt.stage == "map":
         edges: list[tuple[AccessPhase, int]] = [("map", attempt.finished_ms)]
     else:
         edges = [

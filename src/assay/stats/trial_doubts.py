@@ -1,7 +1,6 @@
 """Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK
 from assay.model.doubt import Doubt, doubt_kind
@@ -9,7 +8,7 @@ from assay.model.engine import HISTORY_INCOMPLETE, JobReference
 from assay.model.errors import AssayError
 from assay.model.medium import kind_of
 from assay.model.platform import LimitUse
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, JobRecord, totals
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, DeviceReport, JobRecord, totals
 from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
 
 FROM_DRIVES_SHARE = 0.5
@@ -80,7 +79,7 @@ def counted(landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Lande
     written = totals(tuple(jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {}).get("FILE_BYTES_WRITTEN")
     if written is None:
         return list(landings)
-    tasks = sum(job.maps + job.reduces for job in jobs)
+    tasks = sum(job.tasks for job in jobs)
     of_bytes = max(0, written - tasks * CONFIGURATION_BYTES)
     return [
         landed.model_copy(update={"of_bytes": of_bytes}) if landed.role == "intermediate" else landed
@@ -106,7 +105,7 @@ PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
 
 
 def cached(
-    trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str], devices: Mapping[str, Mapping[str, Any]]
+    trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str], devices: Mapping[str, Mapping[str, DeviceReport]]
 ) -> list[Doubt]:
     """A doubt where the page cache stood between the jobs and their media.
 
@@ -119,7 +118,7 @@ def cached(
     if devices and all(kind_of(medium).emulated for medium in trial.media):
         wanted = sum(files.get(f"{kind}_BYTES_READ", 0) for kind in ("FILE", "HDFS"))
         wanted += tasks.get("REDUCE_SHUFFLE_BYTES", 0)
-        read = sum(reports["run"]["reads"]["bytes"] for reports in devices.values())
+        read = sum(reads.bytes for reports in devices.values() if (reads := reports["run"].reads))
         if read >= FROM_DRIVES_SHARE * wanted:
             return []
         what = f"only {read / wanted:.0%} of what the jobs read on {trial.placement.name} came from its drives"

@@ -10,7 +10,7 @@ from assay.model.engine import History, JobReference, Launch, LaunchReport, Prog
 from assay.model.errors import AssayError
 from assay.model.platform import LimitUse
 from assay.model.progress import Progress
-from assay.model.record import Counters, JobRecord, Phases, TaskAttempt
+from assay.model.record import Counters, JobRecord, Stage, TaskAttempt
 from assay.model.store import StoredFile
 from assay.model.task import TaskHistory, TaskPhases
 from assay.model.trial import Landed, Role, Trial
@@ -136,10 +136,11 @@ class FakeEngine:
         if job.name in self._script.lost_jobs:
             raise AssayError(f"the history of {job.id} is lost")
         end = self._script.elapsed_ms(self._trial)
-        phases = Phases(map_s=end / 2000, shuffle_s=end / 4000, merge_s=0, reduce_s=end / 4000)
+        phases = {"map": end / 2000, "shuffle": end / 4000, "merge": 0.0, "reduce": end / 4000}
         record = JobRecord(
             name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=0, started_ms=0, finished_ms=end,
-            maps=1, reduces=1, phases=phases, counters=self._script.counters,
+            stages=(Stage(name="map", tasks=1), Stage(name="reduce", tasks=1)), phases=phases,
+            counters=self._script.counters,
         )  # fmt: skip
         return History(job=record, attempts=(self._attempt(job.id, end),), doubts=self._script.gaps)
 
@@ -148,7 +149,7 @@ class FakeEngine:
         self._script.note("task logs")
         return TaskHistory(
             phases=tuple(
-                TaskPhases(job=one.job, attempt=one.attempt, kind=one.kind, map_s=one.finished_ms / 1000)
+                TaskPhases(job=one.job, attempt=one.attempt, stage=one.stage, map_s=one.finished_ms / 1000)
                 for one in attempts
             )
         )
@@ -156,7 +157,7 @@ class FakeEngine:
     @staticmethod
     def _attempt(job: str, end: int) -> TaskAttempt:
         return TaskAttempt(
-            job=job, attempt="attempt_1_0001_m_000000_0", kind="map", node="localhost", state="SUCCEEDED",
+            job=job, attempt="attempt_1_0001_m_000000_0", stage="map", node="localhost", state="SUCCEEDED",
             started_ms=0, shuffle_finished_ms=0, merge_finished_ms=0, finished_ms=end, hdfs_read_bytes=12,
             hdfs_written_bytes=0, local_read_bytes=0, local_written_bytes=0, shuffled_bytes=0, spilled_records=0,
         )  # fmt: skip

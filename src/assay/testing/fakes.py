@@ -140,7 +140,7 @@ class FakeDrive(FakeMedium):
 
     def device_report(self) -> Mapping[str, object]:
         """One request."""
-        return {"reads": {"requests": 1}}
+        return {"reads": {"requests": 1, "bytes": 4096}}
 
     def doubts(self) -> tuple[Doubt, ...]:
         """That it was late."""

@@ -130,9 +130,9 @@ class Sort(BaseWorkload):
             "pairs_made": self.input.count,
             "pairs_read": counted.get("MAP_INPUT_RECORDS", -1),
             "pairs_written": counted.get("REDUCE_OUTPUT_RECORDS", -1),
-            "reducers": job.reduces,
+            "reducers": job.tasks_in("reduce"),
         }
-        settings = {**self.input.properties, **report.settings, _REDUCES: str(job.reduces)}
+        settings = {**self.input.properties, **report.settings, _REDUCES: str(job.tasks_in("reduce"))}
         return report.model_copy(update={"result": result, "settings": settings})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:

@@ -1,12 +1,12 @@
 """Runs of the studies' experiments, made up so that every figure of them is known."""
 
 from assay.model.input import DatasetSpec
-from assay.model.record import Amount, JobRecord, Output, Phases, Record, totals
+from assay.model.record import Amount, JobRecord, Output, Record, totals
 from assay.model.trial import Placement, Plan, SettingsSpec, WorkloadSpec, pure
 from assay_extras.studies.comparison import StudyComparison, compare
 from assay_extras.studies.published import cells
 from assay_extras.studies.values import PHASES, Measured, Point
-from tests.builders import a_record, a_trial
+from tests.builders import NO_PHASES, STAGES, a_record, a_trial
 
 
 def the_published() -> Measured:
@@ -24,11 +24,11 @@ def some_values(*repetitions, **fields) -> dict[Point, dict[int, float]]:
 
 
 def a_graph_job(name: str, phases, elapsed_s: float | None = None) -> JobRecord:
-    own = Phases(map_s=phases[0], shuffle_s=phases[1], merge_s=phases[2], reduce_s=phases[3])
+    own = dict(zip(NO_PHASES, phases, strict=True))
     length_ms = round(1000 * (sum(phases) if elapsed_s is None else elapsed_s))
     return JobRecord(
         name=name, id="job_1_0001", state="SUCCEEDED", submitted_ms=0, started_ms=1000, finished_ms=1000 + length_ms,
-        maps=2, reduces=1, phases=own, counters={},
+        stages=STAGES, phases=own, counters={},
     )  # fmt: skip
 
 

@@ -108,8 +108,8 @@ def _seconds(job: JobRecord, tables: TrialTables) -> dict[str, float]:
 
 
 def _passes(phases: Sequence[TaskPhases]) -> dict[str, int | None]:
-    maps = [one for one in phases if one.kind == "map"]
-    reduces = [one for one in phases if one.kind == "reduce"]
+    maps = [one for one in phases if one.stage == "map"]
+    reduces = [one for one in phases if one.stage == "reduce"]
     return {
         "spills": sum(one.spills for one in maps) if maps else None,
         "map_passes": max(one.merge_passes for one in maps) if maps else None,

@@ -111,7 +111,7 @@ def _tick(one: _Column) -> float:
 
 
 def _seconds(phases: Phases | None) -> dict[str, float]:
-    return {} if phases is None else {phase: getattr(phases, f"{phase}_s") for phase in COLOURS}
+    return {} if phases is None else {phase: phases.get(phase, 0.0) for phase in COLOURS}
 
 
 def _bars(columns: Sequence[_Column], top: float, one: ChartRow) -> str:
