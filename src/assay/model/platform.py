@@ -53,7 +53,8 @@ EXISTING = "existing"
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
-    `embedded` is started fresh by Assay; `existing` is found through the Hadoop configuration in `conf_dir`.
+    `kind` is a registered one: `embedded` is started fresh by Assay, `existing` is found through the Hadoop
+    configuration in `conf_dir`.
     `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
     `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
     `nodes` is how many hosts there are (None: an existing cluster has its own), `network` the one that Assay emulates
@@ -61,7 +62,7 @@ class ClusterSpec(Frozen):
     page cache included, and `limit_cpus` how many cores' worth of time; None is no bound.
     """
 
-    kind: Literal["embedded", "existing"] = "embedded"
+    kind: str = "embedded"
     conf_dir: Path | None = None
     starts: Literal["brisk", "stock"] = "brisk"
     memory_mb: int = Field(default=8192, ge=1, le=MOST_WHOLE)
@@ -73,10 +74,10 @@ class ClusterSpec(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _existing_nodes(cls, given: Any) -> Any:
-        """Nobody chose the nodes of an existing cluster."""
-        existing = isinstance(given, dict) and given.get("kind") == "existing"
-        return {"nodes": None, **given} if existing else given
+    def _found_nodes(cls, given: Any) -> Any:
+        """Nobody chose the nodes of a cluster that is found through its configuration."""
+        found = isinstance(given, dict) and given.get("conf_dir") is not None
+        return {"nodes": None, **given} if found else given
 
 
 Role = Literal["input", "intermediate", "output"]
