@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from assay.probe.cpu import CpuProbe, busy_ticks, differences, read_ticks, shares
+from assay.probe.cpu import CpuProbe, busy_ticks, differences, parse_ticks, shares
 from tests.probe.faking import a_scene, amounts_of, at, measuring, named
 
 BEFORE = "cpu  1000 10 500 8000 300 5 15 0 0 0\ncpu0 500 5 250 4000 150 2 8 0 0 0\n"
@@ -12,7 +12,7 @@ AFTER = "cpu  1040 10 510 8030 310 5 15 10 0 0\ncpu0 520 5 255 4015 155 2 8 5 0 
 
 
 def test_shares_are_differences_in_percent():
-    gone = differences(read_ticks(BEFORE), read_ticks(AFTER))
+    gone = differences(parse_ticks(BEFORE), parse_ticks(AFTER))
     assert shares(gone) == {
         "user_percent": 40.0, "system_percent": 10.0, "iowait_percent": 10.0, "steal_percent": 10.0, "idle_percent": 30.0
     }  # fmt: skip
@@ -20,18 +20,18 @@ def test_shares_are_differences_in_percent():
 
 
 def test_counters_that_stand_still_give_no_sample():
-    assert shares(differences(read_ticks(BEFORE), read_ticks(BEFORE))) == {}
+    assert shares(differences(parse_ticks(BEFORE), parse_ticks(BEFORE))) == {}
 
 
 def test_a_counter_that_goes_back_counts_as_none():
-    gone = differences(read_ticks(AFTER), read_ticks(BEFORE))
+    gone = differences(parse_ticks(AFTER), parse_ticks(BEFORE))
     assert set(gone.values()) == {0}
 
 
 @pytest.mark.parametrize("text", ["cpu 1 2\n", "", "intr 1 2 3 4 5 6 7 8 9\n"])
 def test_a_kernel_without_the_counters_is_refused(text):
     with pytest.raises(ValueError, match="/proc/stat begins with"):
-        read_ticks(text)
+        parse_ticks(text)
 
 
 def test_totals_are_seconds_of_all_cores(tmp_path):

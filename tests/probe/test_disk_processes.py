@@ -29,10 +29,10 @@ def process(proc, pid, parent, read=0, written=0, cancelled=0):
 
 
 def test_a_real_file_is_read():
-    told = parse_io(FIXTURE.read_bytes())
+    told = parse_io(FIXTURE.read_text())
     assert f"read_bytes: {told.read}\n" in FIXTURE.read_text()
     with pytest.raises(ValueError, match="no read_bytes"):
-        parse_io(b"rchar: 1\n")
+        parse_io("rchar: 1\n")
 
 
 def test_groups_add_up_and_containers_go_with_the_node_manager(tmp_path):
@@ -127,7 +127,7 @@ def test_the_kernel_adds_a_waited_for_childs_bytes_to_its_parents(tmp_path):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         assert parent.stdout.readline() == b"waited\n"
         assert list(descendants([parent.pid])) == []
-        told = parse_io(Path(f"/proc/{parent.pid}/io").read_bytes())
+        told = parse_io(Path(f"/proc/{parent.pid}/io").read_text())
     if told == ProcessBytes():
         pytest.skip(f"{tmp_path} is memory, which is no storage")
     assert told.written >= 2 << 20

@@ -25,6 +25,7 @@ from assay.model.probe import (
     Scene,
 )
 from assay.model.registry import PROBES
+from assay.probe.kernel_file import KernelFile
 
 # The order of the fields of /proc/stat's first line; guest times are contained in user and nice.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -34,21 +35,6 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ENOUGH_BYTES = 512
 
 
-class MachineTicks:
-    """The machine's ticks by state, from a file that stays open."""
-
-    def __init__(self, stat: Path = STAT) -> None:
-        self._descriptor = os.open(stat, os.O_RDONLY | os.O_CLOEXEC)
-
-    def read(self) -> dict[str, int]:
-        """As they are now. Raises OSError or ValueError when they can't be read."""
-        return read_ticks(os.pread(self._descriptor, _ENOUGH_BYTES, 0).decode())
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)
-
-
 class CpuProbe:
     """What the machine's cores spent their time on."""
 
@@ -56,7 +42,7 @@ class CpuProbe:
 
     def __init__(self, stat: Path = STAT) -> None:
         self._stat = stat
-        self._source: MachineTicks | None = None
+        self._file: KernelFile | None = None
         self._before: dict[str, int] = {}
         self._interval = Interval()
         self._untold = dict.fromkeys(FIELDS, 0)
@@ -64,13 +50,13 @@ class CpuProbe:
 
     def attach(self, _scene: Scene) -> None:
         """See `Probe.attach`."""
-        self._source = MachineTicks(self._stat)
-        self._before = self._source.read()
+        self._file = KernelFile(self._stat)
+        self._before = read_ticks(self._file)
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Shares of the interval in percent of all cores; none where the counters stood still."""
-        assert self._source is not None  # noqa: S101 - for the type checker: begun before it is ticked
-        ticks = self._source.read()
+        assert self._file is not None  # noqa: S101 - for the type checker: attached before it is sampled
+        ticks = read_ticks(self._file)
         gone = differences(self._before, ticks)
         self._before = ticks
         for field, count in gone.items():
@@ -94,11 +80,16 @@ class CpuProbe:
 
     def close(self) -> None:
         """See `Probe.close`."""
-        if self._source is not None:
-            self._source.close()
+        if self._file is not None:
+            self._file.close()
 
 
-def read_ticks(stat: str) -> dict[str, int]:
+def read_ticks(stat: KernelFile) -> dict[str, int]:
+    """The machine's clock ticks by state as they are now. Raises OSError or ValueError when they can't be read."""
+    return parse_ticks(stat.read(_ENOUGH_BYTES))
+
+
+def parse_ticks(stat: str) -> dict[str, int]:
     """The machine's clock ticks by state. Raises ValueError when the first line is not `cpu` with its eight numbers."""
     first = stat.split("\n", 1)[0].split()
     if first[:1] != ["cpu"] or len(first) <= len(FIELDS):
@@ -134,7 +125,6 @@ def shares(gone: Mapping[str, int]) -> dict[str, float]:
 PRESSURE = Path("/proc/pressure")
 # All tasks waiting for a processor can't be for a whole machine: the kernel says 0.
 _KINDS = {"cpu": ("some",), "memory": ("some", "full"), "io": ("some", "full")}
-_ENOUGH_BYTES_pressure = 256
 
 
 class PressureProbe:
@@ -144,7 +134,7 @@ class PressureProbe:
 
     def __init__(self, place: Path = PRESSURE) -> None:
         self._place = place
-        self._files: dict[str, int] = {}
+        self._files: dict[str, KernelFile] = {}
         self._stalls_us: dict[str, int] = {}
         self._interval = Interval()
         self._told_us: dict[str, int] = {}
@@ -153,7 +143,7 @@ class PressureProbe:
         """See `Probe.attach`."""
         try:
             for kind in _KINDS:
-                self._files[kind] = os.open(self._place / kind, os.O_RDONLY | os.O_CLOEXEC)
+                self._files[kind] = KernelFile(self._place / kind)
             self._stalls_us = self._read()
         except OSError as error:
             raise CannotMeasureError(
@@ -187,13 +177,13 @@ class PressureProbe:
 
     def close(self) -> None:
         """See `Probe.close`."""
-        for descriptor in self._files.values():
-            os.close(descriptor)
+        for file in self._files.values():
+            file.close()
 
     def _read(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        for kind, descriptor in self._files.items():
-            told = stalls_us(os.pread(descriptor, _ENOUGH_BYTES_pressure, 0).decode())
+        for kind, file in self._files.items():
+            told = stalls_us(file.read())
             found |= {f"{kind}_{which}": told[which] for which in _KINDS[kind] if which in told}
         return found
 

@@ -5,9 +5,7 @@ since 5.5 with flushes). A partition has its own. The kernel adds a request's ti
 queue of an interval are those of the requests that ended in it. Sectors are of 512 bytes whatever the device's are.
 """
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,10 +22,11 @@ from assay.model.probe import (
     WatchedDisk,
 )
 from assay.model.registry import PROBES
+from assay.probe.kernel_file import KernelFile
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512
-FEWEST_FIELDS, MOST_BYTES = 11, 1024
+FEWEST_FIELDS = 11
 WRAP, WRAPPED_MS = 1 << 32, 3_600_000
 """Milliseconds are kept in 32 bits; a counter that would have gained less than this if it ran over did run over."""
 
@@ -102,7 +101,8 @@ class _Device:
         self.medium = disk.medium
         assert disk.device is not None  # noqa: S101 - asked for by the caller
         self.name = disk.device.resolve().name
-        self._descriptor = os.open(folder / self.name / "stat", os.O_RDONLY | os.O_CLOEXEC)
+        self._file = KernelFile(folder / self.name / "stat")
+        self.close = self._file.close
         self._last: Counters | None = None
         self._interval = Interval()
         self._waiting = Counters()
@@ -114,7 +114,7 @@ class _Device:
     def read(self, now: Moment | None) -> Mapping[str, float]:
         """Count what was done since the last reading; figures when enough time has gone. Notes a device's end."""
         try:
-            counters = parse_counters(os.pread(self._descriptor, MOST_BYTES, 0).decode())
+            counters = parse_counters(self._file.read())
         except (OSError, ValueError) as error:
             self.gone = str(error)
             return {}
@@ -134,10 +134,6 @@ class _Device:
             return {}
         waiting, self._waiting = self._waiting, Counters()
         return figures(waiting, seconds) if seconds else {}
-
-    def close(self) -> None:
-        with suppress(OSError):
-            os.close(self._descriptor)
 
 
 class DiskInstrument:

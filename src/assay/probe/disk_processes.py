@@ -18,11 +18,11 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene, now
 from assay.model.registry import PROBES
+from assay.probe.kernel_file import KernelFile
 
 PROC = Path("/proc")
-MOST_BYTES = 1024
 CONTAINERS = "nodemanager and containers"
-_FIELDS = (b"read_bytes", b"write_bytes", b"cancelled_write_bytes")
+_FIELDS = ("read_bytes", "write_bytes", "cancelled_write_bytes")
 LOOKS, PAUSE_S = 3, 0.01
 """How often a sum that is short is looked at again: the JVM waits for a child at once."""
 
@@ -35,10 +35,10 @@ class ProcessBytes(NamedTuple):
     cancelled: int = 0
 
 
-def parse_io(text: bytes) -> ProcessBytes:
+def parse_io(text: str) -> ProcessBytes:
     """The content of /proc/PID/io. Raises ValueError when a field is missing."""
-    fields = dict(line.split(b": ", 1) for line in text.splitlines() if b": " in line)
-    missing = [field.decode() for field in _FIELDS if field not in fields]
+    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    missing = [field for field in _FIELDS if field not in fields]
     if missing:
         raise ValueError(f"/proc/PID/io has no {missing[0]}")
     return ProcessBytes(*(int(fields[field]) for field in _FIELDS))
@@ -50,21 +50,15 @@ class _Process:
     def __init__(self, group: str, pid: int, proc: Path) -> None:
         self.group, self.pid = group, pid
         self.last = ProcessBytes()
-        self._descriptor: int | None = os.open(proc / str(pid) / "io", os.O_RDONLY | os.O_CLOEXEC)
+        self._file = KernelFile(proc / str(pid) / "io")
+        self.close = self._file.close
 
     def read(self) -> None:
         """Look again; a process that has ended keeps what it told last."""
-        if self._descriptor is None:
-            return
         try:
-            self.last = parse_io(os.pread(self._descriptor, MOST_BYTES, 0))
+            self.last = parse_io(self._file.read())
         except (OSError, ValueError):
             self.close()
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
 
 
 class DiskProcessesInstrument:
@@ -154,7 +148,7 @@ class DiskProcessesInstrument:
     def _now(self, pid: int) -> ProcessBytes:
         """Nothing for one that has ended since it was listed."""
         with suppress(OSError, ValueError):
-            return parse_io((self._proc / str(pid) / "io").read_bytes())
+            return parse_io((self._proc / str(pid) / "io").read_text())
         return ProcessBytes()
 
 

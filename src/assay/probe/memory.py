@@ -4,7 +4,6 @@ Sources: /proc/meminfo and /proc/vmstat (proc(5)), memory.stat of the cluster's 
 and cgroup-v2). The page cache is of files on disks: without shared memory and tmpfs, which are apart.
 """
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,10 +11,10 @@ from pathlib import Path
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
+from assay.probe.kernel_file import KernelFile
 from assay.probe.process_stat import PROC, ControlGroup, flat, group_of
 
 MIB = 1 << 20
-_ENOUGH_BYTES = 8192
 # memory.stat's names by version, in bytes; in version 1 with all groups below (`total_`), as version 2 always has it.
 _GROUP_FIELDS = {
     1: {"page_cache": "total_cache", "shared": "total_shmem", "anonymous": "total_rss", "dirty": "total_dirty",
@@ -34,8 +33,8 @@ class MemoryProbe:
 
     def __init__(self, proc: Path = PROC) -> None:
         self._proc = proc
-        self._meminfo: int | None = None
-        self._group_stat: int | None = None
+        self._meminfo: KernelFile | None = None
+        self._group_stat: KernelFile | None = None
         self._version = 0
         self._peaks: dict[tuple[str, str], float] = {}
         self._least_available = float("inf")
@@ -43,8 +42,8 @@ class MemoryProbe:
 
     def attach(self, scene: Scene) -> None:
         """See `Probe.attach`."""
-        self._meminfo = os.open(self._proc / "meminfo", os.O_RDONLY | os.O_CLOEXEC)
-        machine_bytes(os.pread(self._meminfo, _ENOUGH_BYTES, 0).decode())
+        self._meminfo = KernelFile(self._proc / "meminfo")
+        machine_bytes(self._meminfo.read())
         groups = (group_of(manager, "memory", self._proc) for manager in scene.node_managers)
         group = next(filter(None, groups), None)
         if group is not None:
@@ -53,7 +52,7 @@ class MemoryProbe:
     def sample(self, _now: Moment) -> Mapping[str, float]:
         """MiB as they are now."""
         assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
-        machine = machine_bytes(os.pread(self._meminfo, _ENOUGH_BYTES, 0).decode())
+        machine = machine_bytes(self._meminfo.read())
         self._least_available = min(self._least_available, machine["available"])
         values = {f"{name}_mib": _mib(count) for name, count in machine.items()}
         self._keep_peaks("machine", machine)
@@ -82,13 +81,13 @@ class MemoryProbe:
 
     def close(self) -> None:
         """See `Probe.close`."""
-        for descriptor in (self._meminfo, self._group_stat):
-            if descriptor is not None:
-                os.close(descriptor)
+        for file in (self._meminfo, self._group_stat):
+            if file is not None:
+                file.close()
 
     def _open(self, group: ControlGroup) -> None:
         try:
-            self._group_stat = os.open(group.directory / "memory.stat", os.O_RDONLY | os.O_CLOEXEC)
+            self._group_stat = KernelFile(group.directory / "memory.stat")
             self._version = group.version
         except OSError as error:
             self._doubts.append(_group_untold(error))
@@ -98,9 +97,9 @@ class MemoryProbe:
         if self._group_stat is None:
             return {}
         try:
-            return group_bytes(os.pread(self._group_stat, _ENOUGH_BYTES, 0).decode(), self._version)
+            return group_bytes(self._group_stat.read(), self._version)
         except (OSError, ValueError) as error:
-            os.close(self._group_stat)
+            self._group_stat.close()
             self._group_stat = None
             self._doubts.append(_group_gone(error))
             return {}

@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.probe.kernel_file import KernelFile
+
 PROC = Path("/proc")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # proc(5) counts fields from 1; here from 0, and the first two (number, name) are cut off with the name's bracket.
@@ -62,12 +64,13 @@ class OpenProcess:
     def __init__(self, pid: int, proc: Path = PROC) -> None:
         self.pid = pid
         self._proc = proc
-        self._descriptor = os.open(proc / str(pid) / "stat", os.O_RDONLY | os.O_CLOEXEC)
+        self._file = KernelFile(proc / str(pid) / "stat")
+        self.close = self._file.close
 
     def read(self) -> ProcessStat | None:
         """As it is now; None when it has ended."""
         try:
-            return parse_stat(os.pread(self._descriptor, _ENOUGH_BYTES, 0).decode(errors="replace"))
+            return parse_stat(self._file.read(_ENOUGH_BYTES))
         except (OSError, ValueError):  # an ended one says "no such process", or nothing
             return None
 
@@ -82,33 +85,23 @@ class OpenProcess:
                     return int(line.split()[1]) * 1024
         return None
 
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)
-
 
 def all_pids(proc: Path = PROC) -> list[int]:
     """The numbers of all processes, kernel threads too."""
     return [int(name) for name in os.listdir(proc) if name.isdigit()]
 
 
-class Survey(NamedTuple):
-    """The time of all processes by number: the kernel's own threads, and all others with their reaped children."""
+def kernel_ticks(proc: Path = PROC) -> dict[int, int]:
+    """The time of the kernel's own threads by number, which are kthreadd's (2) children.
 
-    kernel: dict[int, Ticks]
-    others: dict[int, Ticks]
-
-
-def survey(proc: Path = PROC) -> Survey:
-    """Look at every process once: a file each, so not for every tick. kthreadd (2) has all of the kernel's threads."""
-    found = Survey({}, {})
+    It looks at every process, a file each: not for every sample.
+    """
+    found = {}
     for pid in all_pids(proc):
         with suppress(OSError, ValueError):
             seen = parse_stat((proc / str(pid) / "stat").read_text(errors="replace"))
             if _KTHREADD in (pid, seen.parent):
-                found.kernel[pid] = seen.own
-            else:
-                found.others[pid] = seen.own.plus(seen.reaped)
+                found[pid] = sum(seen.own)
     return found
 
 

@@ -7,22 +7,22 @@ what its living processes tell of themselves and of the children that they have 
 
 Groups are the daemons, `emulator`, `assay`, the NodeManager's `containers` together, Assay's `clients`, and, at marks
 only, the kernel's own threads. A process' time is exact (the scheduler's clock) where the machine's is told by ticks.
-What the machine was busy with besides is `other`: as the machine's total without the groups, which holds the errors of
-both, and at marks by the clocks of the processes themselves. Resident memory counts what processes share once for each;
-at marks `proportional_bytes` divides it among them.
+What the machine was busy with besides is `other`: the machine's total without the groups, which holds the errors of
+both. Resident memory counts what processes share once for each; at marks `proportional_bytes` divides it among them.
 """
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import Interval, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
-from assay.probe.cpu import STAT, TICKS_PER_S, MachineTicks, busy_ticks, differences
+from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, differences, read_ticks
+from assay.probe.kernel_file import KernelFile
 from assay.probe.process_stat import (
     PROC,
     ControlGroup,
@@ -32,8 +32,8 @@ from assay.probe.process_stat import (
     all_pids,
     busy_s,
     group_of,
+    kernel_ticks,
     parse_stat,
-    survey,
 )
 
 CONTAINERS, CLIENTS, ASSAY = "containers", "clients", "assay"
@@ -91,7 +91,7 @@ class Account:
         self.told = Ticks(max(self.told.user, found.user), max(self.told.system, found.system))
 
 
-class Families:
+class ProcessGroups:
     """All groups of a scene."""
 
     def __init__(self, scene: Scene, proc: Path = PROC) -> None:
@@ -202,60 +202,41 @@ DOUBTED_SHARE, DOUBTED_S = 0.05, 1.0
 """By how much sums may differ: both, since in a short part a few ticks are a large share."""
 
 
-class Balance:
+class Remainder:
     """What the machine was busy with besides the groups, which took `groups` ticks so far.
 
-    `other` is told twice: as what is left of the machine's time (`busy_s`), which adds up by its making, and as the
-    time of all other processes by their own clocks (`seen_s`), at marks. The two prove each other. Raises OSError or
-    ValueError when the machine's ticks can't be read.
+    Raises OSError or ValueError when the machine's ticks can't be read.
     """
 
-    def __init__(self, stat: Path, proc: Path, groups: int, members: Collection[int]) -> None:
-        self._machine = MachineTicks(stat)
+    def __init__(self, stat: Path, proc: Path, groups: int) -> None:
+        self._machine = KernelFile(stat)
         self._proc = proc
-        self._before = self._machine.read()
+        self._before = read_ticks(self._machine)
         self._groups = groups
-        self._left_ticks = self._busy_ticks = 0
-        self._seen = survey(proc)
-        self._others = _without(self._seen.others, members)
+        self._left_ticks = 0
+        self._kernel = kernel_ticks(proc)
         self._kernel_ticks = 0
+        self.close = self._machine.close
 
     def look(self, groups: int) -> int:
         """The machine's busy ticks since the last look; `groups` are those of all groups so far."""
-        now = self._machine.read()
+        now = read_ticks(self._machine)
         busy = busy_ticks(differences(self._before, now))
         self._before = now
-        self._busy_ticks += busy
         self._left_ticks += busy - (groups - self._groups)
         self._groups = groups
         return busy
 
-    def totals(self, members: Collection[int], doubts: list[Doubt]) -> dict[Quantity, float]:
-        """Since the last time: what the kernel's own threads took (of those that live), and everything else.
-
-        `members` are the processes of the groups. A Doubt when what was seen differs from what the machine tells.
-        """
-        now = survey(self._proc)
-        kernel = sum(sum(ticks) - sum(self._seen.kernel.get(pid, Ticks())) for pid, ticks in now.kernel.items())
-        others = _without(now.others, members)
-        # A process that ended has left its time with the one that waited for it.
-        seen = max(0, sum(map(sum, others.values())) - sum(map(sum, self._others.values())))
-        self._seen, self._others = now, others
-        self._kernel_ticks += max(0, kernel)
-        left = self._left_ticks - max(0, kernel)
-        busy_s, missing_s = self._busy_ticks / TICKS_PER_S, (left - seen) / TICKS_PER_S
-        if abs(missing_s) > max(DOUBTED_SHARE * busy_s, DOUBTED_S):
-            doubts.append(_not_added_up(busy_s - missing_s, busy_s))
-        self._left_ticks = self._busy_ticks = 0
+    def totals(self) -> dict[Quantity, float]:
+        """What the kernel's own threads took (of those that live), and everything else since the last time."""
+        before, self._kernel = self._kernel, kernel_ticks(self._proc)
+        kernel = max(0, sum(ticks - before.get(pid, 0) for pid, ticks in self._kernel.items()))
+        self._kernel_ticks += kernel
+        left, self._left_ticks = self._left_ticks - kernel, 0
         return {
             Quantity("kernel", "system_s"): self._kernel_ticks / TICKS_PER_S,
             Quantity("other", "busy_s", basis="estimated", level=True): left / TICKS_PER_S,
-            Quantity("other", "seen_s", level=True): seen / TICKS_PER_S,
         }
-
-    def close(self) -> None:
-        """Close the file."""
-        self._machine.close()
 
 
 class Cluster:
@@ -285,26 +266,6 @@ class Cluster:
         return {Quantity("cluster", "control_group_s"): exact_s}
 
 
-def _without(ticks: Mapping[int, Ticks], members: Collection[int]) -> dict[int, Ticks]:
-    return {pid: one for pid, one in ticks.items() if pid not in members}
-
-
-CPU_NOT_ADDED_UP = doubt_kind(
-    "cpu-not-added-up",
-    "machine",
-    when="the processor times of all processes and of the machine differ by more than 5 % in an interval",
-    why="times by group don't add up to the machine's, so shares of either are off by this difference",
-    cure="none: the kernel counts one by its clock and the other by samples; use longer trials",
-    instrument="processes",
-)
-
-
-def _not_added_up(seen_s: float, machine_s: float) -> Doubt:
-    return CPU_NOT_ADDED_UP.doubt(
-        f"all processes took {seen_s:.1f} s of processor time in an interval, the machine {machine_s:.1f} s"
-    )
-
-
 CPU_GROUPS_INCOMPLETE = doubt_kind(
     "cpu-groups-incomplete",
     "cluster",
@@ -331,58 +292,58 @@ class ProcessProbe:
 
     def __init__(self, cores: int, proc: Path = PROC, stat: Path = STAT) -> None:
         self._cores, self._proc, self._stat = cores, proc, stat
-        self._families: Families | None = None
+        self._processes: ProcessGroups | None = None
         self._rates = Rates(cores)
         self._resident = Resident()
-        self._balance: Balance | None = None
+        self._remainder: Remainder | None = None
         self._cluster: Cluster | None = None
         self._doubts: list[Doubt] = []
 
     def attach(self, scene: Scene) -> None:
         """See `Probe.attach`."""
-        self._families = Families(scene, self._proc)
+        self._processes = ProcessGroups(scene, self._proc)
         self._cluster = Cluster(scene, self._proc)
-        groups, _ = self._look(self._families)
-        self._balance = Balance(self._stat, self._proc, _sum(groups), self._families.members)
+        groups, _ = self._look(self._processes)
+        self._remainder = Remainder(self._stat, self._proc, _sum(groups))
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Time in percent of all cores, and resident MiB, by group and by container."""
-        assert self._families is not None and self._balance is not None  # noqa: S101, PT018 - for the type checker
-        groups, containers = self._look(self._families)
-        values = self._resident.take(self._families)
-        busy_ticks_gone = self._balance.look(_sum(groups))
+        assert self._processes is not None and self._remainder is not None  # noqa: S101, PT018 - for the type checker
+        groups, containers = self._look(self._processes)
+        values = self._resident.take(self._processes)
+        busy_ticks_gone = self._remainder.look(_sum(groups))
         return values | self._rates.take(now, groups, containers, busy_ticks_gone)
 
-    def _look(self, families: Families) -> tuple[dict[str, Ticks], dict[str, int]]:
-        families.look()
+    def _look(self, processes: ProcessGroups) -> tuple[dict[str, Ticks], dict[str, int]]:
+        processes.look()
         containers: dict[str, int] = defaultdict(int)
-        for member in families.members.values():
+        for member in processes.members.values():
             if member.container is not None:
                 containers[member.container] += member.ticks
-        return {group: account.told for group, account in families.accounts.items()}, containers
+        return {group: account.told for group, account in processes.accounts.items()}, containers
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds by group, and memory; what else the machine did is a difference that no group measured."""
-        assert self._families is not None and self._balance is not None and self._cluster is not None  # noqa: S101, PT018
-        groups = {group: account.told for group, account in self._families.accounts.items()}
-        found = self._resident.totals(self._families)
+        assert self._processes is not None and self._remainder is not None and self._cluster is not None  # noqa: S101, PT018
+        groups = {group: account.told for group, account in self._processes.accounts.items()}
+        found = self._resident.totals(self._processes)
         for group, ticks in groups.items():
             found[Quantity(group, "user_s")] = ticks.user / TICKS_PER_S
             found[Quantity(group, "system_s")] = ticks.system / TICKS_PER_S
-        found |= self._balance.totals(self._families.members, self._doubts)
+        found |= self._remainder.totals()
         return found | self._cluster.totals(groups, self._doubts)
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Watched processes that ended, and sums that don't fit."""
-        gone = () if self._families is None else dict.fromkeys(self._families.gone)
+        gone = () if self._processes is None else dict.fromkeys(self._processes.gone)
         return (*self._doubts, *(_ended(group) for group in gone))
 
     def close(self) -> None:
         """See `Probe.close`."""
-        if self._families is not None:
-            self._families.close()
-        if self._balance is not None:
-            self._balance.close()
+        if self._processes is not None:
+            self._processes.close()
+        if self._remainder is not None:
+            self._remainder.close()
 
 
 class Rates:
@@ -427,11 +388,11 @@ class Resident:
     def __init__(self) -> None:
         self._peaks: dict[str, int] = {}
 
-    def take(self, families: Families) -> dict[str, float]:
+    def take(self, processes: ProcessGroups) -> dict[str, float]:
         """MiB by group and by container, and how many containers there are."""
-        bytes_of: dict[str, int] = dict.fromkeys(families.accounts, 0)
+        bytes_of: dict[str, int] = dict.fromkeys(processes.accounts, 0)
         containers: dict[str, int] = defaultdict(int)
-        for member in families.members.values():
+        for member in processes.members.values():
             bytes_of[member.group] += member.resident_bytes
             if member.container is not None:
                 containers[member.container] += member.resident_bytes
@@ -442,14 +403,14 @@ class Resident:
             values[f"{CONTAINERS}/live_count"] = len(containers)
         return values
 
-    def totals(self, families: Families) -> dict[Quantity, float]:
+    def totals(self, processes: ProcessGroups) -> dict[Quantity, float]:
         """Each group's peak since the last time, and its share of memory now; peaks begin anew."""
         found: dict[Quantity, float] = {
             Quantity(group, "resident_peak_bytes", level=True): count for group, count in self._peaks.items()
         }
         self._peaks = {}
         shares: dict[str, int] = defaultdict(int)
-        for member in families.members.values():
+        for member in processes.members.values():
             shares[member.group] += member.process.proportional_bytes() or 0
         return found | {
             Quantity(group, "proportional_bytes", level=True): count for group, count in shares.items() if count

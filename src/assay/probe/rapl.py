@@ -10,7 +10,6 @@ the tree below a package, but is counted beside it. So either `psys` is told, or
 cores. `intel-rapl-mmio` is another way to the same package counters, and is used only where `intel-rapl` is not there.
 """
 
-import os
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
+from assay.probe.kernel_file import KernelFile
 
 POWERCAP = Path("/sys/class/powercap")
 
@@ -129,7 +129,8 @@ class _Counter:
         self.component = zone.component
         self.counted_uj = 0
         self._range_uj = zone.range_uj
-        self._file = os.open(zone.energy, os.O_RDONLY)
+        self._file = KernelFile(zone.energy)
+        self.close = self._file.close
         self._last_uj = self._now_uj()
 
     def read(self) -> int:
@@ -143,11 +144,8 @@ class _Counter:
     def may_have_wrapped_twice(self, gone_s: float) -> bool:
         return gone_s * MOST_WATTS * 1e6 > self._range_uj
 
-    def close(self) -> None:
-        os.close(self._file)
-
     def _now_uj(self) -> int:
-        return int(os.pread(self._file, 32, 0))
+        return int(self._file.read())
 
 
 def gone_uj(before_uj: int, now_uj: int, range_uj: int) -> int:

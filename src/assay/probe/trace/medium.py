@@ -1,13 +1,12 @@
 """One medium of the block trace: its requests or counters, put down to roles and added up."""
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.platform import Layout
@@ -24,7 +23,8 @@ from assay.model.signature import (
     Direction,
     Requests,
 )
-from assay.probe.disk import CLASS, MOST_BYTES, Counters, gained, parse_counters
+from assay.probe.disk import CLASS, Counters, gained, parse_counters
+from assay.probe.kernel_file import KernelFile
 from assay.probe.sampler import Samples
 from assay.probe.trace import doubts as say
 from assay.probe.trace.attribution import OTHER, Attribution, FileMap, Place, roots_of, single_role, unmapped
@@ -211,12 +211,13 @@ class CounterLog:
     """One device's counters over time, for where nothing better can be had. Raises OSError when they can't be read."""
 
     def __init__(self, device: Path, folder: Path = CLASS) -> None:
-        self._file: IO[bytes] | None = (folder / device.resolve().name / "stat").open("rb", buffering=0)
+        self._file = KernelFile(folder / device.resolve().name / "stat")
+        self.close = self._file.close
         self._gains: list[tuple[int, Counters]] = []
         # The trial's thread looks when a part ends, the probe's now and then.
         self._one_at_a_time = threading.Lock()
         try:
-            self._last = self._read(self._file)
+            self._last = parse_counters(self._file.read())
         except BaseException:
             self.close()
             raise
@@ -224,9 +225,7 @@ class CounterLog:
     def look(self) -> None:
         """Note what was done since the last look; a device that is gone does nothing more."""
         with self._one_at_a_time, suppress(OSError, ValueError):
-            if self._file is None:
-                return
-            counters = self._read(self._file)
+            counters = parse_counters(self._file.read())
             done = gained(self._last, counters)
             self._last = counters
             if done is not None and (done.reads or done.writes):
@@ -250,15 +249,6 @@ class CounterLog:
             latency_s={direction: column[time_ms] / 1000 for direction, (_, _, time_ms) in names.items()},
             role=role,
         )
-
-    def close(self) -> None:
-        """Close the counters; what they told is kept."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _read(self, file: IO[bytes]) -> Counters:
-        return parse_counters(os.pread(file.fileno(), MOST_BYTES, 0).decode())
 
 
 TRACE, FILE_MAP = "trace", "file map"
