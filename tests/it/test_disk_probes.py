@@ -125,7 +125,7 @@ def test_two_media_on_one_real_device_count_each_byte_once_in_its_part(loop):
         told = sum(value for (_, series, of), value in by_trace.items() if (series, of) == ("written_bytes", part))
         assert told == by_counters["hdd", "written_bytes", part], part
     assert {subject for subject, _, _ in by_counters} == {"hdd"}
-    assert doubts == ["media-share-device"]
+    assert doubts == ["trace-shares-device"]
     traced.close()
 
 
