@@ -159,89 +159,66 @@ def check_properties(source: Source, known: Mapping[str, str]) -> list[Doubt]:
     """
     doubts: dict[str, Doubt] = {}
     given = list(properties_of(source.experiment))
-    any_block = not source.experiment.platform.ours or any(one.name == _LEAST_BLOCK for one in given)
+    own_cluster = source.experiment.platform.ours
+    any_block = not own_cluster or any(one.name == _LEAST_BLOCK for one in given)
     for one in given:
-        _check_name(source, one)
-        for value in one.levels:
-            _check_value(source, one, value, any_block=any_block)
-            _check_judged(source, one, value)
-        _refuse_equal(source, one)
-        if one.name in renamed():
-            now = " and ".join(renamed()[one.name].split(","))
-            raise source.error_at(one.place, f"{one.name} is deprecated; Hadoop calls it {now} now")
+        mistake = next(_mistakes(one, own_cluster=own_cluster, any_block=any_block), None)
+        if mistake is not None:
+            raise source.error_at(one.place, mistake)
         line = f"line {source.line(one.place)}"
+        default = known.get(one.name, "")
         if known and not _is_known(one.name, known):
-            doubts[one.name] = _unknown(one.name, known, line)
-        elif _NUMBER.fullmatch(known.get(one.name, "")):
-            for value in one.levels:
-                if not _NUMBER.fullmatch(value.strip()):
-                    doubts[f"{one.name}={value}"] = _no_number(one.name, value, known[one.name], line)
+            close = nearest(one.name, sorted(known))
+            hint = f"; {close}" if close.startswith("did") else ""
+            what = f"Hadoop has no property {one.name} ({line}){hint}"
+            doubts[one.name] = UNKNOWN_PROPERTY.doubt(what, one.name)
+        for value in one.levels if _NUMBER.fullmatch(default) else ():
+            if not _NUMBER.fullmatch(value.strip()):
+                what = f"{one.name} is {value!r} ({line}), and Hadoop's default, {default}, is a number"
+                doubts[f"{one.name}={value}"] = NOT_A_NUMBER.doubt(what, one.name)
     return list(doubts.values())
 
 
-def _check_name(source: Source, one: Property) -> None:
-    """A name at all, and none of what the media and Assay decide on an embedded cluster."""
-    if not _NAME.fullmatch(one.name):
-        raise source.error_at(
-            one.place, f"{one.name!r} is not the name of a property; write one without spaces, quotes, < > and &"
+def _mistakes(one: Property, *, own_cluster: bool, any_block: bool) -> Iterator[str]:
+    """What is wrong with a property. With `any_block` the NameNode's least size of blocks is not the default."""
+    name = one.name
+    if not _NAME.fullmatch(name):
+        yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
+    if one.around[0] == "workloads" and name.startswith(_DAEMONS):
+        yield (
+            f"{name} is read by the cluster's daemons, not by {one.workloads[0]}'s jobs; give it under the "
+            "experiment's own `hadoop`"
         )
-    if one.around[0] == "workloads" and one.name.startswith(_DAEMONS):
-        raise source.error_at(
-            one.place,
-            f"{one.name} is read by the cluster's daemons, not by {one.workloads[0]}'s jobs; give it under the "
-            "experiment's own `hadoop`",
+    if own_cluster and (name in _DIRECTORIES or _ADDRESSES.fullmatch(name)):
+        yield (
+            f"{name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its daemons "
+            "run and listen; leave it out"
         )
-    if source.experiment.platform.ours and (one.name in _DIRECTORIES or _ADDRESSES.fullmatch(one.name)):
-        raise source.error_at(
-            one.place,
-            f"{one.name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its "
-            "daemons run and listen; leave it out",
-        )
-
-
-def _check_value(source: Source, one: Property, value: str, *, any_block: bool) -> None:
-    """A value that Hadoop takes; a NameNode takes no smaller blocks, and a client none that a checksum can't divide."""
-    bounds = BOUNDS.get(one.name)
-    if bounds is not None and not bounds.hold(value.strip()):
-        raise source.error_at(one.place, f"{one.name} is {value!r}, and must be {bounds}")
-    if one.name == _BLOCK and not any_block:
-        size = _bytes(value.strip()) or 0
-        if size < 1 << 20 or size % _CHECKSUM_BYTES:
-            raise source.error_at(
-                one.place,
-                f"{_BLOCK} is {value!r}, and must be 1m or more, a multiple of {_CHECKSUM_BYTES} bytes "
-                f"({_LEAST_BLOCK} is the least that a NameNode takes)",
-            )
-
-
-def _check_judged(source: Source, one: Property, value: str) -> None:
-    """What is compressed, or was not reduced, can't be judged, nor read by the next job of a chain."""
     judged = next((workload for workload in one.workloads if workload != _OWN_JUDGE), None)
-    if judged is None:
-        return
-    text = value.strip().lower()
-    if one.name in _COMPRESSED_OUTPUT and text == "true":
-        raise source.error_at(
-            one.place,
-            f"{one.name} can't be true for {judged}, whose verification reads outputs that aren't compressed; leave "
-            "it out (mapreduce.map.output.compress compresses what is shuffled)",
-        )
-    if one.name == _REDUCERS and text == "0":
-        raise source.error_at(
-            one.place, f"{one.name} can't be 0 for {judged}, which is done by its reducers; give 1 or more"
-        )
-
-
-def _refuse_equal(source: Source, one: Property) -> None:
-    """A level that comes twice, also in two spellings, such as `4m` and `4194304`."""
-    source.refuse_repeated(one.place, one.name, one.levels)
-    spelt: dict[str, str] = {}
-    for level in one.levels:
-        text = level.strip().lower()
-        size = _bytes(text)
-        other = spelt.setdefault(text if size is None else str(float(size)), level)
-        if other != level:
-            raise source.error_at(one.place, f"{one.name} has one level twice, as {other} and {level}; leave one out")
+    spellings: dict[str, str] = {}
+    for value in one.levels:
+        text, size = value.strip().lower(), _bytes(value.strip())
+        if name in BOUNDS and not BOUNDS[name].hold(value.strip()):
+            yield f"{name} is {value!r}, and must be {BOUNDS[name]}"
+        if name == _BLOCK and not any_block and ((size or 0) < 1 << 20 or (size or 0) % _CHECKSUM_BYTES):
+            yield (
+                f"{_BLOCK} is {value!r}, and must be 1m or more, a multiple of {_CHECKSUM_BYTES} bytes "
+                f"({_LEAST_BLOCK} is the least that a NameNode takes)"
+            )
+        if judged and name in _COMPRESSED_OUTPUT and text == "true":
+            yield (
+                f"{name} can't be true for {judged}, whose verification reads outputs that aren't compressed; leave it "
+                "out (mapreduce.map.output.compress compresses what is shuffled)"
+            )
+        if judged and name == _REDUCERS and text == "0":
+            yield f"{name} can't be 0 for {judged}, which is done by its reducers; give 1 or more"
+        other = spellings.setdefault(text if size is None else str(float(size)), value)
+        if one.levels.count(value) > 1:
+            yield f"{name} has {value!r} twice; leave one out"
+        if other != value:
+            yield f"{name} has one level twice, as {other} and {value}; leave one out"
+    if name in renamed():
+        yield f"{name} is deprecated; Hadoop calls it {' and '.join(renamed()[name].split(','))} now"
 
 
 def _bytes(text: str) -> float | None:
@@ -284,19 +261,9 @@ REPLICATION_UNMET = doubt_kind(
 )
 
 
-def _no_number(name: str, value: str, default: str, line: str) -> Doubt:
-    return NOT_A_NUMBER.doubt(f"{name} is {value!r} ({line}), and Hadoop's default, {default}, is a number", name)
-
-
 def _is_known(name: str, known: Collection[str]) -> bool:
     ours = name.split(".", maxsplit=1)[0] in _OWN_WORDS
     return not ours or name in known or _BY_FORM.fullmatch(name) is not None
-
-
-def _unknown(name: str, known: Collection[str], line: str) -> Doubt:
-    close = nearest(name, sorted(known))
-    hint = f"; {close}" if close.startswith("did") else ""
-    return UNKNOWN_PROPERTY.doubt(f"Hadoop has no property {name} ({line}){hint}", name)
 
 
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:
