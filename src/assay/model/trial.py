@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, cast
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, model_validator
 
@@ -250,25 +251,20 @@ class Factor(NamedTuple):
     """
 
     name: str
-    key: Sequence[str]
-    field: Sequence[str]
+    key: str
+    field: str
     text: Callable[[Any], str] = str
     parse: Callable[[str], Any] = str
     usual: Collection[str] = ()
 
     def levels_in(self, experiment: object) -> Sequence[Any]:
         """The levels that an experiment lists."""
-        levels: Any = experiment
-        for name in self.key:
-            levels = getattr(levels, name)
-        return cast("Sequence[Any]", levels)
+        levels: Sequence[Any] = attrgetter(self.key)(experiment)
+        return levels
 
     def of(self, trial: Trial) -> str:
         """A trial's level, as tables show it."""
-        level: Any = trial
-        for name in self.field:
-            level = getattr(level, name)
-        return self.text(level)
+        return self.text(attrgetter(self.field)(trial))
 
     def as_shown(self, word: str) -> str:
         """A level as tables show it, from how a user writes it: `2048MiB` is shown as `2GiB`."""
@@ -280,14 +276,14 @@ class Factor(NamedTuple):
 
 
 FACTORS = (
-    Factor("store", ["store"], ["store"], usual={HDFS}),
-    Factor("engine", ["engine"], ["engine"], usual={MAPREDUCE}),
-    Factor("nodes", ["cluster", "nodes"], ["cluster", "nodes"], nodes_level, int, usual={"1", EXISTING}),
-    Factor("network", ["cluster", "network"], ["cluster", "network"], usual={"none"}),
-    Factor("memory", ["memory"], ["cluster", "limit_memory_bytes"], memory_level, size_of, usual={"all"}),
-    Factor("cpus", ["cpus"], ["cluster", "limit_cpus"], cpus_level, float, usual={"all"}),
-    Factor("cache", ["cache"], ["cache"]),
-    Factor("probes", ["probes"], ["probes"], usual={DEFAULT_PROBES}),
+    Factor("store", "store", "store", usual={HDFS}),
+    Factor("engine", "engine", "engine", usual={MAPREDUCE}),
+    Factor("nodes", "cluster.nodes", "cluster.nodes", nodes_level, int, usual={"1", EXISTING}),
+    Factor("network", "cluster.network", "cluster.network", usual={"none"}),
+    Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={"all"}),
+    Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={"all"}),
+    Factor("cache", "cache", "cache"),
+    Factor("probes", "probes", "probes", usual={DEFAULT_PROBES}),
 )
 """The factors that are a field of a trial and a key of an experiment, in the order of tables. Workload, dataset,
 placement and settings, which have names and more than one value, and Hadoop's properties vary beside them."""

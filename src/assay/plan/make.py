@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from itertools import count as counting
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,7 +100,7 @@ def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
         for at, text in enumerate(texts):
             if text not in offered:
                 words = f"{factor.name} has no level {text!r}; {nearest(text, offered)}"
-                raise source.error_at([*factor.key, at], words)
+                raise source.error_at([*factor.key.split("."), at], words)
     media = _media(source, vocabulary)
     datasets = [_dataset(source, entry, at, vocabulary) for at, entry in enumerate(experiment.datasets)]
     with source.at("placement"):
@@ -267,7 +268,7 @@ def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) 
     if experiment.replication:
         axes.append(axis(REPLICATION, ((str(count), str(count)) for count in experiment.replication)))
     for factor in FACTORS:
-        given = factor.levels_in(experiment) or [getattr(resolved.cluster, factor.field[-1])]
+        given = factor.levels_in(experiment) or [attrgetter(factor.field)(resolved)]
         axes.append(axis(factor.name, ((level, factor.text(level)) for level in given)))
     return [*axes, axis(PLACEMENT, ((one, one.name) for one in resolved.placements))]
 
@@ -281,11 +282,11 @@ def _refuse_repeated(source: Source, resolved: _Resolved, axes: Sequence[Axis]) 
     )
     source.refuse_repeated(["datasets"], "datasets", [one.name for one in resolved.datasets], rename)
     source.refuse_repeated(["placement"], "placement", [one.name for one in resolved.placements], rename)
-    keys = {SETTINGS: [SETTINGS], REPLICATION: [REPLICATION], **{factor.name: factor.key for factor in FACTORS}}
+    keys = {SETTINGS: SETTINGS, REPLICATION: REPLICATION, **{factor.name: factor.key for factor in FACTORS}}
     for one in axes:
         if one.name in keys:
             names = [level.labels[one.name] for level in one.levels]
-            source.refuse_repeated(keys[one.name], keys[one.name][-1], names)
+            source.refuse_repeated(keys[one.name].split("."), one.name, names)
 
 
 def _repetitions(
@@ -315,8 +316,10 @@ def _trial(
     properties = {name: value for name, value in given.items() if name not in own}
     if REPLICATION in level:
         properties[COPIES] = level[REPLICATION]
-    of_trial = {factor.field[0]: level[factor.name] for factor in FACTORS if len(factor.field) == 1}
-    of_cluster = {factor.field[1]: level[factor.name] for factor in FACTORS if factor.field[0] == "cluster"}
+    chosen: dict[str, dict[str, Any]] = {"cluster": {}, "": {}}
+    for factor in FACTORS:
+        above, _, field = factor.field.rpartition(".")
+        chosen[above][field] = level[factor.name]
     return Trial(
         id=f"{number}-{workload.name}-{placement.name}",
         workload=workload.model_copy(update={"hadoop": {**workload.hadoop, **own}}) if own else workload,
@@ -325,10 +328,10 @@ def _trial(
         placement=placement,
         strict_placement=experiment.placement_check == "error",
         settings=settings.model_copy(update={"properties": {**settings.properties, **properties}}),
-        cluster=resolved.cluster.model_copy(update=of_cluster),
+        cluster=resolved.cluster.model_copy(update=chosen["cluster"]),
         repetition=repetition,
         levels={name: combination.labels[name] for name in further},
         warm_up=repetition == 0,
         zero_delay=placement.name == ZERO_DELAY,
-        **of_trial,
+        **chosen[""],
     )

@@ -52,7 +52,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     whole["properties"]["settings"]["anyOf"].insert(0, {"enum": list(shipped_profiles())})
     for factor in FACTORS:
         if factor.name in vocabulary.levels:
-            *above, name = factor.key
+            *above, name = factor.key.split(".")
             key = (definitions["ClusterEntry"] if above else whole)["properties"][name]
             names = [factor.parse(text) for text in vocabulary.levels[factor.name]]
             _, many = key["anyOf"]
