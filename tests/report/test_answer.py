@@ -54,8 +54,8 @@ def test_a_drive_that_is_not_worth_it_is_said_to_save_so_little():
     assert answer.lines[2].words == "no drive could save more than 5 % of the time on the hard disk"
     note, _ = answer.notes
     assert note == (
-        "A condition is not met: the hard disk was busy for 3 % of the jobs' time (at least 50 % is wanted): this job "
-        "asks little of its storage."
+        "A condition is not met: the hard disk was busy for 3 % of the jobs' time (at least 50 % is needed): this job "
+        "uses its storage little."
     )
 
 
@@ -102,8 +102,8 @@ def test_two_placements_of_one_kind_go_by_their_own_names():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"read": 0.3}, "of what the jobs read 30 % came from the hard disk itself (at least 60 % is wanted)"),
-        ({"written": 0.5}, "50 % of what was written to the hard disk was there when the jobs ended"),
+        ({"read": 0.3}, "of what the jobs read 30 % came from the hard disk itself (at least 60 % is needed)"),
+        ({"written": 0.5}, "of what was written to the hard disk 50 % was there when the jobs ended"),
         ({"read": None}, "an unknown share"),
     ],
 )

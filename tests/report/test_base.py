@@ -65,7 +65,7 @@ def test_the_notes_name_the_base():
     run = a_run(("ssd", "hdd", "memory"))
     analysis = analyse(run.plan, run.records)
     assert "ratio: elapsed time over that on ssd." in on_a_terminal(print_report, "demo", run.records, analysis)
-    assert "Ratio: elapsed time over that on ssd, what" in run_page(run, analysis)
+    assert "Ratio: elapsed time over that on ssd, with" in run_page(run, analysis)
     compared = compare_runs({"one": run, "two": run})
     assert "ratio: elapsed time over that on ssd in the same run;" in on_a_terminal(print_comparison, compared)
     assert "Ratio: elapsed time over that on ssd in the same run," in comparison_page(compared)

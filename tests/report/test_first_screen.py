@@ -131,7 +131,7 @@ def test_filters_know_cards_and_lines_by_all_levels_but_the_placement():
 def test_only_doubts_that_could_change_the_answer_are_on_the_first_screen():
     doubts = [DOUBTS[kind].doubt(f"{kind} happened") for kind in ("outliers", "machine-shared")]
     screen = screen_of([decision()], doubts=[*doubts, doubts[1]])
-    assert screen.doubts == ["machine-shared happened (and 1 more like it)"]
+    assert screen.doubts == ["machine-shared happened (and 1 more of this kind)"]
     assert screen.more_doubts == 1
 
 
@@ -148,7 +148,7 @@ def test_the_page_begins_with_verdict_split_outputs_and_next_step(html):
             "the SSD is worth it",
             "On the hard disk (WD10EZEX)",
             'class="split"',
-            "outputs were checked",
+            "outputs passed",
             "Next",
         )
     ]

@@ -93,7 +93,7 @@ def test_the_terminal_has_the_doubts_that_could_change_the_answer_the_worst_firs
     kinds = ["probe-missing", "machine-shared", *["emulator-was-late"] * 3]
     doubts = [DOUBTS[kind].doubt(f"{kind} {n}") for n, kind in enumerate(kinds)]
     text = " ".join(table_text([a_record(a_trial(1), doubts=tuple(doubts))]).split())
-    late = text.index("Doubt: emulator-was-late 2 (and 2 more like it).")
+    late = text.index("Doubt: emulator-was-late 2 (and 2 more of this kind).")
     assert late < text.index("Doubt: machine-shared 1.")
     assert "probe-missing" not in text
     assert "1 more doubt on the page." in text

@@ -159,7 +159,7 @@ def test_a_trial_without_probes_says_so():
 def test_a_record_of_nothing_but_its_jobs_still_has_its_page():
     seen = TrialTables(a_record(steps=(), amounts=(), devices={}, doubts=()))
     html = run_page(seen)
-    assert "has no figure: its record does not tell when its run began" in html
+    assert "has no figure: its record does not have the start of its run" in html
     assert "unknown" in html
 
 
@@ -184,7 +184,7 @@ def test_flows_add_up_to_the_signatures_bytes():
 def test_small_lines_are_put_together_in_the_last():
     lines = access_rows(SIGNATURE, a_record())
     assert len(lines) == 6
-    assert (lines[-1][0], lines[-1][5]) == ("1 lines of less than 0.5 % each", "4.0 KiB")
+    assert (lines[-1][0], lines[-1][5]) == ("1 rows of less than 0.5 % each", "4.0 KiB")
 
 
 def test_an_estimated_flow_does_not_claim_to_know_its_order():

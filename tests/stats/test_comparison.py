@@ -206,7 +206,7 @@ def test_what_is_significant_leaves_1_out_of_the_interval():
 def test_words_say_how_many_repetitions_would_find_five_percent():
     one = only(compare([*trials("hdd", noisy(10, 8)), *trials("ssd", noisy(10, 8, 2))]))
     assert not one.significant
-    assert in_words(one).endswith(f"; 8 pairs; {one.needed - 8} more repetitions would find 5 %)")
+    assert in_words(one).endswith(f"; 8 pairs; {one.needed - 8} more repetitions would detect 5 %)")
 
 
 @pytest.mark.parametrize("chances", [[0.01, 0.04, 0.03, 0.005], [0.7, 0.6], [0.2], [0.001] * 5])

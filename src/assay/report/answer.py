@@ -245,12 +245,12 @@ def _left_out(decision: Decision) -> list[str]:
 def _not_met(found: Sequence[Condition], names: Mapping[str, str]) -> list[str]:
     """A sentence for each kind of condition that is not met, with what still holds."""
     says = {
-        READ: "of what the jobs read {share} came from {subject} itself (at least {least} is wanted): the page "
+        READ: "of what the jobs read {share} came from {subject} itself (at least {least} is needed): the page "
         "cache answered the rest, so with less memory or more data the drives may matter more",
-        WRITTEN: "{share} of what was written to {subject} was there when the jobs ended (at least {least} is "
-        "wanted): the rest was written afterwards and is in no time above",
-        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is wanted): this job "
-        "asks little of its storage",
+        WRITTEN: "of what was written to {subject} {share} was there when the jobs ended (at least {least} is "
+        "needed): the rest was written back later, and no time above includes it",
+        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed): this job "
+        "uses its storage little",
     }
     notes = []
     for kind, words in says.items():

@@ -33,9 +33,7 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     """Of all readable records of a run."""
     counted = [record for record in records if not is_warm_up(record.trial)]
     passed = sum(record.outcome is Outcome.PASS for record in counted)
-    checked = (
-        f"all {passed} outputs were checked and are right" if passed == len(counted) else _not_passed(counted, passed)
-    )
+    checked = f"all {passed} outputs passed verification" if passed == len(counted) else _not_passed(counted, passed)
     missing = len(plan.trials) - len(records)
     lacking = [f"{missing} of {len(plan.trials)} planned trials are not in this report"] if missing else []
     lacking += [f"{len(damaged)} record folder{'s' if len(damaged) > 1 else ''} can't be read"] if damaged else []
@@ -191,7 +189,7 @@ def first_screen(
     ]
     by_workload = len(rows) > MOST_ROWS
     alike = decisive(doubts)
-    sentences = [f"{one.what}{f' (and {count - 1} more like it)' if count > 1 else ''}" for one, count in alike]
+    sentences = [f"{one.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}" for one, count in alike]
     return FirstScreen(
         first=cards if few else [],
         headline="" if few else _headline(decisions),

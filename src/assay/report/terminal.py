@@ -58,7 +58,7 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         print_text(console, f"{whole} ({verified} of {len(records)} trials).")
     alike = decisive(analysis.doubts)
     for doubt, count in alike[:MOST_DOUBTS]:
-        more = f" (and {count - 1} more like it)" if count > 1 else ""
+        more = f" (and {count - 1} more of this kind)" if count > 1 else ""
         console.print(_doubt_text(f"{doubt.what}{more}."), highlight=False)
     if rest := len(analysis.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
         print_text(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")

@@ -343,8 +343,9 @@ def _scaled(share: Estimate, by: float) -> Estimate:
 
 
 def _nodes(record: Record) -> int | None:
-    told = record.facts.get("nodes", "")
-    return int(told) if told.isdigit() else None
+    """The nodes that Assay started; None where it started none, as on an existing cluster."""
+    count = record.facts.get("nodes", "")
+    return int(count) or None if count.isdigit() else None
 
 
 def _kind(record: Record) -> str:

@@ -139,9 +139,9 @@ def _percents(shares: Sequence[float]) -> str:
 
 def _remedy(one: Comparison) -> str:
     if one.needed is None:
-        return "; too noisy for any number of repetitions that one would wait for"
+        return "; too noisy for a practical number of repetitions"
     more = one.needed - one.repetitions
-    return f"; {more} more repetition{'' if more == 1 else 's'} would find {100 * EFFECT:.0f} %" if more > 0 else ""
+    return f"; {more} more repetition{'' if more == 1 else 's'} would detect {100 * EFFECT:.0f} %" if more > 0 else ""
 
 
 class Group(Frozen):

@@ -53,7 +53,7 @@ ACCESS_HEAD = (
     ("sequential", True), ("typical request", True), ("streams", True), ("mean latency (ms)", True), ("basis", False),
 )  # fmt: skip
 USE_HEAD = (
-    ("job", False), ("phase", False), ("attempts", True), ("their seconds", True), ("any in it (s)", True),
+    ("job", False), ("phase", False), ("attempts", True), ("seconds in all", True), ("elapsed (s)", True),
     ("processor (s)", True), ("basis", False), ("bytes", True), ("processor ns per byte", True),
 )  # fmt: skip
 """Columns of both tables, and whether they are numbers."""
@@ -111,7 +111,7 @@ def access_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
         for one in sorted(large, key=lambda one: (one.job == "", one.job, _order(one)))
     ]  # fmt: skip
     if len(large) < len(signature.accesses):
-        words = f"{len(signature.accesses) - len(large)} lines of less than {100 * SMALL_SHARE:g} % each"
+        words = f"{len(signature.accesses) - len(large)} rows of less than {100 * SMALL_SHARE:g} % each"
         rows.append((words, "", "", "", "", bytes_text(total - sum(one.bytes for one in large)), "", "", "", "", ""))
     return rows
 

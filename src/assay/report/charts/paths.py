@@ -97,7 +97,7 @@ def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> s
         parts.append(text(LEFT, top + 14, f"{name}: {sum(seconds.values()):.1f} s", 'font-weight="600"'))
         parts += _bar(panel, seconds)
     bottom = HEAD_PX + len(rows) * ROW_PX + 8
-    parts.append(time_axis(Panel(bottom, 0, 0, round(1000 * most_s), 1), "of the run, put together by kind"))
+    parts.append(time_axis(Panel(bottom, 0, 0, round(1000 * most_s), 1), "of the run, added up by kind"))
     return figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
 
 
