@@ -155,7 +155,7 @@ def check_the_existing_cluster(distribution, running, tmp_path):
     existing = ExistingCluster(distribution, spec)
     with existing.running(layout_in(tmp_path / "client"), {"mapreduce.job.reduces": "2"}, Silent()) as found:
         assert found.addresses["namenode"] == running.addresses["namenode"]
-        assert found.hadoop_version == distribution.version
+        assert found.version == distribution.version
         subprocess.run([found.hadoop, "fs", "-test", "-e", "/out/_SUCCESS"], check=True)
 
 
