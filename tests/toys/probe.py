@@ -7,8 +7,9 @@ from assay.model.probe import Chart, ChartPanel, ChartSeries, Moment, ProbeKind,
 from assay.model.registry import PROBES
 
 DRAUGHT = doubt_kind(
-    "draught", "instrument", why="the air is not the drives'", cure="close the window", instrument="temperature"
-)
+    "draught", "instrument", when="always", why="the air is not the drives'", cure="close the window",
+    instrument="temperature",
+)  # fmt: skip
 
 
 class Temperature:
