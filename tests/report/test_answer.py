@@ -28,7 +28,7 @@ def test_the_first_answer_has_the_form_that_the_readme_shows():
         "  On the SSD (840 EVO)         30 s  33 % less time: worth it (threshold 10 %; 95 % interval 25 to 40 %)",
         "  With zero storage delay      28 s  the SSD wins back 88 % of what storage costs (70 to 100 %)",
     ]
-    assert answer.notes == ("This holds for this job and input within 1400MiB of memory, page cache included.",)
+    assert answer.notes == ("This holds for this job and input within 1400 MiB of memory, page cache included.",)
 
 
 def test_at_80_columns_words_go_below_and_nothing_is_cut():
@@ -49,23 +49,25 @@ def test_the_baseline_is_marked_and_never_called_a_drive():
 def test_a_drive_that_is_not_worth_it_is_said_to_save_so_little():
     answer = answer_of(not_worth_it())
     assert answer.headline == "the SSD is not worth it: at most 5 % less time than the hard disk"
-    assert answer.lines[0].words == "storage: no significant part of it (at most 5 %)"
+    assert answer.lines[0].words == "no significant storage share (at most 5 %)"
     assert answer.lines[1].words == "1 % less time: not worth it (threshold 10 %; 95 % interval -4 to 5 %)"
     assert answer.lines[2].words == "no drive could save more than 5 % of the time on the hard disk"
     note, _ = answer.notes
     assert note == (
-        "A condition is not met: the hard disk was busy for 3 % of the jobs' time (at least 50 % is needed): this job "
-        "uses its storage little."
+        "A condition is not met: the hard disk was busy for only 3 % of the jobs' time (at least 50 % is needed). This "
+        "job uses its storage little."
     )
 
 
 def test_what_is_open_says_how_many_repetitions_and_minutes_would_decide_it():
     answer = answer_of(undecided())
     assert answer.headline == "not known yet whether the SSD saves 10 % of the time on the hard disk"
-    assert answer.notes[:-1] == ("About 3 more repetitions (6:20 min) would decide it, if the times stay as they are.",)
+    assert answer.notes[:-1] == (
+        "About 3 more repetitions (6 min) would decide it, if the times vary as they did so far.",
+    )
     assert "More than 200 repetitions" in answer_of(undecided(repetitions=0)).notes[0]
     among = undecided().model_copy(update={"corrected": 20})
-    assert "would decide it among 20 verdicts" in answer_of(among).notes[0]
+    assert "would decide it, corrected for 20 verdicts" in answer_of(among).notes[0]
 
 
 def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
@@ -73,7 +75,7 @@ def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
     assert answer.headline == "no faster drive is worth it: storage is less than 10 % of the time"
     assert answer.lines[0].where == "On this machine's disk"
     assert answer.notes[:-1] == (
-        "This machine's disk was busy for 4.0 of 73.0 s by its own count, so no drive can save more than about 4.0 s.",
+        "This machine's disk was busy for 4.0 of 73.0 s according to its counters, so no drive can save more than about 4.0 s.",
     )
     open_ = answer_of(bounded(busy_s=40.0, verdict=Verdict.NOT_KNOWN_YET))
     assert open_.headline == "a faster drive could save at most 55 % of the time on this machine's disk"
@@ -102,8 +104,8 @@ def test_two_placements_of_one_kind_go_by_their_own_names():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"read": 0.3}, "of what the jobs read 30 % came from the hard disk itself (at least 60 % is needed)"),
-        ({"written": 0.5}, "of what was written to the hard disk 50 % was there when the jobs ended"),
+        ({"read": 0.3}, "only 30 % of what the jobs read came from the hard disk (at least 60 % is needed)"),
+        ({"written": 0.5}, "only 50 % of what was written to the hard disk was on it when the jobs ended"),
         ({"read": None}, "an unknown share"),
     ],
 )
@@ -137,7 +139,7 @@ def test_a_placement_on_several_kinds_of_media_goes_by_its_name_alone():
 @pytest.mark.parametrize(
     ("nodes", "memory", "words"),
     [
-        (1, "1040MiB", "This holds for this job and input on one node within 1040MiB of memory, page cache included."),
+        (1, "1040MiB", "This holds for this job and input on one node within 1040 MiB of memory, page cache included."),
         (12, "all", "This holds for this job and input on 12 nodes."),
         (None, "all", "This holds for this job and input."),
     ],

@@ -64,14 +64,14 @@ def test_the_base_is_the_first_planned_placement_with_a_time_everywhere(placemen
 def test_the_notes_name_the_base():
     run = a_run(("ssd", "hdd", "memory"))
     analysis = analyse(run.plan, run.records)
-    assert "ratio: elapsed time over that on ssd." in on_a_terminal(print_report, "demo", run.records, analysis)
-    assert "Ratio: elapsed time over that on ssd, with" in run_page(run, analysis)
+    assert "ratio: elapsed time divided by that on ssd." in on_a_terminal(print_report, "demo", run.records, analysis)
+    assert "Ratio: elapsed time divided by that on ssd, with repetitions" in run_page(run, analysis)
     compared = compare_runs({"one": run, "two": run})
-    assert "ratio: elapsed time over that on ssd in the same run;" in on_a_terminal(print_comparison, compared)
-    assert "Ratio: elapsed time over that on ssd in the same run," in comparison_page(compared)
+    assert "ratio: elapsed time divided by that on ssd in the same run;" in on_a_terminal(print_comparison, compared)
+    assert "Ratio: elapsed time divided by that on ssd in the same run," in comparison_page(compared)
 
 
 def test_where_runs_have_several_bases_the_note_says_how_each_is_chosen():
     compared = compare_runs({"one": a_run(("ssd", "hdd")), "two": a_run(("hdd", "ssd"))})
     told = on_a_terminal(print_comparison, compared)
-    assert "ratio: elapsed time over that on the group's first placement that has a time in the same run;" in told
+    assert "ratio: elapsed time divided by that on the group's first placement that has a time in the same run;" in told

@@ -21,10 +21,10 @@ def steps_of(*decisions, **plan):
 
 def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
     (step,) = steps_of(undecided(seconds=380))
-    assert step.words == "To decide it, repeat the experiment for about 6:20 min"
+    assert step.words == "To decide it, repeat the experiment for about 6 min"
     assert step.command.endswith("--resume --for 8min")
     (step,) = steps_of(undecided(seconds=380), decision(), undecided(seconds=40))
-    assert step.words == "To decide the 2 that are open, repeat the experiment for about 7:00 min"
+    assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min"
 
 
 def test_what_can_not_be_decided_by_repeating_is_not_repeated():
@@ -33,7 +33,7 @@ def test_what_can_not_be_decided_by_repeating_is_not_repeated():
 
 def test_where_the_question_was_not_asked_well_that_comes_next():
     (step,) = steps_of(decision(conditions=conditions(read=0.2)))
-    assert "bound `memory` more tightly" in step.words
+    assert "set a lower `memory`" in step.words
 
 
 def test_the_experiment_says_what_follows_it():

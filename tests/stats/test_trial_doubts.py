@@ -39,7 +39,7 @@ def test_an_emulated_drive_that_was_read_is_not_hidden():
 def test_an_emulated_drive_that_was_hardly_read_is_hidden():
     (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(2 * MIB))
     assert doubt.kind == "page-cache-hides-medium"
-    assert "only 1% of what the jobs read on disk came from its drives" in doubt.what
+    assert "only 1 % of what the jobs read on disk came from its drives" in doubt.what
 
 
 def test_of_a_directory_only_the_room_in_memory_is_known():

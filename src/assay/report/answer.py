@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assay.model.medium import UNKNOWN_DRIVE
 from assay.model.registry import MEDIA
-from assay.report.words import duration_text, seconds_text
+from assay.report.words import about_text, seconds_text
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
 from assay.stats.run_doubts import BUSY, READ, WRITTEN, Condition
 from assay.stats.sample import PLACEMENT
@@ -95,7 +95,7 @@ def percent(share: float) -> str:
 def interval_text(one: Estimate) -> str:
     """`25 to 40 %`, of shares."""
     if one.low is None or one.high is None:
-        return "not known, as nothing ran twice"
+        return "not known without repetitions"
     return f"{round(100 * one.low):d} to {round(100 * one.high):d} %"
 
 
@@ -139,7 +139,7 @@ def _storage(one: PlacementResult) -> str:
     if one.storage_s is None or one.storage_share is None:
         return ""
     if one.storage_share.low is not None and not _is_significant(one.storage_share):
-        return f"storage: no significant part of it (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
+        return f"no significant storage share (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
     seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
     return f"storage: {seconds} s of it, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
 
@@ -224,8 +224,8 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
 
 def _scope(decision: Decision) -> str:
     """What the answer holds for."""
-    nodes = {None: "", 1: " on one node"}.get(decision.nodes, f" on {decision.nodes} nodes")
-    memory = decision.levels.get("memory", "all")
+    nodes = "" if not decision.nodes else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
+    memory = re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get("memory", "all"))
     within = "" if memory == "all" else f" within {memory} of memory, page cache included"
     return f"This holds for this job and input{nodes}{within}."
 
@@ -245,19 +245,19 @@ def _left_out(decision: Decision) -> list[str]:
 def _not_met(found: Sequence[Condition], names: Mapping[str, str]) -> list[str]:
     """A sentence for each kind of condition that is not met, with what still holds."""
     says = {
-        READ: "of what the jobs read {share} came from {subject} itself (at least {least} is needed): the page "
-        "cache answered the rest, so with less memory or more data the drives may matter more",
-        WRITTEN: "of what was written to {subject} {share} was there when the jobs ended (at least {least} is "
-        "needed): the rest was written back later, and no time above includes it",
-        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed): this job "
-        "uses its storage little",
+        READ: "{share} of what the jobs read came from {subject} (at least {least} is needed). The page cache served "
+        "the rest; with less memory or more data the drives may matter more",
+        WRITTEN: "{share} of what was written to {subject} was on it when the jobs ended (at least {least} is "
+        "needed). The rest was written afterwards, and that time is not counted above",
+        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). This job uses its "
+        "storage little",
     }
     notes = []
     for kind, words in says.items():
         missed = [one for one in found if one.kind == kind and not one.met]
         if missed:
             worst = min(missed, key=lambda one: one.share or 0.0)
-            share = "an unknown share" if worst.share is None else percent(worst.share)
+            share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"
             subject = names.get(worst.subject, worst.subject)
             said = words.format(share=share, subject=subject, least=percent(worst.least))
             notes.append(f"A condition is not met: {said}.")
@@ -272,7 +272,7 @@ def _bound(decision: Decision, names: Mapping[str, str]) -> list[str]:
     busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
     name = names[base.placement]
     subject = f"{name[0].upper()}{name[1:]}" if name.startswith(("the ", "this ")) else name
-    was = f"{subject} was busy for {busy} of {whole} s by its own count"
+    was = f"{subject} was busy for {busy} of {whole} s according to its counters"
     return [f"{was}, so no drive can save more than about {busy} s."]
 
 
@@ -281,11 +281,11 @@ def _open(decision: Decision) -> list[str]:
     if decision.verdict is not Verdict.NOT_KNOWN_YET or len(decision.placements) < 2:
         return []
     if decision.assumed:
-        return ["Nothing ran twice, so how much equal trials differ is not known: repeat the experiment."]
+        return ["Without repetitions it is not known how much equal trials differ: repeat the experiment."]
     if decision.more is None:
-        return ["More than 200 repetitions would be needed: the saving is about the threshold, or the times vary much."]
+        return ["More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."]
     count = decision.more.repetitions
     times = f"{count} more repetition{'' if count == 1 else 's'}"
-    among = f" among {decision.corrected} verdicts" if decision.corrected > 1 else ""
-    took = duration_text(decision.more.seconds)
-    return [f"About {times} ({took}) would decide it{among}, if the times stay as they are."]
+    corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
+    took = about_text(decision.more.seconds)
+    return [f"About {times} ({took}) would decide it{corrected}, if the times vary as they did so far."]

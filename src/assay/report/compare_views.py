@@ -27,12 +27,12 @@ from assay.stats.summary import in_words, varying
 WIDEST = 8
 """Runs whose differing facts fit beside one another."""
 ENERGY_NOTE = (
-    "Energy of the jobs and of what was written out after them: medians to two significant digits, with the range over "
-    "the uncertainty of the inputs. Lines share their inputs, so they differ by more than their ranges suggest."
+    "Energy of the jobs, with what was written out after them: medians and their ranges, to two significant digits. A "
+    "range is the uncertainty of the inputs, which all lines share: lines may differ although their ranges overlap."
 )
 NOTE = (
-    "elapsed: seconds of the jobs, added up; ratio: elapsed time over that on {base} in the same run; "
-    "to first: to the first run with the same on the same machine."
+    "elapsed: seconds of the jobs, added up; ratio: elapsed time divided by that on {base} in the same run; "
+    "to first: divided by that of the first run with the same configuration on the same machine."
 )
 
 
@@ -90,7 +90,7 @@ def _runs(compared: ComparedRuns) -> list[dict[str, str | int]]:
 def _run_words(compared: ComparedRuns) -> list[str]:
     return [
         f"{run['name']}: {run['experiment']} on machine {run['machines']}, {run['read']} of {run['planned']} trials, "
-        f"{run['passed']} outputs right"
+        f"{run['passed']} with correct outputs"
         for run in _runs(compared)
     ]
 

@@ -53,7 +53,7 @@ def _not_passed(records: Sequence[Record], passed: int) -> str:
     unknown = len(records) - passed - failed
     parts = [f"{failed} failed"] if failed else []
     parts += [f"{unknown} could not be checked"] if unknown else []
-    return f"{passed} of {len(records)} outputs are right, {', '.join(parts)}"
+    return f"{passed} of {len(records)} outputs are correct, {', '.join(parts)}"
 
 
 def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[str, str], ...]:

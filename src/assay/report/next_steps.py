@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.model.medium import kind_of
 from assay.report.analysis import RunData
-from assay.report.words import duration_text
+from assay.report.words import about_text
 from assay.stats.decision import Decision, Verdict
 
 MARGIN = 1.2
@@ -33,8 +33,8 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     if any(not condition.met for one in decisions for condition in one.conditions):
         steps.append(
             NextStep(
-                "To make more of the data reach the drives, bound `memory` more tightly or take a larger input, and "
-                "run the experiment again"
+                "To make more of the data reach the drives, set a lower `memory` or use a larger input, and run the "
+                "experiment again"
             )
         )
     if run.plan.next:
@@ -48,7 +48,7 @@ def _repeat(run: RunData, undecided: Sequence[Decision]) -> NextStep:
     seconds = sum(one.more.seconds for one in undecided if one.more)
     what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
     return NextStep(
-        f"To decide {what}, repeat the experiment for about {duration_text(seconds)}", repeat_command(run, seconds)
+        f"To decide {what}, repeat the experiment for about {about_text(seconds)}", repeat_command(run, seconds)
     )
 
 
@@ -62,12 +62,12 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     if any(one.verdict is Verdict.NOT_WORTH_IT for one in decisions):
         return NextStep("To see what the job waits for instead of storage, open the page")
     if any(len(one.placements) > 1 for one in decisions):
-        return NextStep("To decide it, take another threshold (`worth`), or measure on a quieter machine")
+        return NextStep("To decide it, choose another threshold (`worth`), or measure on a quieter machine")
     media = [medium for trial in run.plan.trials for medium in trial.media]
     if not all(kind_of(medium).chosen for medium in media):
         return NextStep(
-            "To have something to compare with, give a Hadoop property or `settings` several levels, or measure again "
-            "after a change and put both runs side by side with `assay compare`"
+            "To compare, give a Hadoop property or `settings` several levels; or change something, run the experiment "
+            "again, and compare both runs with `assay compare`"
         )
     has_baseline = any(one.baseline is not None for one in decisions)
     baseline = (
@@ -75,7 +75,7 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
         if has_baseline or not all(kind_of(medium).emulated for medium in media)
         else " or `zero_delay_baseline: true`"
     )
-    return NextStep(f"To have something to compare with, add another medium{baseline}")
+    return NextStep(f"To compare, add another medium{baseline}")
 
 
 def run_command(run: RunData) -> str:

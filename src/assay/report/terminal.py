@@ -29,10 +29,7 @@ MOST_BROKEN_DOWN, MOST_PARTS = 3, 12
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 VERDICTS = {"worth it": "bold green", "not worth it": "bold", "not known yet": "bold yellow"}
 
-NOTE = (
-    "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs; "
-    "ratio: elapsed time over that on {base}."
-)
+NOTE = "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs"
 
 
 def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, console: Console) -> None:
@@ -45,7 +42,8 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
     if len(shown) < len(rows):
         left = f"{len(shown)} of {len(rows)} combinations, those that failed or differ most; --format csv has them all."
         print_text(console, left, "dim")
-    print_text(console, NOTE.format(base=base_text(rows)), "dim")
+    ratio = f"; ratio: elapsed time divided by that on {base_text(rows)}" if any(row.comparison for row in rows) else ""
+    print_text(console, f"{NOTE}{ratio}.", "dim")
     wrong = list(_wrong(records))
     for words, colour in wrong[:MOST_FAILURES]:
         print_text(console, words, colour)
@@ -121,7 +119,7 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:
         why = (
-            "Not tested (nothing ran twice)"
+            "Not tested (no repetitions)"
             if decision.assumed
             else "Not tested (under half a second, or not in all trials)"
         )

@@ -44,6 +44,12 @@ def duration_text(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes}:{rest:02d} min"
 
 
+def about_text(seconds: float) -> str:
+    """Whole seconds below two minutes, then whole minutes, or hours and minutes."""
+    minutes = round(seconds / 60)
+    return duration_text(seconds) if minutes >= 60 else f"{minutes} min" if minutes >= 2 else f"{round(seconds)} s"
+
+
 def number_text(value: float | None) -> str:
     """Three digits or more, thousands apart; a dash for what is not there."""
     if value is None:

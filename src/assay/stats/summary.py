@@ -107,7 +107,7 @@ def in_words(one: Comparison) -> str:
 
 def untested(one: Comparison) -> str:
     """Why no test was made."""
-    return "nothing ran twice" if one.noise.own_freedom < 1 else "both take less than half a second"
+    return "there are no repetitions" if one.noise.own_freedom < 1 else "both take less than half a second"
 
 
 def basis(one: Comparison) -> str:

@@ -88,7 +88,7 @@ def counted(landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Lande
 
 
 def _percent(shares: Mapping[str, float]) -> str:
-    return ", ".join(f"{share:.0%} on {medium}" for medium, share in sorted(shares.items())) or "nothing"
+    return ", ".join(f"{100 * share:.0f} % on {medium}" for medium, share in sorted(shares.items())) or "nothing"
 
 
 PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
@@ -121,7 +121,7 @@ def cached(
         read = sum(reads.bytes for reports in devices.values() if (reads := reports["run"].reads))
         if read >= FROM_DRIVES_SHARE * wanted:
             return []
-        what = f"only {read / wanted:.0%} of what the jobs read on {trial.placement.name} came from its drives"
+        what = f"only {100 * read / wanted:.0f} % of what the jobs read on {trial.placement.name} came from its drives"
     else:
         written = sum(files.get(f"{kind}_BYTES_WRITTEN", 0) for kind in ("FILE", "HDFS"))
         if written > (trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])):
