@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from assay.host.self_cost import weighed
 from assay.model.record import TaskAttempt
 from assay.model.signature import ACCESS_ROLES, Access, Counted, PhaseUse, Requests, Signature, TracedMedium
-from assay.stats.signature import REMEMBERED_ENDS, Quantile, Runs, Streams, signature
+from assay.stats.signature import REMEMBERED_ENDS, Quantile, Sequentiality, Streams, signature
 from assay.stats.timeline import Timeline, phase_uses
 
 MS = 1_000_000
@@ -63,7 +63,7 @@ def test_one_line_to_the_last_figure():
     told = signature([requests(*rows)], [], [attempt(cpu_ms=2500)])
     (line,) = told.accesses
     assert (line.job, line.phase, line.medium, line.role, line.direction) == ("job_1", "map", "hdd", "input", "read")
-    assert (line.bytes, line.requests, line.mean_request_bytes) == (1000, 4, 250)
+    assert (line.bytes, line.requests) == (1000, 4)
     assert line.sequential_share == pytest.approx(0.4)
     assert (line.median_request_bytes, line.typical_request_bytes) == (100, 300)
     assert (line.streams, line.active_s) == (1, 1)
@@ -292,7 +292,7 @@ few = st.integers(0, 90)
 def test_sequential_is_what_the_emulator_calls_sequential(pairs, at_once):
     """However many are shown at once."""
     offsets, lengths = (np.array(column, np.int64) for column in (zip(*pairs, strict=True) if pairs else ((), ())))
-    seen, sequential, runs = Runs(), [], []
+    seen, sequential, runs = Sequentiality(), [], []
     for begin in range(0, len(pairs), at_once):
         some = slice(begin, begin + at_once)
         following, of = seen.see(offsets[some], lengths[some])

@@ -97,11 +97,6 @@ class Access(Frozen):
     gap_ms_median: float | None = None
     active_s: float
 
-    @property
-    def mean_request_bytes(self) -> float:
-        """0 where there were none."""
-        return self.bytes / self.requests if self.requests else 0.0
-
 
 class PhaseUse(Frozen):
     """One phase of one job: its attempts' time added up, when any of them ran, and processor time.

@@ -11,27 +11,57 @@ sums, and the signature that `assay.stats.signature` makes.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import CannotMeasureError, Evaluation, ProbeKind, Scene
 from assay.model.record import Amount, Part
 from assay.model.registry import PROBES
-from assay.model.signature import Counted, Requests
+from assay.model.signature import ACCESS_ROLES, FLUSH_KIND, Counted, Requests
 from assay.model.trial import Landed
 from assay.probe.sampler import Samples
-from assay.probe.trace import doubts as say
 from assay.probe.trace.attribution import STILL_THERE, Place, place_of
 from assay.probe.trace.kernel import KernelTrace, remove_left_overs, tracing
-from assay.probe.trace.medium import FILE_MAP, TRACE, Clock, Medium, Span, Tally, Tracepoints
+from assay.probe.trace.medium import (
+    FILE_MAP,
+    TRACE,
+    TRACE_DROPPED,
+    TRACE_INCOMPLETE,
+    Clock,
+    Medium,
+    Span,
+    Tally,
+    Tracepoints,
+    estimated,
+)
 
 INTERVAL_S = 0.5
 PATIENCE_S = 10.0
 """How long the trial waits for a thread that may hang in a device that has died."""
 
 Tracing = Callable[[Sequence[int]], AbstractContextManager[KernelTrace]]
+
+
+TRACE_FILES_LATE = doubt_kind(
+    "trace-files-late",
+    "trial",
+    when="the addresses of files could not be read at the end of an interval",
+    why="requests of new files may count as `other`, and input as output",
+    cure="find the device that hangs (dmesg)",
+    instrument="block-trace",
+)
+TRACE_ROLES_UNKNOWN = doubt_kind(
+    "trace-roles-unknown",
+    "medium",
+    when="more than 20 % of a medium's bytes have no role",
+    why=("they belong to the file system itself, to other users of the disk, or to files that existed only briefly"),
+    cure="give the medium a disk of its own; requests of very short-lived files can't be assigned",
+    instrument="block-trace",
+)
+UNKNOWN_SHARE = 0.2
+"""More bytes than this that belonged to no known file are doubted."""
 
 
 class BlockTrace:
@@ -93,7 +123,7 @@ class BlockTrace:
             seen = medium.requests(self.clock, self.tracepoints, tally, self._marks[0][1])
             if isinstance(seen, Requests):
                 requests.append(seen)
-                self._doubts += say.of_unknown_files(seen)
+                self._doubts += of_unknown_files(seen)
             elif seen is not None:
                 counted.append(seen)
             amounts += tally.amounts(self.name, medium.name)
@@ -138,15 +168,13 @@ class BlockTrace:
                 try:
                     places[medium.name] = place_of(medium.disk.device)
                 except (OSError, ValueError) as error:
-                    self._doubts.append(
-                        say.estimated(medium.name, str(error), "look for the device in /sys/class/block")
-                    )
+                    self._doubts.append(estimated(medium.name, str(error), "look for the device in /sys/class/block"))
         if not places:
             return None
         try:
             trace = self._scope.enter_context(self._tracing(sorted({place.disk for place in places.values()})))
         except CannotMeasureError as error:
-            self._doubts += [say.estimated(name, error.what, error.cure) for name in places]
+            self._doubts += [estimated(name, error.what, error.cure) for name in places]
             return None
         return Tracepoints(trace, places, scene.layout.neutral)
 
@@ -171,7 +199,8 @@ class BlockTrace:
     def _look_at_files_until(self, part: Part) -> bool:
         """A last look at the end of a part; whether that worked."""
         if not self._mapping.acquire(timeout=PATIENCE_S):
-            self._doubts.append(say.files_hang(part))
+            what = f"the addresses of files could not be read at the end of {part!r}"
+            self._doubts.append(TRACE_FILES_LATE.doubt(what))
             return False
         try:
             self._look_at_files()
@@ -198,7 +227,7 @@ class BlockTrace:
         """A thread has died, or hangs: parts that were not over when it last looked have no totals."""
         if thread not in self._stopped:
             self._stopped.add(thread)
-            self._doubts.append(say.thread_hangs(thread) if error is None else say.thread_died(thread, error))
+            self._doubts.append(_hangs(thread) if error is None else _died(thread, error))
 
     def _detach(self) -> None:
         """The last look at everything, once; what fails now is told."""
@@ -214,7 +243,7 @@ class BlockTrace:
             try:
                 self.look(last=True)
                 lost = self.tracepoints.trace.lost() if self.tracepoints is not None else 0
-                self._doubts += [say.events_lost(lost)] if lost else []
+                self._doubts += [_events_lost(lost)] if lost else []
             except Exception as error:
                 self._stop_believing(TRACE, error)
             for medium in self.media:
@@ -229,6 +258,48 @@ class BlockTrace:
             for (part, ended), began in zip(self._marks[1:], ends, strict=False)
             if part is not None and ended <= upto_ns
         ]
+
+
+def of_unknown_files(requests: Requests) -> Iterator[Doubt]:
+    """A large share belonged to no file that was seen."""
+    data = requests.kind < FLUSH_KIND
+    total = int(requests.bytes[data].sum())
+    other = int(requests.bytes[data & (requests.role == ACCESS_ROLES.index("other"))].sum())
+    if total and other > UNKNOWN_SHARE * total and len(set(requests.role.tolist())) > 1:
+        yield TRACE_ROLES_UNKNOWN.doubt(
+            f"{100 * other / total:.0f} % of the bytes on medium {requests.medium!r} have no role",
+            requests.medium,
+        )
+
+
+def _events_lost(events: int) -> Doubt:
+    return TRACE_DROPPED.doubt(
+        f"the kernel dropped {events} block events",
+        why="requests are missing from the I/O signature, or their latencies are",
+        cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
+    )
+
+
+def _hangs(name: str) -> Doubt:
+    return TRACE_INCOMPLETE.doubt(
+        f"the {name} did not end with the trial",
+        why=(
+            "the last requests may be missing from the I/O signature or count as `other`, and parts that were not over "
+            "when it hung have no totals by role"
+        ),
+        cure="look for a device that hangs (dmesg)",
+    )
+
+
+def _died(what: str, error: Exception) -> Doubt:
+    return TRACE_INCOMPLETE.doubt(
+        f"the {what} stopped: {type(error).__name__}: {error}",
+        why=(
+            "requests after that are missing from the I/O signature or count as `other`, and parts that were not over "
+            "have no totals by role"
+        ),
+        cure="run the trial again; if it stops again, report what it says",
+    )
 
 
 PROBES.add(BlockTrace.name, ProbeKind(lambda _: BlockTrace(), left_overs=remove_left_overs), place=20)

@@ -99,7 +99,7 @@ PAUSE_NS = 1_000_000_000
 """A run that goes on after a longer pause than this was not under way meanwhile."""
 
 
-class Runs:
+class Sequentiality:
     """The sequential runs among one medium's requests of one direction, which are shown in the order of arrival.
 
     The rule is that of the emulator's own report (emulator/model/src/report.rs). A request is sequential when it begins
@@ -226,7 +226,7 @@ def arrivals(requests: Requests) -> Arrivals:
     answered = np.add(requests.arrived_ns, requests.latency_ns, dtype=np.int64)
     answered.sort()
     depth, continues, run = np.empty(count, np.int32), np.zeros(count, bool), np.full(count, -1, np.int32)
-    runs = {direction: Runs() for direction in DIRECTIONS}
+    runs = {direction: Sequentiality() for direction in DIRECTIONS}
     found: dict[tuple[Direction, AccessRole], list[Array]] = {}
     for piece in pieces(count):
         at = order[piece]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.platform import Layout
 from assay.model.probe import WatchedDisk
 from assay.model.record import Amount, Basis, Part
@@ -26,7 +26,6 @@ from assay.model.signature import (
 from assay.probe.disk import CLASS, Counters, gained, parse_counters
 from assay.probe.kernel_file import KernelFile
 from assay.probe.sampler import Samples
-from assay.probe.trace import doubts as say
 from assay.probe.trace.attribution import OTHER, Attribution, FileMap, Place, roots_of, single_role, unmapped
 from assay.probe.trace.kernel import KernelTrace, Matcher, decode
 from assay.probe.trace.requests import Columns, EmulatorLog, Records, Spool
@@ -251,6 +250,63 @@ class CounterLog:
         )
 
 
+TRACE_ESTIMATED = doubt_kind(
+    "trace-estimated",
+    "medium",
+    when="a medium's requests were not observed singly",
+    why="its I/O signature is estimated from the device's counters: no sizes, no order, few roles",
+    cure="see the reason; use a medium on a block device of its own",
+    instrument="block-trace",
+)
+TRACE_DROPPED = doubt_kind(
+    "trace-dropped",
+    "medium",
+    when="some of a medium's requests are missing from its log",
+    why="its I/O signature covers the other requests only",
+    cure="check whether the disk that holds the log is full or very busy",
+    instrument="block-trace",
+)
+TRACE_MISSING = doubt_kind(
+    "trace-missing",
+    "medium",
+    when="a medium's log can't be read",
+    why="the I/O signature lacks this medium, or estimates it",
+    cure="build the drive emulator anew: setup/prepare emulator",
+    instrument="block-trace",
+)
+TRACE_INCOMPLETE = doubt_kind(
+    "trace-incomplete",
+    "medium",
+    when="a medium's log was not complete when the trial ended",
+    why="the last requests may be missing from the I/O signature",
+    cure="check whether the emulator died, and run the trial again",
+    instrument="block-trace",
+)
+TRACE_SHARES_DEVICE = doubt_kind(
+    "trace-shares-device",
+    "medium",
+    when="several media are on one device",
+    why="requests without a file count for one of them alone, and depths are of each medium's own requests",
+    cure="give each medium a device of its own, or make them one medium",
+    instrument="block-trace",
+)
+TRACE_FILES_UNMAPPED = doubt_kind(
+    "trace-files-unmapped",
+    "medium",
+    when="a file system does not show the addresses of its files",
+    why="its requests count as one role, or as `other`, including the file system's own",
+    cure="use a medium with ext4 or xfs directly on its device",
+    instrument="block-trace",
+)
+
+
+def estimated(medium: str, reason: str, cure: str) -> Doubt:
+    """There are only counters."""
+    return TRACE_ESTIMATED.doubt(
+        f"the requests of medium {medium!r} were not observed singly: {reason}", medium, cure=cure
+    )
+
+
 TRACE, FILE_MAP = "trace", "file map"
 
 
@@ -304,7 +360,10 @@ class Medium:
         self._after = all_there[len(self._before) + 1 :]
         self._only_role = None
         if self._before and self.disk.device is not None:
-            self.doubts.append(say.share_device(self.name, all_there[0].name, self.disk.device))
+            first, device = all_there[0].name, self.disk.device
+            both = f"media {self.name!r} and {first!r} are both on {device}"
+            what = f"{both}: a request counts for the medium that holds its file"
+            self.doubts.append(TRACE_SHARES_DEVICE.doubt(what, self.name))
 
     def finish(self) -> None:
         """All was asked of the device; its log may still have to be written."""
@@ -314,10 +373,11 @@ class Medium:
             try:
                 whole = self._log.finish(time.monotonic_ns())
             except (OSError, ValueError) as error:
-                self.doubts.append(say.log_unreadable(self.name, str(error)))
+                self._doubt_log(error)
                 return
             if not whole:
-                self.doubts.append(say.log_short(self.name))
+                what = f"the log of medium {self.name!r} was not complete when the trial ended"
+                self.doubts.append(TRACE_INCOMPLETE.doubt(what, self.name))
 
     def close(self) -> None:
         """Let log and counters go."""
@@ -338,9 +398,7 @@ class Medium:
             self._take(tracepoints.chunks(self.name), columns, clock, tally, since_ns, begin)
             if columns.count or self._counters is None or self._before:
                 return columns.requests(self.name, tracepoints.source, tracepoints.refused(self.name))
-            self.doubts.append(
-                say.estimated(self.name, f"the kernel traces none of {self.disk.device}", "use its disk")
-            )
+            self.doubts.append(estimated(self.name, f"the kernel traces none of {self.disk.device}", "use its disk"))
         if self._counters is None or self._before:
             return None
         counted = self._counters.counted(self.name, self._only_role or "other", since_ns)
@@ -361,11 +419,13 @@ class Medium:
             columns = Columns(log.most())
             self._take(log.chunks(), columns, clock, tally, since_ns)
         except (OSError, ValueError) as error:
-            self.doubts.append(say.log_unreadable(self.name, str(error)))
+            self._doubt_log(error)
             return None
         dropped = log.header.dropped if log.header else 0
         if dropped:
-            self.doubts.append(say.dropped(self.name, dropped, columns.count))
+            seen = dropped + columns.count
+            what = f"{dropped} of {seen} requests of medium {self.name!r} are missing from its log"
+            self.doubts.append(TRACE_DROPPED.doubt(what, self.name))
         return columns.requests(self.name, log.source, dropped)
 
     def _take(
@@ -375,7 +435,7 @@ class Medium:
         own = self.attribution(shift)
         before, after = ([one.attribution(shift) for one in those] for those in (self._before, self._after))
         if own is None:
-            self.doubts.append(say.files_unmapped(self.name, self._unplaced or "", self._only_role))
+            self._doubt_files()
         for chunk in chunks:
             records = chunk[chunk["arrived_ns"] >= since_ns]
             roles = self._roles(records, own)
@@ -387,6 +447,21 @@ class Medium:
             time_of_day_ns = clock.time_of_day(arrived_ns)
             tally.add(arrived_ns, time_of_day_ns, records["bytes"], records["kind"], roles)
             columns.add(records, time_of_day_ns, roles, shift)
+
+    def _doubt_files(self) -> None:
+        """Its files' places say nothing of its requests."""
+        role = self._only_role
+        instead = f"its requests count as {role}, the only role it serves" if role else "its requests are `other`"
+        self.doubts.append(
+            TRACE_FILES_UNMAPPED.doubt(
+                f"the addresses of files on medium {self.name!r} are not known: {self._unplaced or ''}",
+                self.name,
+                why=f"all {instead}, the file system's own among them",
+            )
+        )
+
+    def _doubt_log(self, error: Exception) -> None:
+        self.doubts.append(TRACE_MISSING.doubt(f"the log of medium {self.name!r} can't be read: {error}", self.name))
 
     def _roles(self, records: Records, own: Attribution | None) -> "np.ndarray[Any, Any]":
         import numpy as np
@@ -401,14 +476,14 @@ class Medium:
         try:
             return EmulatorLog(self.disk.log)
         except OSError as error:
-            self.doubts.append(say.log_unreadable(self.name, str(error)))
+            self._doubt_log(error)
             return None
 
     def _open_counters(self) -> CounterLog | None:
         if self.disk.device is not None:
             with suppress(OSError, ValueError):
                 return CounterLog(self.disk.device)
-        self.doubts.append(say.estimated(self.name, "it has no block device of its own", "use one that has"))
+        self.doubts.append(estimated(self.name, "it has no block device of its own", "use one that has"))
         return None
 
 
