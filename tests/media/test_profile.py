@@ -65,14 +65,14 @@ def test_a_slowdown_is_handed_on_and_changes_the_digest(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("kind: hdd\n", ""), "kind is missing"),
+        (("kind: hdd\n", ""), "'kind' is missing"),
         (("title:", "titel:"), r"mine.yaml, line 4: unknown key 'titel'; did you mean 'title'\?"),
         (("basis: data-sheet", "basis: hearsay"), r"line 7: figures.seek_average_ms.basis is 'hearsay', and must be"),
         (("source:", "sauce:"), r"line 7: unknown key 'sauce'; did you mean 'source'\?"),
         (("value: 8.9", "value: fast"), "line 7: figures.seek_average_ms.value is 'fast'"),
         (("1000000000", "true"), "line 6: figures.capacity_bytes.value is true, and must be a number"),
         (("1000000000", ".inf"), "line 6: capacity_bytes is inf, and must be a finite number"),
-        (("value: 8.9, ", ""), "line 7: figures.seek_average_ms.value is missing"),
+        (("value: 8.9, ", ""), "line 7: 'figures.seek_average_ms.value' is missing"),
         (("name: mine", "name: ../mine"), "line 2: name is '../mine'"),
         (("name: mine", "name: [mine"), "line 3: not readable as YAML"),
         ((GOOD, "- mine"), "must be a mapping"),

@@ -6,12 +6,19 @@ grows beyond all measure, and not inside the part itself.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from assay.host.files import read_text
 from assay.model.errors import BadInputError
+from assay.model.naming import nearest
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 MOST_DEPTH = 30
 MOST_ITEMS = 50_000
@@ -19,22 +26,60 @@ MOST_ITEMS = 50_000
 
 MOST_NUMBER_CHARACTERS = 64
 
+Place = Sequence[object]
+"""Where something stands in a file: keys and positions in lists, from the outside in."""
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
-class YamlError(BadInputError):
-    """A text that can't be used as YAML; `reason` is what is wrong, without the file's name."""
+_WHOLE, _NUMBER, _TEXT, _MAP = "a whole number", "a number", "a single text or number", "a map such as {{key: value}}"
+# What a value must be, by the type of pydantic's errors.
+_MUST = {
+    "int_type": _WHOLE, "int_parsing": _WHOLE, "int_from_float": _WHOLE, "float_type": _NUMBER,
+    "float_parsing": _NUMBER, "finite_number": "a finite number", "path_type": "a path", "string_type": _TEXT,
+    "dict_type": _MAP, "mapping_type": _MAP, "model_type": _MAP,
+    "model_attributes_type": _MAP, "list_type": "a list such as [one, other]", "literal_error": "{expected}",
+    "greater_than_equal": "{ge} or more", "greater_than": "above {gt:g}", "less_than_equal": "{le} or less",
+    "bool_parsing": "true or false", "bool_type": "true or false", "too_short": "a list of {min_length} or more",
+    "string_too_long": "of at most {max_length} characters", "int_parsing_size": "a smaller whole number",
+    "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
+}  # fmt: skip
 
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"{where}: {reason}")
-        self.reason = reason
 
+class YamlFile:
+    """A YAML file, read once: what it says, and in which line."""
 
-def read_tree(file: Path) -> Any:
-    """Ruamel's tree of a file, which knows its lines and comments (see `line_of`, `plain`). Raises BadInputError."""
-    return tree_of(read_text(file), file)
+    def __init__(self, path: Path) -> None:
+        """Raises BadInputError."""
+        self.path = path
+        self.text = read_text(path)
+        self.tree = tree_of(self.text, path)
+
+    def validated(self, model: type[ModelT], **more: object) -> ModelT:
+        """What it says, with `more`. Raises BadInputError with the line of the first mistake."""
+        try:
+            return model.model_validate({**plain(self.tree), **more})
+        except ValidationError as error:
+            raise self.error_at(*_mistake(error, model, more)) from None
+
+    def line(self, place: Place) -> int | None:
+        """The line of a place, or of the nearest place around it that is there; None where there is none."""
+        return line_of(self.tree, place)
+
+    def error_at(self, place: Place, message: str) -> BadInputError:
+        """A mistake, with the file and the line of its place."""
+        line = self.line(place)
+        return BadInputError(f"{self.path}, line {line}: {message}" if line else f"{self.path}: {message}")
+
+    @contextmanager
+    def at(self, *place: object) -> Iterator[None]:
+        """A mistake that is met meanwhile gets the file and the line of this place."""
+        try:
+            yield
+        except BadInputError as error:
+            raise self.error_at(place, str(error)) from None
 
 
 def tree_of(text: str, file: Path) -> Any:
-    """The tree of a text; `file` is where it stands. Raises YamlError."""
+    """The tree of a text; `file` is where it stands. Raises BadInputError."""
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
@@ -45,12 +90,12 @@ def tree_of(text: str, file: Path) -> Any:
         mark = error.problem_mark or error.context_mark
         where = f"{file}, line {mark.line + 1}" if mark else str(file)
         words = " ".join(str(error.problem or error.context).split())
-        raise YamlError(where, f"not readable as YAML: {words}") from None
+        raise _bad(where, f"not readable as YAML: {words}") from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise YamlError(f"{file}, line {line}", f"has the character U+{error.character:04X}; remove it") from None
+        raise _bad(f"{file}, line {line}", f"has the character U+{error.character:04X}; remove it") from None
     except (YAMLError, ValueError) as error:
-        raise YamlError(str(file), f"not readable as YAML: {' '.join(str(error).split())}") from None
+        raise _bad(str(file), f"not readable as YAML: {' '.join(str(error).split())}") from None
     _check_values(tree, file)
     return tree
 
@@ -97,6 +142,10 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
+def _bad(where: str, reason: str) -> BadInputError:
+    return BadInputError(f"{where}: {reason}")
+
+
 def _yaml() -> Any:
     from ruamel.yaml import YAML
 
@@ -125,7 +174,7 @@ class _Open:
 
 
 def _check_shape(text: str, file: Path) -> None:
-    """Raises YamlError for what would take for ever to build, or can't be built; nothing is built yet."""
+    """Raises BadInputError for what would take for ever to build, or can't be built; nothing is built yet."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
@@ -136,7 +185,7 @@ def _check_shape(text: str, file: Path) -> None:
         where = f"{file}, line {line}"
         if isinstance(event, AliasEvent):
             if any(one.anchor == event.anchor for one in stack):
-                raise YamlError(where, f"*{event.anchor} stands inside the part that it repeats; write it out")
+                raise _bad(where, f"*{event.anchor} stands inside the part that it repeats; write it out")
             stack[-1].add(named.get(event.anchor, _Extent(1, 0)))
         elif isinstance(event, CollectionEndEvent):
             ended = stack.pop()
@@ -151,28 +200,26 @@ def _check_shape(text: str, file: Path) -> None:
             else:
                 stack.append(_Open(event.anchor))
         if len(stack) + stack[-1].depth > MOST_DEPTH:
-            raise YamlError(where, f"lists and maps lie more than {MOST_DEPTH} deep in one another; flatten them")
+            raise _bad(where, f"lists and maps lie more than {MOST_DEPTH} deep in one another; flatten them")
         if stack[-1].items > MOST_ITEMS:
-            raise YamlError(where, f"there are more than {MOST_ITEMS:,} items, repeated ones counted; write fewer")
+            raise _bad(where, f"there are more than {MOST_ITEMS:,} items, repeated ones counted; write fewer")
 
 
 def _check_tag(tag: object, where: str) -> None:
     if tag is not None and str(tag) != "!":
         name = str(tag).replace("tag:yaml.org,2002:", "!!")
-        raise YamlError(where, f"the tag {name} has no meaning here; leave it out")
+        raise _bad(where, f"the tag {name} has no meaning here; leave it out")
 
 
 def _check_values(tree: Any, file: Path) -> None:
-    """Raises YamlError for keys that aren't texts, and numbers that aren't finite."""
+    """Raises BadInputError for keys that aren't texts, and numbers that aren't finite."""
     for inside, key, value in _within(tree):
         where = f"{file}, line {line_of(inside, [key])}"
         if isinstance(inside, dict) and not isinstance(key, str):
             word = shown(plain(key)) if not isinstance(key, dict | list | tuple) else "that begins with ? or {"
-            raise YamlError(where, f"the key {word} is not text; put it into quotes")
+            raise _bad(where, f"the key {word} is not text; put it into quotes")
         if isinstance(value, float) and not math.isfinite(value):
-            raise YamlError(
-                where, f"{key if isinstance(key, str) else 'a number'} is {value}, and must be a finite number"
-            )
+            raise _bad(where, f"{key if isinstance(key, str) else 'a number'} is {value}, and must be a finite number")
 
 
 def _within(tree: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -210,3 +257,50 @@ def _constructor() -> type:
     Constructor.add_constructor(f"{prefix}int", Constructor.whole)
     Constructor.add_constructor(f"{prefix}float", Constructor.broken)
     return Constructor
+
+
+def _mistake(error: ValidationError, model: type[BaseModel], more: Collection[str]) -> tuple[Place, str]:
+    """One mistake and its place; an unknown key first, because a misspelt key also makes another one missing."""
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    place = [part for part in first["loc"] if not str(part).startswith("function-")]
+    if first["type"] != "value_error":
+        return place, _sentence(first, place, model, more)
+    message = str(first["ctx"]["error"])
+    # What is wrong with several keys together begins with the one that it is about.
+    return place or message.replace(":", " ").split(" ")[:1], message
+
+
+def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[BaseModel], more: Collection[str]) -> str:
+    name = ".".join(str(part) for part in place if isinstance(part, str) and part != "[key]")
+    if first["type"] == "extra_forbidden":
+        keys = [key for key in _keys_beside(place, model) if key not in more]
+        return f"unknown key {place[-1]!r}; {nearest(str(place[-1]), keys)}"
+    if first["type"] == "missing":
+        return f"{name!r} is missing"
+    if first["input"] is None or first["input"] in ([], {}):
+        key = model.model_fields.get(name)
+        return f"{name} is empty; give it a value" + ("" if key and key.is_required() else ", or leave it out")
+    must = _MUST.get(first["type"])
+    if must is not None:
+        return f"{name} is {shown(first['input'])}, and must be {must.format(**first.get('ctx', {}))}"
+    return f"{name} is {shown(first['input'])}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+
+
+def _keys_beside(place: Sequence[int | str], model: type[BaseModel]) -> list[str]:
+    """The keys that are valid where an unknown key stands."""
+    for part in place[:-1]:
+        field = model.model_fields.get(str(part))
+        if field is not None:
+            model = _model_within(field.annotation) or model
+    return list(model.model_fields)
+
+
+def _model_within(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation like `list[Annotated[Model, ...]]` is about."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        model = _model_within(argument)
+        if model is not None:
+            return model
+    return None

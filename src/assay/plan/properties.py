@@ -14,10 +14,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.naming import nearest
 from assay.plan.experiment import COPIES, ExperimentFile
-from assay.plan.source import Place, Source
+from assay.plan.source import Source
 
 _DIRECTORIES = (
     "hadoop.tmp.dir", "dfs.namenode.name.dir", "dfs.datanode.data.dir", "yarn.nodemanager.local-dirs",

@@ -32,6 +32,15 @@ Prose = Annotated[str, AfterValidator(_without_control)]
 Text = Annotated[Prose, BeforeValidator(_as_text, json_schema_input_type=str | bool | int | float)]
 
 
+def _single(value: Any) -> Any:
+    if isinstance(value, list):
+        raise PydanticCustomError("levels", "Must be a single text or number; a list of levels belongs under `hadoop`")
+    return value
+
+
+Single = Annotated[Text, BeforeValidator(_single, json_schema_input_type=str | bool | int | float)]
+
+
 class Profile(Frozen):
     """A named set of properties as written, before inheritance is resolved."""
 
@@ -39,7 +48,7 @@ class Profile(Frozen):
     """A description for readers."""
     inherits: str | None = None
     """The profile to start from; by default Hadoop's own defaults."""
-    properties: Mapping[str, Text] = {}
+    properties: Mapping[str, Single] = {}
     """Properties that are added or replaced. Numbers and booleans are passed on as text."""
 
 

@@ -5,12 +5,9 @@ alone knows: `assay-emulator check` judges the figures, and what it finds is tol
 """
 
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-
-from assay.host.yaml_file import line_of, plain, read_tree, shown
-from assay.model.drive_profile import EXPECTED, DriveProfile, Figure
+from assay.host.yaml_file import YamlFile
+from assay.model.drive_profile import EXPECTED, DriveProfile
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 
@@ -18,12 +15,6 @@ _OURS = frozenset({"file", "lines"})
 """Fields of a profile that no file gives."""
 
 _KEYS = [key for key in DriveProfile.model_fields if key not in _OURS]
-
-_MUST = {
-    "literal_error": "{expected}", "float_type": "a number", "string_type": "a text", "dict_type": "a map",
-    "mapping_type": "a map", "model_type": "a map", "string_too_long": "of at most {max_length} characters",
-    "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
-}  # fmt: skip
 
 
 def profile_names(folder: Path) -> list[str]:
@@ -46,48 +37,25 @@ def find_profile(name_or_file: str, folder: Path) -> DriveProfile:
 
 def read_profile(file: Path) -> DriveProfile:
     """The profile in a YAML file. Raises BadInputError with the line where its form is wrong."""
-    tree = read_tree(file)
-    if not isinstance(tree, dict):
+    source = YamlFile(file)
+    if not isinstance(source.tree, dict):
         raise BadInputError(f"{file} must be a mapping with `name`, `kind` and `figures`")
-    if "slowdown" in tree:
-        line = line_of(tree, ("slowdown",))
-        raise BadInputError(f"{file}, line {line}: slowdown is of an experiment's medium; leave it out of the profile")
-    for key in _OURS & set(tree):
-        raise BadInputError(f"{file}, line {line_of(tree, (key,))}: unknown key {key!r}; {nearest(key, _KEYS)}")
-    try:
-        profile = DriveProfile.model_validate({**plain(tree), "file": file, "lines": _lines(tree)})
-    except ValidationError as error:
-        raise BadInputError(_sentence(error, file, tree)) from None
+    if "slowdown" in source.tree:
+        raise source.error_at(["slowdown"], "slowdown is of an experiment's medium; leave it out of the profile")
+    for key in _OURS & set(source.tree):
+        raise source.error_at([key], f"unknown key {key!r}; {nearest(key, _KEYS)}")
+    profile = source.validated(DriveProfile, file=file, lines=_lines(source))
     for name in profile.expected:
         if name not in EXPECTED:
-            line = line_of(tree, ("expected", name))
-            raise BadInputError(f"{file}, line {line}: nothing is measured as {name!r}; {nearest(name, EXPECTED)}")
+            raise source.error_at(["expected", name], f"nothing is measured as {name!r}; {nearest(name, EXPECTED)}")
     return profile
 
 
-def _lines(tree: Any) -> dict[str, int]:
+def _lines(source: YamlFile) -> dict[str, int]:
     """The line (from 1) of every figure, and of the heading `figures`."""
-    if "figures" not in tree:
+    if "figures" not in source.tree:
         return {}
-    figures = tree["figures"]
+    figures = source.tree["figures"]
     names = list(figures) if isinstance(figures, dict) else []
-    lines = {name: line_of(tree, ("figures", name)) for name in names} | {"figures": line_of(tree, ("figures",))}
+    lines = {name: source.line(["figures", name]) for name in names} | {"figures": source.line(["figures"])}
     return {name: line for name, line in lines.items() if line is not None}
-
-
-def _sentence(error: ValidationError, file: Path, tree: Any) -> str:
-    """The first mistake of a file's form; an unknown key first, because a misspelt one also makes another missing."""
-    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    location = [str(part) for part in first["loc"]]
-    line = line_of(tree, location)
-    where = f"{file}, line {line}" if line else str(file)
-    if first["type"] == "missing":
-        return f"{where}: {'.'.join(location)} is missing"
-    if first["type"] == "extra_forbidden":
-        known = list(Figure.model_fields) if len(location) > 1 else _KEYS
-        return f"{where}: unknown key {location[-1]!r}; {nearest(location[-1], known)}"
-    must = _MUST.get(first["type"])
-    if must is not None:
-        must = must.format(**first.get("ctx", {}))
-        return f"{where}: {'.'.join(location)} is {shown(first['input'])}, and must be {must}"
-    return f"{where}: {'.'.join(location)} is {shown(first['input'])}: {first['msg'].lower()}"
