@@ -83,7 +83,14 @@ class DirectoryMedium:
             Path("/proc/sys/vm/drop_caches").write_text("3\n")
         except OSError:
             forget_files(place)
-            return (_not_quite_cold(self.spec.name),)
+            doubt = CACHE_NOT_QUITE_COLD.doubt(
+                f"the page cache of {self.spec.name} was dropped file by file, without root",
+                self.spec.name,
+                why="directory entries and pages in use stay cached, so first reads may be faster than from a cold "
+                "medium",
+                cure="run as root, or compare only trials that were run this way",
+            )
+            return (doubt,)
         return ()
 
     def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
@@ -147,15 +154,6 @@ def _setting(file: Path) -> str:
         return file.read_text().strip() or "unknown"
     except OSError:
         return "unknown"
-
-
-def _not_quite_cold(medium: str) -> Doubt:
-    return CACHE_NOT_QUITE_COLD.doubt(
-        f"the page cache of {medium} was dropped file by file, without root",
-        medium,
-        why="directory entries and pages in use stay cached, so first reads may be faster than from a cold medium",
-        cure="run as root, or compare only trials that were run this way",
-    )
 
 
 PlacedT = TypeVar("PlacedT", bound=DirectoryOptions)

@@ -14,11 +14,11 @@ import struct
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from assay.host.lease import Lease
 from assay.host.mounts import Loop, loops
-from assay.media.emulated.emulator import Drive, System, serve
+from assay.media.emulated.emulator import Drive, Emulator, System, serve
 from assay.model.base import Frozen
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
@@ -121,16 +121,6 @@ KEEP_SIZE, PUNCH_HOLE = 1, 2
 BLOCK_BYTES = 4096
 
 
-class Measuring(Protocol):
-    """The emulator's program, as far as attaching needs it."""
-
-    binary: Path
-
-    def measure(self, device: Path, home: Path) -> dict[str, Any]:
-        """See `assay.media.emulated.emulator.Emulator.measure`."""
-        ...
-
-
 def queue_of(profile: DriveProfile) -> Queue:
     """As Debian's kernel treats such a drive: mq-deadline on SATA, no scheduler for NVMe, which has deeper queues."""
     depth = int(profile.values.get("queue_depth", SATA_DEPTH if profile.kind != "null" else LOOP_DEPTH))
@@ -142,23 +132,16 @@ def queue_of(profile: DriveProfile) -> Queue:
     )
 
 
-class Raw(NamedTuple):
-    """A block device, and the emulator behind it."""
-
-    device: Path
-    drive: Drive
-
-
 def attach_raw(
     profile: DriveProfile,
     size_bytes: int,
     place: Path,
     lease: Lease,
-    emulator: Measuring,
+    emulator: Emulator,
     system: System,
     scope: ExitStack,
-) -> Raw:
-    """An empty block device whose emulator answers at once until `begin`; both go with the scope.
+) -> tuple[Path, Drive]:
+    """An empty block device and its emulator, which answers at once until `begin`; both go with the scope.
 
     Raises BadInputError where the disk below `place` is too small, AssayError when a step fails; then nothing stays.
     """
@@ -168,18 +151,18 @@ def attach_raw(
     # Whose it is, for those who find it without knowing where its user keeps leases.
     (drive.home / "lease").write_text(str(lease.file))
     serve(emulator.binary, drive, lease.environment(os.environ), system, scope)
-    return Raw(attach_loop(drive.disk, queue_of(profile), system, scope), drive)
+    return attach_loop(drive.disk, queue_of(profile), system, scope), drive
 
 
 @contextmanager
 def raw_drive(
-    profile: DriveProfile, size_bytes: int, place: Path, lease: Lease, emulator: Measuring, system: System
+    profile: DriveProfile, size_bytes: int, place: Path, lease: Lease, emulator: Emulator, system: System
 ) -> Iterator[tuple[Path, Drive]]:
     """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
     with ExitStack() as scope:
-        raw = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
-        raw.drive.begin(emulator.measure(raw.device, raw.drive.home))
-        yield raw
+        device, drive = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
+        drive.begin(emulator.measure(device, drive.home))
+        yield device, drive
 
 
 def _make_backing_file(file: Path, drive: str, size_bytes: int) -> None:

@@ -50,6 +50,43 @@ OVERSHOOT_SHARE = 0.1
 
 SHORT_BYTES = 4096
 
+EMULATOR_WAS_LATE = doubt_kind(
+    "emulator-was-late",
+    "medium",
+    when=(
+        "replies of an emulated drive were overdue for more than 2 % of the time of staging, the run or the write-out"
+    ),
+    why="the disk below its backing file, or this machine, is slower than the emulated drive",
+    cure=(
+        "put the backing file into memory (path: /dev/shm) or on a faster disk, close other programs, or use a "
+        "slower drive"
+    ),
+    severity=110,
+)
+EMULATOR_WAS_SLOW = doubt_kind(
+    "emulator-was-slow",
+    "medium",
+    when="half of an emulated drive's replies were late by more than 10 % of its mean response time",
+    why="this machine wakes the emulator too late, or is too slow for such a drive",
+    cure="close other programs, use a machine with more processors, or use a slower drive",
+    severity=90,
+)
+DRIVE_TOO_FAST_FOR_THIS_MACHINE = doubt_kind(
+    "drive-too-fast-for-this-machine",
+    "medium",
+    when="a read of 4 KiB takes longer on its way (`path_cost`) than the emulated SSD itself takes",
+    why="short requests, one after the other, can't be as fast here as on such a drive",
+    cure="use a faster machine, or compare only jobs with long requests",
+    severity=100,
+)
+EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
+    "emulator-memory-not-locked",
+    "medium",
+    when="the kernel refused to lock an emulator's memory",
+    why="some of it may be swapped out, and requests then take longer than on the drive",
+    cure="raise the limit of locked memory (ulimit -l)",
+)
+
 
 def doubts_of(
     medium: str, profile: DriveProfile, path_cost: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]
@@ -58,15 +95,29 @@ def doubts_of(
     found = []
     worst = max((one for one in reports if _late_s(one) > LATE_S), key=_late_share, default={})
     if _late_share(worst) > LATE_SHARE:
-        found.append(_late(medium, worst))
+        late = worst["late"]
+        what = (
+            f"replies of {medium} were overdue for {late['seconds']:.1f} of {worst['elapsed_seconds']:.0f} s, at worst "
+            f"by {late['worst_us'] / 1000:.1f} ms"
+        )
+        found.append(EMULATOR_WAS_LATE.doubt(what, medium))
     over = max(reports, key=_overshoot_share, default={})
     if _overshoot_share(over) > OVERSHOOT_SHARE:
-        found.append(_overshot(medium, over))
+        what = (
+            f"half of the replies of {medium} were sent at least {over['overshoot']['median_us']:.0f} us late, a "
+            f"request taking {over['mean_response_us']:.0f} us on average: it seems slower here than it is"
+        )
+        found.append(EMULATOR_WAS_SLOW.doubt(what, medium))
     response_us, path_us = _response_us(profile), path_us_of(path_cost)
     if response_us is not None and path_us > response_us:
-        found.append(_path_too_long(medium, path_us, response_us))
+        what = (
+            f"the path to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
+            f"{response_us:.0f} us: it seems slower here than it is"
+        )
+        found.append(DRIVE_TOO_FAST_FOR_THIS_MACHINE.doubt(what, medium))
     if any(not report.get("memory_locked", True) for report in reports):
-        found.append(_not_locked(medium))
+        what = f"the kernel refused to lock the memory of the emulator of {medium}"
+        found.append(EMULATOR_MEMORY_NOT_LOCKED.doubt(what, medium))
     return tuple(found)
 
 
@@ -74,16 +125,6 @@ def path_us_of(path_cost: Mapping[str, Any]) -> float:
     """Microseconds that a read of 4 KiB takes on its way alone; 0 when nothing was measured."""
     line = path_cost.get("read")
     return (line["base_ns"] + SHORT_BYTES * line["ns_per_byte"]) / 1000 if line else 0.0
-
-
-def still_cached(medium: str, left_bytes: int) -> Doubt:
-    """A medium that could not be made quite cold."""
-    return CACHE_NOT_QUITE_COLD.doubt(
-        f"{left_bytes} bytes of files on {medium} stayed in the page cache",
-        medium,
-        why="pages that a process has mapped or is writing can't be dropped, so their first reads come from memory",
-        cure="see what keeps files on the medium open (fuser -vm), and have nothing else use it",
-    )
 
 
 def _response_us(profile: DriveProfile) -> float | None:
@@ -108,81 +149,6 @@ def _late_share(report: Mapping[str, Any]) -> float:
 def _late_s(report: Mapping[str, Any]) -> float:
     """For how many seconds replies were overdue."""
     return float(report["late"]["seconds"]) if "late" in report else 0.0
-
-
-EMULATOR_WAS_LATE = doubt_kind(
-    "emulator-was-late",
-    "medium",
-    when=(
-        "replies of an emulated drive were overdue for more than 2 % of the time of staging, the run or the write-out"
-    ),
-    why="the disk below its backing file, or this machine, is slower than the emulated drive",
-    cure=(
-        "put the backing file into memory (path: /dev/shm) or on a faster disk, close other programs, or use a "
-        "slower drive"
-    ),
-    severity=110,
-)
-
-
-def _late(medium: str, report: Mapping[str, Any]) -> Doubt:
-    late = report["late"]
-    return EMULATOR_WAS_LATE.doubt(
-        f"replies of {medium} were overdue for {late['seconds']:.1f} of {report['elapsed_seconds']:.0f} s, "
-        f"at worst by {late['worst_us'] / 1000:.1f} ms",
-        medium,
-    )
-
-
-EMULATOR_WAS_SLOW = doubt_kind(
-    "emulator-was-slow",
-    "medium",
-    when="half of an emulated drive's replies were late by more than 10 % of its mean response time",
-    why="this machine wakes the emulator too late, or is too slow for such a drive",
-    cure="close other programs, use a machine with more processors, or use a slower drive",
-    severity=90,
-)
-
-
-def _overshot(medium: str, report: Mapping[str, Any]) -> Doubt:
-    return EMULATOR_WAS_SLOW.doubt(
-        f"half of the replies of {medium} were sent at least {report['overshoot']['median_us']:.0f} us late, a "
-        f"request taking {report['mean_response_us']:.0f} us on average: it seems slower here than it is",
-        medium,
-    )
-
-
-DRIVE_TOO_FAST_FOR_THIS_MACHINE = doubt_kind(
-    "drive-too-fast-for-this-machine",
-    "medium",
-    when="a read of 4 KiB takes longer on its way (`path_cost`) than the emulated SSD itself takes",
-    why="short requests, one after the other, can't be as fast here as on such a drive",
-    cure="use a faster machine, or compare only jobs with long requests",
-    severity=100,
-)
-
-
-def _path_too_long(medium: str, path_us: float, response_us: float) -> Doubt:
-    return DRIVE_TOO_FAST_FOR_THIS_MACHINE.doubt(
-        f"the path to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
-        f"{response_us:.0f} us: it seems slower here than it is",
-        medium,
-    )
-
-
-EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
-    "emulator-memory-not-locked",
-    "medium",
-    when="the kernel refused to lock an emulator's memory",
-    why="some of it may be swapped out, and requests then take longer than on the drive",
-    cure="raise the limit of locked memory (ulimit -l)",
-)
-
-
-def _not_locked(medium: str) -> Doubt:
-    return EMULATOR_MEMORY_NOT_LOCKED.doubt(
-        f"the kernel refused to lock the memory of the emulator of {medium}", medium
-    )
 
 
 PURPOSE = "medium"
@@ -372,7 +338,15 @@ class EmulatedMedium:
             self._attached.drive.ask("settle")
         except (OSError, AssayError) as error:
             raise AssayError(self.failure() or f"{self.spec.name} can't be made cold: {error}") from error
-        return (still_cached(self.spec.name, left),) if left else ()
+        if not left:
+            return ()
+        doubt = CACHE_NOT_QUITE_COLD.doubt(
+            f"{left} bytes of files on {self.spec.name} stayed in the page cache",
+            self.spec.name,
+            why="pages that a process has mapped or is writing can't be dropped, so their first reads come from memory",
+            cure="see what keeps files on the medium open (fuser -vm), and have nothing else use it",
+        )
+        return (doubt,)
 
     def failure(self) -> str | None:
         """Why the drive can no longer be used: its emulator ended or hangs, or the disk below failed it."""
