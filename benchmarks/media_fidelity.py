@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from assay.calibration.fio import Fio, Limit, Stretch, find_fio
 from assay.calibration.measure import Ground, measure_knee
-from assay.cli.calibrate import Wish, calibrate, facts_of, spec_of
+from assay.cli.calibrate import Calibrator, Wish, facts_of, spec_of
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.attachment import BLOCK_BYTES, raw_drive
@@ -181,7 +181,8 @@ class Bench(NamedTuple):
     def _calibrated(self, spec: MediumSpec, seconds: float) -> Calibration:
         """Only the accesses that have names; nothing is stored, since the machine's load differs from run to run."""
         wish = Wish(seconds=seconds, form="named")
-        return calibrate(spec, facts_of(spec, self.installation), wish, self.meter, self.installation, Silent())
+        calibrator = Calibrator(wish, self.meter, self.installation, Silent())
+        return calibrator.calibrate(spec, facts_of(spec, self.installation))
 
     def _seconds_that_fit(self, profile: str) -> float:
         """How long a drive may be written to until its backing file fills the memory."""

@@ -25,11 +25,11 @@ def measured(monkeypatch):
     """Every measurement that was really made."""
     made = []
 
-    def calibrate(spec, facts, wish, meter, installation, progress):
+    def calibrate(self, spec, facts):
         made.append(spec.name)
-        return a_calibration(medium=spec.name, facts=facts, form=wish.form, budget_s=wish.seconds)
+        return a_calibration(medium=spec.name, facts=facts, form=self.wish.form, budget_s=self.wish.seconds)
 
-    monkeypatch.setattr(command, "calibrate", calibrate)
+    monkeypatch.setattr(command.Calibrator, "calibrate", calibrate)
     monkeypatch.setattr(command, "find_fio", lambda _: FakeMeter())
     monkeypatch.setattr(command, "facts_of", lambda spec, _: {"place": str(spec.path)})
     return made

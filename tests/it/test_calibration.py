@@ -8,7 +8,7 @@ import pytest
 
 from assay.calibration.fio import find_fio
 from assay.calibration.measure import Ground, measure, plan_accesses
-from assay.cli.calibrate import Wish, calibrate, facts_of, spec_of, write_profile
+from assay.cli.calibrate import Calibrator, Wish, facts_of, spec_of, write_profile
 from assay.media.emulated.requirements import missing
 from assay.model.progress import Silent
 from assay.stats.fidelity import compare
@@ -36,7 +36,8 @@ def calibrated(medium, place):
     """Only the figures that have names, in two thirds of a minute."""
     spec = spec_of(str(medium), place.installation)
     facts = facts_of(spec, place.installation)
-    return calibrate(spec, facts, Wish(seconds=40, form="named"), find_fio(os.environ), place.installation, Silent())
+    wish = Wish(seconds=40, form="named")
+    return Calibrator(wish, find_fio(os.environ), place.installation, Silent()).calibrate(spec, facts)
 
 
 @pytest.mark.long

@@ -6,10 +6,11 @@ An emulated drive is measured twice: as a whole block device, and through a file
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -64,122 +65,110 @@ class KneePlan(Frozen):
     doubt: Doubt | None = None
 
 
-def calibrate(
-    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation, progress: Progress
-) -> Calibration:
-    """Measure one medium, whose facts these are, now. Raises AssayError when it, or fio, fails."""
-    progress.step(f"calibrate {spec.name}")
-    if kind_of(spec).emulated:
-        return _calibrate_emulated(EmulatedMedium(spec, installation), facts, wish, meter, installation, progress)
-    return _calibrate_directory(spec, facts, wish, meter, installation, progress)
-
-
 def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
-    """What a calibration holds for: the medium, the machine, and for an emulated drive the emulator."""
-    if kind_of(spec).emulated:
-        medium = EmulatedMedium(spec, installation)
-        medium.check()
-        return {**_lasting(medium.facts()), **_machine()}
+    """What a calibration holds for: the medium, the machine, and for an emulated drive the emulator.
+
+    Raises BadInputError where the medium can't be used.
+    """
     with Lease(installation.state, "calibrate") as lease:
-        directory = kind_of(spec).open(spec, lease, installation)
-        directory.space()
-        return {**_lasting(directory.facts()), **_machine()}
+        medium = kind_of(spec).open(spec, lease, installation)
+        medium.space()
+        lasting = {name: value for name, value in medium.facts().items() if name not in _PASSING}
+    machine = {name: value for name, value in machine_facts().items() if name in {"cpu", "cores", "kernel"}}
+    return {**lasting, **{f"machine_{name}": str(value) for name, value in machine.items()}}
 
 
-def _calibrate_directory(
-    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation, progress: Progress
-) -> Calibration:
-    device = block_device(facts)
-    readable = device is not None and device.readable
-    with Lease(installation.state, "calibrate") as lease:
-        ground = Ground(
-            directory=lease.make_directory(Path(facts["place"]) / f"assay-{lease.id}"),
-            device=device.path if device and readable else None,
-            device_bytes=device.bytes if device and readable else 0,
-            rotational=facts.get("rotational") == "yes",
+class Calibrator(NamedTuple):
+    """Measures media as was wished."""
+
+    wish: Wish
+    meter: Meter
+    installation: Installation
+    progress: Progress
+
+    def calibrate(self, spec: MediumSpec, facts: Mapping[str, str]) -> Calibration:
+        """One medium, whose facts these are, now. Raises AssayError when it, or fio, fails."""
+        self.progress.step(f"calibrate {spec.name}")
+        if kind_of(spec).emulated:
+            return self._emulated(EmulatedMedium(spec, self.installation), facts)
+        return self._directory(spec, facts)
+
+    def _directory(self, spec: MediumSpec, facts: Mapping[str, str]) -> Calibration:
+        device = block_device(facts)
+        readable = device is not None and device.readable
+        with Lease(self.installation.state, "calibrate") as lease:
+            ground = Ground(
+                directory=lease.make_directory(Path(facts["place"]) / f"assay-{lease.id}"),
+                device=device.path if device and readable else None,
+                device_bytes=device.bytes if device and readable else 0,
+                rotational=facts.get("rotational") == "yes",
+            )
+            accesses = plan_accesses(ground, self.wish.form)
+            measured = measure(ground, accesses, self.meter, self.wish.seconds, self.progress)
+        return self._calibration(spec.name, facts, [measured], device.bytes if device else None)
+
+    def _emulated(self, medium: EmulatedMedium, facts: Mapping[str, str]) -> Calibration:
+        plan = _plan_knee(medium, self.wish)
+        size_bytes = int(facts["size_bytes"])
+        raw, knee, raw_doubts = self._raw(medium, size_bytes, plan)
+        with medium.attached() as directory:
+            ground = Ground(directory=directory, settle=medium.make_cold)
+            accesses = [access for access in plan_accesses(ground, self.wish.form) if access.buffered]
+            mounted = measure(ground, accesses, self.meter, self.wish.seconds * (1 - _RAW_SHARE), self.progress)
+        made = self._calibration(medium.spec.name, facts, [raw, mounted], size_bytes)
+        doubts = [*made.doubts, *([plan.doubt] if plan.doubt else []), *raw_doubts]
+        doubts += [doubt for doubt in medium.doubts() if doubt not in doubts]
+        expected = medium.profile.expected
+        return made.model_copy(update={"knee": knee, "doubts": tuple(doubts), "expected": expected})
+
+    def _raw(
+        self, medium: EmulatedMedium, size_bytes: int, plan: KneePlan
+    ) -> tuple[Measured, Knee | None, tuple[Doubt, ...]]:
+        """The block device as a whole, its write cache first."""
+        knee, emulator = None, Emulator(self.installation)
+        with (
+            Lease(self.installation.state, PURPOSE) as lease,
+            raw_drive(medium.profile, size_bytes, medium.place, lease, emulator, RealSystem()) as (device, drive),
+        ):
+            ground = Ground(
+                device=device,
+                device_bytes=size_bytes,
+                may_overwrite=True,
+                rotational=medium.profile.kind == "hdd",
+                write_cache_bytes=int(medium.profile.expected_values.get("write_cache_knee_bytes", 0)),
+                settle=lambda: _settle(drive),
+            )
+            seconds = self.wish.seconds * _RAW_SHARE
+            if plan.total_bytes and plan.doubt is None:
+                self.progress.detail("write past the write cache")
+                knee = measure_knee(ground, self.meter, plan.total_bytes, plan.seconds * 1.5 + 5)
+                seconds = max(seconds - plan.seconds, seconds / 2)
+            accesses = plan_accesses(ground, self.wish.form)
+            measured = measure(ground, accesses, self.meter, seconds, self.progress)
+            medium.take_report(drive.ask("report"))
+        return measured, knee, medium.doubts()
+
+    def _calibration(
+        self, medium: str, facts: Mapping[str, str], measured: Sequence[Measured], device_bytes: int | None
+    ) -> Calibration:
+        return Calibration(
+            medium=medium,
+            facts=facts,
+            fio_version=self.meter.version,
+            taken=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
+            form=self.wish.form,
+            budget_s=self.wish.seconds,
+            file_bytes=max(one.file_bytes for one in measured),
+            device_bytes=device_bytes,
+            points=tuple(point for one in measured for point in one.points),
+            doubts=tuple(doubt for one in measured for doubt in one.doubts),
         )
-        measured = measure(ground, plan_accesses(ground, wish.form), meter, wish.seconds, progress)
-    return _calibration(spec.name, facts, wish, meter, [measured], device_bytes=device.bytes if device else None)
-
-
-def _calibrate_emulated(
-    medium: EmulatedMedium, facts: Mapping[str, str], wish: Wish, meter: Meter, installation: Installation,
-    progress: Progress,
-) -> Calibration:  # fmt: skip
-    plan = _plan_knee(medium, wish)
-    raw, knee, raw_doubts = _measure_raw(medium, int(facts["size_bytes"]), wish, plan, meter, installation, progress)
-    with medium.attached() as directory:
-        ground = Ground(directory=directory, settle=medium.make_cold)
-        accesses = [access for access in plan_accesses(ground, wish.form) if access.buffered]
-        mounted = measure(ground, accesses, meter, wish.seconds * (1 - _RAW_SHARE), progress)
-    made = _calibration(medium.spec.name, facts, wish, meter, [raw, mounted], device_bytes=int(facts["size_bytes"]))
-    doubts = [*made.doubts, *([plan.doubt] if plan.doubt else []), *raw_doubts]
-    doubts += [doubt for doubt in medium.doubts() if doubt not in doubts]
-    expected = medium.profile.expected
-    return made.model_copy(update={"knee": knee, "doubts": tuple(doubts), "expected": expected})
-
-
-def _measure_raw(
-    medium: EmulatedMedium, size_bytes: int, wish: Wish, plan: KneePlan, meter: Meter, installation: Installation,
-    progress: Progress,
-) -> tuple[Measured, Knee | None, tuple[Doubt, ...]]:  # fmt: skip
-    """The block device as a whole, its write cache first."""
-    knee, emulator = None, Emulator(installation)
-    with (
-        Lease(installation.state, PURPOSE) as lease,
-        raw_drive(medium.profile, size_bytes, medium.place, lease, emulator, RealSystem()) as (device, drive),
-    ):
-        ground = Ground(
-            device=device,
-            device_bytes=size_bytes,
-            may_overwrite=True,
-            rotational=medium.profile.kind == "hdd",
-            write_cache_bytes=_write_cache_bytes(medium),
-            settle=lambda: _settle(drive),
-        )
-        seconds = wish.seconds * _RAW_SHARE
-        if plan.total_bytes and plan.doubt is None:
-            progress.detail("write past the write cache")
-            knee = measure_knee(ground, meter, plan.total_bytes, plan.seconds * 1.5 + 5)
-            seconds = max(seconds - plan.seconds, seconds / 2)
-        measured = measure(ground, plan_accesses(ground, wish.form), meter, seconds, progress)
-        medium.take_report(drive.ask("report"))
-    return measured, knee, medium.doubts()
-
-
-def _write_cache_bytes(medium: EmulatedMedium) -> int:
-    """What its profile expects of its fast write cache; 0 where it has none."""
-    knee = medium.profile.expected.get("write_cache_knee_bytes")
-    return int(knee.value) if knee else 0
 
 
 def _settle(drive: Drive) -> None:
     """Empty the drive's caches, and write out its backing file, which the kernel would do amidst what is next."""
     drive.ask("settle")
     write_out(drive.backing)
-
-
-def _calibration(
-    medium: str,
-    facts: Mapping[str, str],
-    wish: Wish,
-    meter: Meter,
-    measured: list[Measured],
-    *,
-    device_bytes: int | None,
-) -> Calibration:
-    return Calibration(
-        medium=medium,
-        facts=facts,
-        fio_version=meter.version,
-        taken=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
-        form=wish.form,
-        budget_s=wish.seconds,
-        file_bytes=max(one.file_bytes for one in measured),
-        device_bytes=device_bytes,
-        points=tuple(point for one in measured for point in one.points),
-        doubts=tuple(doubt for one in measured for doubt in one.doubts),
-    )
 
 
 KNEE_NOT_MEASURED = doubt_kind(
@@ -213,16 +202,6 @@ def _plan_knee(medium: EmulatedMedium, wish: Wish) -> KneePlan:
     return KneePlan(total_bytes=total_bytes, seconds=seconds, doubt=doubt)
 
 
-def _lasting(facts: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in facts.items() if name not in _PASSING}
-
-
-def _machine() -> dict[str, str]:
-    return {
-        f"machine_{name}": str(value) for name, value in machine_facts().items() if name in {"cpu", "cores", "kernel"}
-    }
-
-
 _LEAST_SECONDS = 20.0
 _MOST_SECONDS = 86_400.0
 
@@ -252,7 +231,7 @@ def calibrate_media(
         stored = _stored(spec, own, wish, folder, console)
         if stored is None:
             with closing(ConsoleDisplay(console)) as display, interruptible():
-                stored = calibrate(spec, own, wish, meter, installation, display)
+                stored = Calibrator(wish, meter, installation, display).calibrate(spec, own)
             folder.store(stored)
         made.append(stored)
         page = folder.file(stored.medium, stored.facts).with_suffix(".html")
