@@ -1,0 +1,95 @@
+"""Proves that a workload is one file: a toy from outside the package is listed, planned, run, verified and reported."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENT = """\
+experiment: toys
+workloads:
+  - {name: line-count, options: {lines: 7}}
+  - {name: line-count, options: {lines: 8}}
+media: {disk: directory}
+repetitions: 2
+"""
+# Runs an experiment on fakes that count 7 lines, but with the real workloads.
+RUN = """
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from assay.model.installation import Installation
+from assay.model.progress import Silent
+from assay.model.registry import WORKLOADS
+from assay.plan.make import make_plan
+from assay.record.folder import RunFolder
+from assay.run import execute
+from assay.testing.fakes import Script, fake_setup
+from assay.vocabulary import vocabulary
+
+class Quiet(Silent):
+    trial_begins = trial_ends = lambda *_: None
+
+@contextmanager
+def set_up(trial):
+    workload = lambda: WORKLOADS[trial.workload.name](trial.workload, "/base")
+    yield fake_setup(Script(answer=7), trial)._replace(workload=workload)
+
+here = Path.cwd()
+installation = Installation(root=Path(sys.argv[1]), parts=here, jobs_jar=here, cache=here, state=here)
+plan = make_plan(here / "toys.yaml", vocabulary(installation))
+folder = RunFolder(here / "run")
+folder.create(plan)
+execute(plan, folder, set_up, Quiet())
+"""
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    """Python in a folder whose plug-ins are the toy; gives what a command printed."""
+    home = tmp_path_factory.mktemp("outside")
+    (home / "assay_extras").mkdir()
+    shutil.copy(Path(__file__).with_name("workload.py"), home / "assay_extras" / "line_count.py")
+    (home / "toys.yaml").write_text(EXPERIMENT)
+    path = os.pathsep.join([str(home), str(ROOT / "src")])
+
+    def python(*arguments):
+        environment = {**os.environ, "PYTHONPATH": path, "ASSAY_ROOT": str(ROOT), "COLUMNS": "160"}
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=home, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout + done.stderr
+
+    python.home = home
+    assert python("-c", RUN, str(ROOT)) == ""
+    return python
+
+
+def test_it_is_listed_with_its_options_and_an_experiment(outside):
+    shown = json.loads(outside("-m", "assay", "workloads", "show", "line-count", "--json"))
+    assert shown["options"] == [{"name": "lines", "default": "7", "about": "how many there are"}]
+    assert (
+        shown["experiment"] == "experiment: line-count\nworkloads:\n  - name: line-count\nmedia:\n  disk: directory\n"
+    )
+
+
+def test_its_trials_are_recorded_with_its_own_verdict(outside):
+    records = [json.loads(file.read_text()) for file in outside.home.glob("run/trials/*/record.json")]
+    assert [record["error"] for record in records] == [None] * 4
+    outcomes = {
+        (record["trial"]["workload"]["options"]["lines"], verdict["check"], verdict["outcome"])
+        for record in records
+        for verdict in record["verdicts"]
+    }
+    assert outcomes == {("7", "all lines are counted", "pass"), ("8", "all lines are counted", "fail")}
+
+
+def test_the_report_names_it(outside):
+    said = outside("-m", "assay", "report", "run")
+    assert "line-count" in said
+    assert "all lines are counted" in said

@@ -1,0 +1,60 @@
+"""Counting lines: a toy workload, added from outside the package, with an input of its own."""
+
+from pathlib import Path
+
+from assay.model.doubt import Verdict, verdict
+from assay.model.engine import Engine, LaunchReport
+from assay.model.input import Amounts, GraphInput, Input, InputKind
+from assay.model.progress import Progress
+from assay.model.registry import WORKLOADS
+from assay.model.store import Store
+from assay.model.trial import WorkloadSpec
+from assay.model.workload import Cost, Variant
+from assay.workload.base import BaseWorkload
+
+
+class Lines(Input):
+    """So many lines of 80 bytes."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def size(self) -> Amounts:
+        return Amounts(bytes=80 * self.count)
+
+    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        store.put(Path("/nowhere/lines.txt"), f"{path}/lines.txt")
+        return LaunchReport(jobs=(), result={})
+
+
+class LineCount(BaseWorkload):
+    """One number for all lines."""
+
+    takes = InputKind.TEXT
+    summary = "counts lines"
+    stresses = "reading HDFS"
+    source = "a toy"
+    result = "one number"
+    verified = "the number is that of the lines"
+    variants = {
+        "plain": Variant(
+            about="one job", jobs=("line-count",), command="line-count",
+            cost=Cost(jobs=1, seconds=Amounts(bytes=1e-8), disk_bytes=Amounts(bytes=2)),
+        )
+    }  # fmt: skip
+    defaults = {"lines": "7"}
+    option_help = {"lines": "how many there are"}
+
+    input: Lines
+
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
+        super().__init__(spec, base, dataset)
+        self.input = Lines(self.options.count("lines"))
+
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        counted = list(store.lines(self.output_path))
+        right = counted == [str(self.input.count).encode()]
+        return (verdict("all lines are counted", passed=right, detail=f"{counted} of {self.input.count}"),)
+
+
+WORKLOADS.add("line-count", LineCount)
