@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.input.datasets import open_dataset
 from assay.input.graph_file import UserGraph
-from assay.input.opening import open_dataset
 from assay.model.input import DatasetSpec
 
 Opener = Callable[..., UserGraph]

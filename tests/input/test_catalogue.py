@@ -13,7 +13,7 @@ import pytest
 
 from assay.input import catalogue
 from assay.input.catalogue import Counts, Published, PublishedGraph, all_published
-from assay.input.opening import check, listed, open_dataset
+from assay.input.datasets import open_dataset
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
@@ -82,8 +82,8 @@ def test_downloads_once_with_progress_and_checks(site: Path, server: str, tmp_pa
     (site / "loc-brightkite_edges.txt.gz").unlink()
     assert opened(tmp_path / "cache", server).file(Silent()) == staged
     assert dataset.graph().edges.tolist() == [[0, 1], [0, 2], [1, 2]]
-    assert [verdict.outcome for verdict in check(dataset).verdicts] == [Outcome.PASS]
-    assert next(graph for graph in listed(tmp_path / "cache") if graph.name == "brightkite").in_cache
+    assert [verdict.outcome for verdict in dataset.verdicts()] == [Outcome.PASS]
+    assert catalogue.is_downloaded("brightkite", tmp_path / "cache")
 
 
 @pytest.mark.usefixtures("triangle")
@@ -136,8 +136,7 @@ def test_konect_s_archive_is_unpacked(
 
 
 def test_the_list_has_the_ten_graphs_of_the_studies(tmp_path: Path) -> None:
-    graphs = listed(tmp_path)
+    graphs = list(all_published().values())
     assert len(graphs) == 10
     assert graphs[0].name == "brightkite"
-    assert not any(graph.in_cache for graph in graphs)
     assert all(graph.licence and graph.citation and graph.sources for graph in graphs)

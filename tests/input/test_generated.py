@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from assay.input.catalogue import all_published
+from assay.input.datasets import open_dataset
 from assay.input.generated import Source, degree_sequence, generate, shape_of
 from assay.input.graph import Simple, as_graph, facts_of, unpack
-from assay.input.opening import check, open_dataset
 from assay.model.doubt import Outcome
 from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
@@ -35,10 +35,10 @@ def component_sizes(keys: np.ndarray, nodes: int) -> list[int]:
 
 @pytest.mark.parametrize("preset", ["brightkite", "gowalla"])
 def test_work_is_within_a_factor_of_two_of_the_published_graph(tmp_path: Path, preset: str) -> None:
-    report = check(open_dataset(DatasetSpec(name="g", make=preset), tmp_path))
-    assert [verdict.outcome for verdict in report.verdicts] == [Outcome.PASS] * 3, report.verdicts
+    graph = open_dataset(DatasetSpec(name="g", make=preset), tmp_path)
+    assert [verdict.outcome for verdict in graph.verdicts()] == [Outcome.PASS] * 3, graph.verdicts()
     published = all_published()[preset].counts
-    assert (report.facts.nodes, report.facts.edges) == (published.nodes, published.edges)
+    assert (graph.facts().nodes, graph.facts().edges) == (published.nodes, published.edges)
 
 
 def test_brightkite_in_full(tmp_path: Path) -> None:

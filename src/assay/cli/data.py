@@ -10,8 +10,9 @@ import click
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
 from assay.host.files import possible
+from assay.input.catalogue import all_published, is_downloaded
+from assay.input.datasets import open_dataset
 from assay.input.graph_file import GraphFile
-from assay.input.opening import check, listed, open_dataset
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
@@ -34,18 +35,29 @@ def data_list(*, as_json: bool) -> None:
     \b
     Example:  assay data list
     """
-    graphs = listed(find_installation().cache)
+    graphs, cache = all_published().values(), find_installation().cache
     if as_json:
-        click.echo(json.dumps([one.model_dump(mode="json") for one in graphs], indent=1))
+        described = [
+            {
+                **graph.model_dump(include={"name", "title", "about", "download_mb", "licence", "citation", "sources"}),
+                **graph.counts.model_dump(include={"nodes", "edges", "triangles"}),
+                "download": graph.url,
+                "in_cache": is_downloaded(graph.name, cache),
+            }
+            for graph in graphs
+        ]
+        click.echo(json.dumps(described, indent=1))
         return
     columns = [
-        Column("name", [one.name for one in graphs], name=True),
-        Column("graph", [one.title for one in graphs], name=True, rank=1),
-        Column("nodes", [f"{one.nodes:,}" for one in graphs]),
-        Column("edges", [f"{one.edges:,}" for one in graphs]),
-        Column("triangles", ["-" if one.triangles is None else f"{one.triangles:,}" for one in graphs]),
-        Column("download", ["-" if one.download_mb is None else f"{one.download_mb} MB" for one in graphs]),
-        Column("here", ["yes" if one.in_cache else "" for one in graphs]),
+        Column("name", [graph.name for graph in graphs], name=True),
+        Column("graph", [graph.title for graph in graphs], name=True, rank=1),
+        Column("nodes", [f"{graph.counts.nodes:,}" for graph in graphs]),
+        Column("edges", [f"{graph.counts.edges:,}" for graph in graphs]),
+        Column(
+            "triangles", ["-" if graph.counts.triangles is None else f"{graph.counts.triangles:,}" for graph in graphs]
+        ),
+        Column("download", ["-" if graph.download_mb is None else f"{graph.download_mb} MB" for graph in graphs]),
+        Column("here", ["yes" if is_downloaded(graph.name, cache) else "" for graph in graphs]),
     ]
     console = open_console()
     for line in fitted(columns, console.width):
@@ -121,7 +133,7 @@ def _named(name_or_file: str, form: str, header_lines: int | None) -> GraphFile:
     path = Path(name_or_file)
     if name_or_file:
         possible(path)
-    names = [one.name for one in listed(installation.cache)]
+    names = all_published()
     if path.exists() or name_or_file not in names:
         if not path.is_file():
             raise BadInputError(f"{name_or_file} is neither a file nor a graph's name; names are {', '.join(names)}")
@@ -146,18 +158,17 @@ def _check(dataset: GraphFile, to: Path | None = None, *, brought: bool = False)
         staged = dataset.file(display)
         if to is not None:
             shutil.copyfile(staged.path, to)
-        report = check(dataset, display)
+        facts, counts, verdicts = dataset.facts(), dataset.counts(), dataset.verdicts()
     if brought:
         print_line(console, f"{to or staged.path} ({bytes_text(staged.bytes)})")
-    facts = report.facts
     triangles = f", {facts.triangles:,} triangles" if facts.triangles is not None else ""
     print_line(
         console,
-        f"{report.name}: {facts.nodes:,} nodes, {facts.edges:,} edges, {facts.wedges:,} wedges "
+        f"{dataset.spec.name}: {facts.nodes:,} nodes, {facts.edges:,} edges, {facts.wedges:,} wedges "
         f"({facts.wedges_by_id:,} in id order), sum of squared degrees {facts.degree_squares:,}{triangles}",
     )
-    counts = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in report.counts.model_dump().items())
-    print_line(console, f"file: {counts}")
-    for verdict in report.verdicts:
+    lines = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in counts)
+    print_line(console, f"file: {lines}")
+    for verdict in verdicts:
         print_line(console, f"{verdict.outcome}: {verdict.check} ({verdict.detail})")
-    return FAILED if any(verdict.outcome is Outcome.FAIL for verdict in report.verdicts) else 0
+    return FAILED if any(verdict.outcome is Outcome.FAIL for verdict in verdicts) else 0

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from assay.input.graph_file import UserGraph
 from assay.input.reading import Known, ReadCounts, whole
 from assay.model.base import Frozen
+from assay.model.doubt import Verdict, verdict
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec, GraphFacts, StagedFile
 from assay.model.progress import Progress
@@ -38,41 +39,22 @@ def fetch(url: str, target: Path, progress: Progress) -> None:
     if not url.startswith(_SCHEMES):
         raise BadInputError(f"{url}: isn't an address that can be fetched; it has to begin with https://.")
     try:
-        with _open(url) as response, whole(target) as part:
-            promised = response.headers.get("Content-Length")
-            size = int(promised) if promised else None
-            received = _copy(response, part, size, progress)
-            if size not in (None, received):
-                raise http.client.IncompleteRead(b"", size)
+        opened = cast("addinfourl", urllib.request.urlopen(url, timeout=_PATIENCE_S))  # noqa: S310 - checked above
+        with opened as response, whole(target) as part, part.open("wb") as copy:
+            size = int(response.headers.get("Content-Length") or 0)
+            of_all = f" of {size / 1e6:,.1f}" if size else ""
+            while chunk := response.read(_CHUNK):
+                copy.write(chunk)
+                progress.detail(f"downloaded {copy.tell() / 1e6:,.1f}{of_all} MB")
+            if size not in (0, copy.tell()):
+                raise OSError("the connection ended too early")
     except (OSError, http.client.HTTPException) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        status = f"{error.code} " if isinstance(error, urllib.error.HTTPError) else ""
         raise BadInputError(
-            f"{url} can't be downloaded ({_reason(error)}); without a network, put the file at {target} by hand, "
+            f"{url} can't be downloaded ({status}{reason}); without a network, put the file at {target} by hand, "
             "or use `make` to generate a graph like it."
         ) from error
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, urllib.error.HTTPError):
-        return f"{error.code} {error.reason}"
-    if isinstance(error, urllib.error.URLError):
-        return str(error.reason)
-    return "the connection ended too early" if isinstance(error, http.client.IncompleteRead) else str(error)
-
-
-def _open(url: str) -> addinfourl:
-    return cast("addinfourl", urllib.request.urlopen(url, timeout=_PATIENCE_S))  # noqa: S310 - checked by `fetch`
-
-
-def _copy(response: addinfourl, target: Path, size: int | None, progress: Progress) -> int:
-    """Copies all of a response; returns the number of bytes."""
-    received = 0
-    of_all = f" of {size / 1e6:,.1f}" if size else ""
-    with target.open("wb") as copy:
-        while chunk := response.read(_CHUNK):
-            copy.write(chunk)
-            received += len(chunk)
-            progress.detail(f"downloaded {received / 1e6:,.1f}{of_all} MB")
-    return received
 
 
 class Counts(Frozen):
@@ -130,6 +112,11 @@ def all_published() -> dict[str, Published]:
     return {graph.name: graph for graph in graphs}
 
 
+def is_downloaded(name: str, cache: Path) -> bool:
+    """Whether the cache has a graph."""
+    return any(file.suffix != ".part" for file in (cache / "datasets" / f"get-{name}").glob("*"))
+
+
 def published(name: str, wanted_by: str) -> Published:
     """One graph by its name; `wanted_by` is the field that names it (`get` or `make`).
 
@@ -173,6 +160,12 @@ class PublishedGraph(UserGraph):
                 "changed it."
             )
         return super().file(progress)
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """On the published counts."""
+        problem = mismatch(self.published.counts, self.facts(), self.counts())
+        detail = problem or "nodes and edges are as published"
+        return (verdict("published counts", passed=not problem, detail=detail),)
 
     def _known(self, progress: Progress) -> Known:
         """With the triangles as published where counting them would take long."""

@@ -36,6 +36,7 @@ from assay.input.graph import Keys, Simple, all_facts, distinct, drop_repeated, 
 from assay.input.graph_file import GraphFile
 from assay.input.reading import Known, ReadCounts, checksum, load, save, whole, write_canonical
 from assay.model.base import Frozen
+from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec, StagedFile
 from assay.model.progress import Progress
@@ -358,6 +359,7 @@ VERSION = 1
 
 _LAYOUT = Layout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
 _LARGEST_SCALE = 100.0
+_NEAR = 2.0
 
 
 def shape_of(graph: Published, scale: float) -> Shape:
@@ -403,6 +405,17 @@ class GeneratedGraph(GraphFile):
         self._known(progress)
         return StagedFile(path=self._path, name=self._path.name, bytes=self._path.stat().st_size, canonical=True)
 
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """On the size, which must be exact, and on wedges and triangles, which must be near those of the preset."""
+        facts, aim = self.facts(), self.shape
+        size = verdict(
+            "size",
+            passed=facts.nodes == aim.nodes and facts.edges == aim.edges,
+            detail=f"{facts.nodes:,} nodes of {aim.nodes:,}, {facts.edges:,} edges of {aim.edges:,}",
+        )
+        triangles = round(self.like.steering.triangles * self.spec.scale)
+        return size, _near("wedges", facts.wedges, aim.wedges), _near("triangles", facts.triangles, triangles)
+
     def _read_as(self) -> Layout:
         return _LAYOUT
 
@@ -421,3 +434,10 @@ class GeneratedGraph(GraphFile):
         known = Known(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
         save(self._folder / "facts.json", known)
         return known
+
+
+def _near(what: str, count: int | None, wanted: int) -> Verdict:
+    if count is None:
+        return Verdict(check=what, outcome=Outcome.UNKNOWN, detail="too many to be counted quickly")
+    near = wanted / _NEAR <= count <= wanted * _NEAR
+    return verdict(what, passed=near, detail=f"{count:,}; {wanted:,} aimed at, within a factor of {_NEAR:g}")

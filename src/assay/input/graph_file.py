@@ -7,6 +7,7 @@ from pathlib import Path
 from assay.input.formats import Layout, recognise
 from assay.input.graph import all_facts, as_graph
 from assay.input.reading import Known, ReadCounts, checksum, load, read, save
+from assay.model.doubt import Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.input import Amounts, DatasetSpec, Graph, GraphFacts, GraphInput, StagedFile
@@ -51,6 +52,10 @@ class GraphFile(GraphInput):
     def counts(self) -> ReadCounts:
         """What the file is made of: comments, self-loops, duplicates and so on."""
         return self._known(Silent()).counts
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """On each count that is known from elsewhere: none of a user's file."""
+        return ()
 
     def graph(self) -> Graph:
         """The graph in memory: 16 bytes an edge, and half as much again while it is read."""
