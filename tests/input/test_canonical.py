@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.input.graph import Collector, as_graph, count_triangles, facts_of
@@ -38,6 +38,7 @@ def test_collected_in_any_portions_the_graph_is_the_same(pairs: list[tuple[int, 
     assert simple.duplicates == len(pairs) - simple.loops - len(edges)
 
 
+@settings(deadline=None)
 @given(edge_lists, st.sampled_from([" ", "\t", "   ", " \t", ","]), st.sampled_from(["\n", "\r\n", "\n\n", "\n#c\n"]))
 def test_the_reader_agrees_whatever_the_separators(pairs: list[tuple[int, int]], between: str, ending: str) -> None:
     text = ending.join(f"{u}{between}{v}" for u, v in pairs)

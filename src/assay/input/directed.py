@@ -18,21 +18,6 @@ from assay.model.store import Store
 _CHUNK = 1 << 20
 
 
-def write_pairs(firsts: NDArray[np.int64], seconds: NDArray[np.int64], alone: NDArray[np.int64], file: Path) -> None:
-    """A line for each pair of ids (both shape (m,)), then one for each id that stands alone, in their order."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    options = csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-    schema = pa.schema([("first", pa.int64()), ("second", pa.int64())])
-    with csv.CSVWriter(str(file), schema, write_options=options) as writer:
-        for start in range(0, len(firsts), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            writer.write_batch(pa.record_batch([pa.array(firsts[part]), pa.array(seconds[part])], schema=schema))
-    with file.open("ab") as out:
-        out.write("".join(f"{vertex}\n" for vertex in alone.tolist()).encode())
-
-
 Ids = NDArray[np.int64]
 
 # How an edge falls into the four quarters of the adjacency matrix, at each level (R-MAT; Chakrabarti, Zhan, Faloutsos
@@ -98,7 +83,9 @@ def read_graph(path: Path) -> Directed:
 
 def write_graph(graph: Directed, file: Path) -> None:
     """A line `source<TAB>target` per edge, and a line with the id of each vertex that has none."""
-    write_pairs(graph.sources, graph.targets, graph.isolated, file)
+    from assay.input.reading import write_edges
+
+    write_edges([(graph.sources, graph.targets)], file, graph.isolated.tolist())
 
 
 _LINE_BYTES = 16

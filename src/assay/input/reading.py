@@ -8,10 +8,11 @@ can't be an edge is found by its place in the block, so that its number can be t
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -216,94 +217,64 @@ def read(path: Path, layout: Layout, progress: Progress | None = None) -> Readin
     Raises:
         BadInputError: a line can't be used, the first line may be a header, or data are missing.
     """
-    reader = _Reader(path, layout, progress or Silent())
-    with uncompressed(path) as stream:
-        try:
-            for block in _blocks(stream, layout.skip_bytes):
-                reader.take(block)
-        except _LongLineError:
-            raise BadInputError(
-                f"{path}, line {reader.line}: is longer than {MOST_LINE_BYTES >> 20} MiB; name a file of edges, one "
-                "`u v` per line."
-            ) from None
-    return reader.finish()
-
-
-class _LongLineError(Exception):
-    """A line that is no edge, whatever its end may hold."""
-
-
-class _Reader:
-    """The sums over the blocks of one file."""
-
-    def __init__(self, path: Path, layout: Layout, progress: Progress) -> None:
-        self._path, self._layout, self._progress = path, layout, progress
-        self._collector = Collector()
-        self._line = layout.skip_lines + 1
-        self._comments = self._blank = self._lone = self._edge_lines = 0
-        self._largest = 0  # of all edges but the first
-
-    @property
-    def line(self) -> int:
-        """The number of the next line, from 1."""
-        return self._line
-
-    def take(self, text: bytes) -> None:
-        try:
-            block = parse(text, self._layout)
-        except BadLineError as error:
-            line = text.split(b"\n", error.index + 1)[error.index]
-            raise BadInputError(
-                f"{self._path}, line {self._line + error.index}: `{shorten(line)}` {error.what}; {error.cure}."
-            ) from None
-        self._count(block)
-        self._collector.add_lone(block.lone)
+    progress = progress or Silent()
+    collector, counts = Collector(), Counter[str](lines=layout.skip_lines, header=layout.skip_lines)
+    largest = 0  # of all edges but the first
+    for block in _parsed(path, layout):
+        others = block.pairs[0 if counts["edge_lines"] else 1 :]
+        largest = max(largest, int(others.max(initial=0)))
+        counts.update(
+            lines=block.lines, comments=block.comments, blank=block.blank, lone=block.lone.size,
+            edge_lines=len(block.pairs),
+        )  # fmt: skip
+        collector.add_lone(block.lone)
         if block.pairs.size:
-            self._collector.add(block.pairs)
-        self._progress.detail(f"read {self._edge_lines:,} edge lines")
-
-    def _count(self, block: Block) -> None:
-        others = block.pairs[0 if self._edge_lines else 1 :]
-        self._largest = max(self._largest, int(others.max(initial=0)))
-        self._line += block.lines
-        self._comments += block.comments
-        self._blank += block.blank
-        self._lone += block.lone.size
-        self._edge_lines += block.pairs.shape[0]
-
-    def finish(self) -> Reading:
-        simple = self._collector.finish()
-        layout = self._layout
-        if not self._edge_lines and not self._lone:
-            raise BadInputError(f"{self._path}: holds no edge; check the dataset's `file` and `header_lines`.")
-        if layout.promised is not None and layout.promised != self._edge_lines:
-            raise BadInputError(
-                f"{self._path}, line {layout.skip_lines}: promises {layout.promised:,} entries, but "
-                f"{self._edge_lines:,} follow; the file is cut off or was edited: fetch it again."
-            )
-        problem = suspicion(layout, self._rest(simple)) if layout.single or layout.suspect else None
-        if problem:
-            raise BadInputError(f"{self._path}, {problem}")
-        counts = ReadCounts(
-            lines=self._line - 1,
-            header=layout.skip_lines,
-            comments=self._comments,
-            blank=self._blank,
-            lone=self._lone,
-            edge_lines=self._edge_lines,
-            self_loops=simple.loops,
-            duplicates=simple.duplicates,
+            collector.add(block.pairs)
+        progress.detail(f"read {counts['edge_lines']:,} edge lines")
+    simple, edge_lines = collector.finish(), counts["edge_lines"]
+    if not edge_lines and not counts["lone"]:
+        raise BadInputError(f"{path}: holds no edge; check the dataset's `file` and `header_lines`.")
+    if layout.promised is not None and layout.promised != edge_lines:
+        raise BadInputError(
+            f"{path}, line {layout.skip_lines}: promises {layout.promised:,} entries, but {edge_lines:,} follow; the "
+            "file is cut off or was edited: fetch it again."
         )
-        return Reading(simple, counts)
+    if layout.single or layout.suspect:
+        problem = suspicion(layout, _rest(simple, layout, edge_lines, largest))
+        if problem:
+            raise BadInputError(f"{path}, {problem}")
+    return Reading(simple, ReadCounts(**counts, self_loops=simple.loops, duplicates=simple.duplicates))
 
-    def _rest(self, simple: Simple) -> Rest:
-        """The file without its first edge, if that is suspected."""
-        nodes = node_count(simple)
-        if not self._layout.suspect:
-            return Rest(self._edge_lines, simple.keys.size, nodes, self._largest)
-        ends = self._layout.suspect.numbers
-        only_here = sum(1 for end in set(ends) if _degree(simple, end) <= 1)
-        return Rest(self._edge_lines - 1, simple.keys.size - (ends[0] != ends[1]), nodes - only_here, self._largest)
+
+def _parsed(path: Path, layout: Layout) -> Iterator[Block]:
+    """The file's blocks. Raises BadInputError for the first line that can't be used."""
+    line = layout.skip_lines + 1
+    with uncompressed(path) as stream:
+        for text in _blocks(stream, layout.skip_bytes):
+            if not text.endswith(b"\n"):
+                raise BadInputError(
+                    f"{path}, line {line}: is longer than {MOST_LINE_BYTES >> 20} MiB; name a file of edges, one "
+                    "`u v` per line."
+                )
+            try:
+                block = parse(text, layout)
+            except BadLineError as error:
+                bad = text.split(b"\n", error.index + 1)[error.index]
+                raise BadInputError(
+                    f"{path}, line {line + error.index}: `{shorten(bad)}` {error.what}; {error.cure}."
+                ) from None
+            yield block
+            line += block.lines
+
+
+def _rest(simple: Simple, layout: Layout, edge_lines: int, largest: int) -> Rest:
+    """The file without its first edge, if that is suspected."""
+    nodes = node_count(simple)
+    if not layout.suspect:
+        return Rest(edge_lines, simple.keys.size, nodes, largest)
+    ends = layout.suspect.numbers
+    only_here = sum(1 for end in set(ends) if _degree(simple, end) <= 1)
+    return Rest(edge_lines - 1, simple.keys.size - (ends[0] != ends[1]), nodes - only_here, largest)
 
 
 def _degree(simple: Simple, identity: int) -> int:
@@ -315,7 +286,7 @@ def _degree(simple: Simple, identity: int) -> int:
 
 
 def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:
-    """The rest of a stream behind its first bytes, cut at line ends; each block ends with a newline."""
+    """The rest of a stream behind its first bytes, cut at line ends; a block without a newline is too long a line."""
     while skip_bytes:
         skip_bytes -= len(stream.read(min(skip_bytes, BLOCK_BYTES)))
     kept = b""
@@ -326,7 +297,7 @@ def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:
         if end:
             yield text[:end]
         if len(kept) > MOST_LINE_BYTES:
-            raise _LongLineError
+            yield kept
     if kept:
         yield kept + b"\n"
 
@@ -336,12 +307,20 @@ _CHUNK = 1 << 20
 
 def write_canonical(keys: Keys, path: Path) -> None:
     """Writes packed, sorted, distinct edges; ids are below 2^32. About 3 million lines a second."""
-    schema = pa.schema([("u", pa.uint64()), ("v", pa.uint64())])
+    write_edges((unpack(keys[start : start + _CHUNK]) for start in range(0, keys.size, _CHUNK)), path)
+
+
+def write_edges(chunks: Iterable[tuple[NDArray[Any], NDArray[Any]]], file: Path, lone: Sequence[int] = ()) -> None:
+    """A line for each edge, whose ends come some at a time (shapes (m,)), then one for each lone vertex."""
+    schema = pa.schema([("first", pa.uint64()), ("second", pa.uint64())])
     options = csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-    with csv.CSVWriter(str(path), schema, write_options=options) as writer:
-        for start in range(0, keys.size, _CHUNK):
-            low, high = unpack(keys[start : start + _CHUNK])
-            writer.write_batch(pa.record_batch([pa.array(low), pa.array(high)], schema=schema))
+    with csv.CSVWriter(str(file), schema, write_options=options) as writer:
+        for ends in chunks:
+            for start in range(0, len(ends[0]), _CHUNK):
+                columns = [pa.array(end[start : start + _CHUNK].astype(np.uint64, copy=False)) for end in ends]
+                writer.write_batch(pa.record_batch(columns, schema=schema))
+    with file.open("ab") as out:
+        out.write("".join(f"{vertex}\n" for vertex in lone).encode())
 
 
 class Known(Frozen):

@@ -17,8 +17,8 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from assay.input.directed import write_pairs
 from assay.input.files import LocalFiles, StoredFiles
+from assay.input.reading import write_edges
 from assay.input.staging import scratch_directory
 from assay.model.doubt import Outcome, Verdict
 from assay.model.engine import Engine, LaunchReport, Program
@@ -316,9 +316,10 @@ class Command(BaseWorkload):
         """What the user's command gets for the input: of a dataset the text that the job read, in one file."""
         if not isinstance(self.input, GraphInput):
             return self.options.text("input")
-        graph, file = self.input.graph(), scratch / "graph.txt"
+        file = scratch / "graph.txt"
         if any("{input}" in word for word in self._verify):
-            write_pairs(graph.edges[:, 0], graph.edges[:, 1], graph.lone, file)
+            graph = self.input.graph()
+            write_edges([(graph.edges[:, 0], graph.edges[:, 1])], file, graph.lone.tolist())
         return str(file)
 
     def _filled(self) -> tuple[str, ...]:
