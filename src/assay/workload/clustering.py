@@ -66,16 +66,16 @@ class ClusteringCoefficient(GraphWorkload):
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Degree, triangles and coefficient of every vertex, and both figures of the graph."""
-        found = self._lines(store)
+        lines = self._lines(store)
         oracle = Oracle(self.input.graph())
-        same = np.array_equal(found["vertex"], oracle.vertices)
+        same = np.array_equal(lines["vertex"], oracle.vertices)
         return (
             verdict(
                 "every vertex appears exactly once",
                 passed=same,
-                detail=f"{len(found)} lines for {len(oracle.vertices)} vertices",
+                detail=f"{len(lines)} lines for {len(oracle.vertices)} vertices",
             ),
-            *(_judge_vertices(found, oracle) if same else ()),
+            *(_judge_vertices(lines, oracle) if same else ()),
             *_judge_graph(oracle, report),
             degree_order_counters(oracle, report),
         )
@@ -93,20 +93,20 @@ class ClusteringCoefficient(GraphWorkload):
                     f" coefficient`: {line[:80]!r}"
                 ) from error
         try:
-            found = np.array(rows, dtype=_LINE)
+            lines = np.array(rows, dtype=_LINE)
         except OverflowError as error:
             raise AssayError("the output of clustering-coefficient has a number beyond 64 bits") from error
-        found.sort(order="vertex")
-        return found
+        lines.sort(order="vertex")
+        return lines
 
 
-def _judge_vertices(found: NDArray[np.void], oracle: Oracle) -> tuple[Verdict, ...]:
+def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[Verdict, ...]:
     """Line by line, where the lines are those of the graph's vertices."""
     local = oracle.local_clustering
-    degrees = int((found["degree"] != oracle.degrees).sum())
-    triangles = int((found["triangles"] != oracle.triangles_at()).sum())
+    degrees = int((lines["degree"] != oracle.degrees).sum())
+    triangles = int((lines["triangles"] != oracle.triangles_at()).sum())
     # In this form a coefficient that is no number differs too.
-    close = np.abs(found["coefficient"] - local) <= COEFFICIENT_ERROR
+    close = np.abs(lines["coefficient"] - local) <= COEFFICIENT_ERROR
     return (
         verdict(
             "degrees and triangles of every vertex equal those of the graph",

@@ -42,8 +42,8 @@ class DegreeDistribution(GraphWorkload):
         expected = dict(zip(values.tolist(), numbers.tolist(), strict=True))
         if len(graph.lone):
             expected[0] = len(graph.lone)
-        found = _histogram(store, self.output_path)
-        wrong = sorted(set(found) ^ set(expected.items()))
+        histogram = _histogram(store, self.output_path)
+        wrong = sorted(set(histogram) ^ set(expected.items()))
         counters = {"vertices": len(vertices) + len(graph.lone), "edges": len(graph.edges), "degrees": len(expected)}
         return (
             verdict(
@@ -53,8 +53,8 @@ class DegreeDistribution(GraphWorkload):
             ),
             verdict(
                 "every degree appears once",
-                passed=len({degree for degree, _ in found}) == len(found),
-                detail=f"{len(found)} lines",
+                passed=len({degree for degree, _ in histogram}) == len(histogram),
+                detail=f"{len(histogram)} lines",
             ),
             counters_agree(report, counters),
         )
@@ -62,15 +62,15 @@ class DegreeDistribution(GraphWorkload):
 
 def _histogram(store: Store, path: str) -> list[tuple[int, int]]:
     """The lines of the output. Raises AssayError for one that is not a degree and a number."""
-    found = []
+    histogram = []
     for line in store.lines(path):
         degree, _, number = line.partition(b"\t")
         if not (degree.isdigit() and number.isdigit()):
             raise AssayError(
                 f"the output of degree-distribution has a line that is not `degree<TAB>vertices`: {line!r}"
             )
-        found.append((int(degree), int(number)))
-    return found
+        histogram.append((int(degree), int(number)))
+    return histogram
 
 
 WORKLOADS.add("degree-distribution", DegreeDistribution, place=4)

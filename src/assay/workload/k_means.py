@@ -104,25 +104,25 @@ def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Float
 
     Raises AssayError when one is missing, twice, a stranger or not of the form.
     """
-    found: dict[int, tuple[int, list[float]]] = {}
+    centres_by_number: dict[int, tuple[int, list[float]]] = {}
     for line in store.lines(path):
         try:
             index, points, coordinates = line.split(b"\t")
-            values = [float(one) for one in coordinates.split(b",")]
+            values = [float(text) for text in coordinates.split(b",")]
             number, count = int(index), int(points)
         except ValueError:
             raise AssayError(f"the output of k-means has a line that is not a centre: {line[:100]!r}") from None
-        if number in found or not 0 <= number < shape[0] or len(values) != shape[1]:
+        if number in centres_by_number or not 0 <= number < shape[0] or len(values) != shape[1]:
             raise AssayError(f"the output of k-means has a centre twice, or one that is not known: {line[:100]!r}")
-        found[number] = (count, values)
-    if len(found) != shape[0]:
-        raise AssayError(f"the output of k-means has {len(found)} centres, and should have {shape[0]}")
-    ordered = [found[number] for number in range(shape[0])]
+        centres_by_number[number] = (count, values)
+    if len(centres_by_number) != shape[0]:
+        raise AssayError(f"the output of k-means has {len(centres_by_number)} centres, and should have {shape[0]}")
+    ordered = [centres_by_number[number] for number in range(shape[0])]
     return np.array([values for _, values in ordered]), np.array([count for count, _ in ordered])
 
 
 def judge_clusters(
-    assigned: Iterable[bytes], given: Iterable[bytes], centres: Floats, told: int | float | None
+    assigned: Iterable[bytes], given: Iterable[bytes], centres: Floats, counted: int | float | None
 ) -> tuple[Verdict, ...]:
     """Lines of `index<TAB>point` hold each of the given points once, each with the nearest of these centres.
 
@@ -140,8 +140,8 @@ def judge_clusters(
     return (
         verdict(
             "every point is assigned once",
-            passed=np.array_equal(seen, wanted) and told == seen[0],
-            detail=f"{seen[0]} points with checksum {seen[1]:x}, {wanted[0]} with {wanted[1]:x} given, {told} counted",
+            passed=np.array_equal(seen, wanted) and counted == seen[0],
+            detail=f"{seen[0]} points with checksum {seen[1]:x}, {wanted[0]} with {wanted[1]:x} given, {counted} counted",
         ),
         verdict("every point is with its nearest centre", passed=wrong == 0, detail=f"{wrong} are not"),
     )

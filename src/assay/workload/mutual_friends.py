@@ -114,7 +114,7 @@ class MutualFriends(GraphWorkload):
                 compared += 1
                 differing += int(friends != oracle.friends_in_common(row))
         wrong, drawn = int((lengths != expected).sum()), int(sample.sum())
-        total, told = int(lengths.sum()), report.result.get("mutual_friends")
+        total, counted = int(lengths.sum()), report.result.get("mutual_friends")
         return (
             verdict(
                 "every edge has as many mutual friends as NetworKit counts",
@@ -128,8 +128,8 @@ class MutualFriends(GraphWorkload):
             ),
             verdict(
                 "the lists add up to 3 x triangles",
-                passed=total == 3 * oracle.triangles == told,
-                detail=f"{total} in the lists, counter {told}, 3 x {oracle.triangles} triangles",
+                passed=total == 3 * oracle.triangles == counted,
+                detail=f"{total} in the lists, counter {counted}, 3 x {oracle.triangles} triangles",
             ),
             self._counted(oracle, report) if self.spec.variant == "paper" else degree_order_counters(oracle, report),
         )

@@ -204,14 +204,14 @@ class PageRank(BaseWorkload):
 
     def _ended(self, changes: list[float], report: LaunchReport) -> Verdict:
         """The last change is below the tolerance and no earlier one is; or the bound was reached."""
-        told = report.result.get("change", math.nan)
+        reported = report.result.get("change", math.nan)
         converged = changes[-1] < self._tolerance
         right = report.result.get("converged") == int(converged) and (converged or len(changes) == self._most)
-        same = abs(told - changes[-1]) <= AGREEMENT * changes[-1] + 1e-14
+        same = abs(reported - changes[-1]) <= AGREEMENT * changes[-1] + 1e-14
         return verdict(
             "the iterations ended below the tolerance, or at their bound",
             passed=right and same and all(change >= self._tolerance for change in changes[:-1]),
-            detail=f"{len(changes)} iterations of at most {self._most}, the last change {told:.9g}",
+            detail=f"{len(changes)} iterations of at most {self._most}, the last change {reported:.9g}",
         )
 
 

@@ -83,7 +83,7 @@ class TeraSort(BaseWorkload):
         return LaunchReport(jobs=jobs, result={})
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The sort; its result says what the output must hold. Its output has one replica unless told otherwise."""
+        """The sort; its result says what the output must hold. Its output has one replica by default."""
         generated = {"rows": self.input.count, "checksum": self.input.checksum}
         if self._validates:
             arguments = (self._sorted, self.output_path)
@@ -100,9 +100,9 @@ class TeraSort(BaseWorkload):
         for rows in ahead(_records(store, self._sorted)):
             digest.add(rows)
         wanted = report.result
-        told = (self._told(store, wanted["checksum"]),) if self._validates else ()
+        validation = (self._validation(store, wanted["checksum"]),) if self._validates else ()
         return (
-            *told,
+            *validation,
             verdict(
                 "every record is there once",
                 passed=(digest.rows, digest.checksum) == (wanted["rows"], wanted["checksum"]),
@@ -131,13 +131,13 @@ class TeraSort(BaseWorkload):
     def _sort(self, properties: Mapping[str, str]) -> Program:
         return example(f"{TERASORT}.TeraSort", (self._rows, self._sorted), properties, "sort")
 
-    def _told(self, store: Store, checksum: int | float) -> Verdict:
+    def _validation(self, store: Store, checksum: int | float) -> Verdict:
         """TeraValidate writes a line `checksum`, and one `error` for each disorder that it finds."""
         lines = [line.split(b"\t", 1) for line in store.lines(self.output_path) if line]
-        found = [line[1].strip() for line in lines if line[0] == b"checksum" and len(line) == 2]
+        checksums = [line[1].strip() for line in lines if line[0] == b"checksum" and len(line) == 2]
         return verdict(
             "TeraValidate finds the checksum and no disorder",
-            passed=len(lines) == 1 and found == [f"{checksum:x}".encode()],
+            passed=len(lines) == 1 and checksums == [f"{checksum:x}".encode()],
             detail=b" ".join(map(b" ".join, lines[:3])).decode(errors="replace"),
         )
 

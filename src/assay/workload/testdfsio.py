@@ -5,7 +5,7 @@ media with it (section 6.1). `write` writes the files; `read` reads files that a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from assay.input.files import LocalFiles
 from assay.model.doubt import Verdict, verdict
@@ -15,7 +15,7 @@ from assay.model.input import Amounts, GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.record import FILE_SYSTEM_COUNTERS, JobRecord
 from assay.model.registry import WORKLOADS
-from assay.model.store import Store
+from assay.model.store import Store, StoredFile
 from assay.model.trial import WorkloadSpec
 from assay.model.workload import Cost, Variant
 from assay.workload.base import HADOOP_JOB_S, MIB, BaseWorkload
@@ -97,13 +97,36 @@ class TestDfsIo(BaseWorkload):
         return report.model_copy(update={"result": {**figures, "moved_bytes": self._moved(job)}})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Number, lengths and content of the files, and the job's own count of bytes, each found another way."""
+        """Number, lengths and content of the files, and the job's own count of bytes, each computed in another way."""
+        files, summed = store.list_files(f"{self._home}/io_data"), self._summed(store)
+        wrong, kinds = self._samples(store, files)
+        content = f"wrong: {', '.join(wrong[:3])}" if wrong else f"samples of all files are {', '.join(kinds)}"
+        # The throughput is all bytes over the tasks' times added up; two digits are reported.
+        shown, moved = report.result["throughput_mib_s"], report.result["moved_bytes"]
+        rate = summed["size"] * 1000 / (summed["time"] * MIB) if summed.get("time") else 0.0
         return (
-            self._lengths(store),
-            self._content(store),
-            self._counted(store),
-            self._rate(store, report),
-            self._moved_once(report),
+            verdict(
+                "all files are there in their full length",
+                passed=[file.bytes for file in files] == [self._file_bytes] * self._files,
+                detail=f"{len(files)} files of {sum(file.bytes for file in files)} bytes, {self._files} of "
+                f"{self._total_bytes} expected",
+            ),
+            verdict("the files' content is TestDFSIO's", passed=not wrong and len(kinds) == 1, detail=content),
+            verdict(
+                "the job's tasks counted every byte once",
+                passed=summed.get("size") == self._total_bytes,
+                detail=f"{summed.get('size', 0):.0f} bytes counted, {self._total_bytes} expected",
+            ),
+            verdict(
+                "throughput is bytes over the tasks' times",
+                passed=abs(shown - rate) <= 0.006 + 1e-5 * rate,
+                detail=f"{shown} MiB/s reported, {rate:.3f} computed",
+            ),
+            verdict(
+                "HDFS moved every byte once",
+                passed=0 <= moved - self._total_bytes <= self._files * _BESIDE_BYTES,
+                detail=f"{moved} by the file system's counter, {self._total_bytes} in the files",
+            ),
         )
 
     def _program(self, kind: str, properties: Mapping[str, str]) -> Program:
@@ -121,27 +144,19 @@ class TestDfsIo(BaseWorkload):
         name = "HDFS_BYTES_READ" if self.spec.variant == "read" else "HDFS_BYTES_WRITTEN"
         return job.counters.get(FILE_SYSTEM_COUNTERS, {}).get(name, 0)
 
-    def _lengths(self, store: Store) -> Verdict:
-        found = [file.bytes for file in store.list_files(f"{self._home}/io_data")]
-        return verdict(
-            "all files are there in their full length",
-            passed=found == [self._file_bytes] * self._files,
-            detail=f"{len(found)} files of {sum(found)} bytes, {self._files} of {self._total_bytes} expected",
-        )
-
-    def _content(self, store: Store) -> Verdict:
-        """Start, middle and end of each file are what TestDFSIO writes."""
+    def _samples(self, store: Store, files: Sequence[StoredFile]) -> tuple[list[str], set[str]]:
+        """Where start, middle or end of a file are not what TestDFSIO writes, and the kinds that the others are."""
         wrong: list[str] = []
-        kinds: set[str | None] = set()
-        for file in store.list_files(f"{self._home}/io_data"):
+        kinds: set[str] = set()
+        for file in files:
             for offset in sorted({0, file.bytes // 2, max(0, file.bytes - SAMPLE_BYTES)}):
                 piece = b"".join(store.pieces(file.path, offset, SAMPLE_BYTES))
                 kind = self._kind(piece, offset)
-                kinds.add(kind)
                 if kind is None or len(piece) != min(SAMPLE_BYTES, file.bytes - offset):
                     wrong.append(f"{file.path.rpartition('/')[2]} at {offset}")
-        detail = f"wrong: {', '.join(wrong[:3])}" if wrong else f"samples of all files are {', '.join(map(str, kinds))}"
-        return verdict("the files' content is TestDFSIO's", passed=not wrong and len(kinds) == 1, detail=detail)
+                else:
+                    kinds.add(kind)
+        return wrong, kinds
 
     def _kind(self, piece: bytes, offset: int) -> str | None:
         """What a piece of a file is: zeros as Hadoop 3 writes them, or the digits that its buffer was meant to hold.
@@ -153,39 +168,10 @@ class TestDfsIo(BaseWorkload):
         digits = bytes(ord("0") + (offset + at) % self._buffer_bytes % 50 for at in range(len(piece)))
         return "digits" if piece == digits else None
 
-    def _counted(self, store: Store) -> Verdict:
-        told = self._told(store).get("size")
-        return verdict(
-            "the job's tasks counted every byte once",
-            passed=told == self._total_bytes,
-            detail=f"{told or 0:.0f} bytes told, {self._total_bytes} expected",
-        )
-
-    def _rate(self, store: Store, report: LaunchReport) -> Verdict:
-        """The reported throughput is all bytes over the tasks' times added up; two digits are reported."""
-        shown, told = report.result["throughput_mib_s"], self._told(store)
-        expected = told["size"] * 1000 / (told["time"] * MIB) if told.get("time") else 0.0
-        return verdict(
-            "throughput is bytes over the tasks' times",
-            passed=abs(shown - expected) <= 0.006 + 1e-5 * expected,
-            detail=f"{shown} MiB/s reported, {expected:.3f} computed",
-        )
-
-    def _moved_once(self, report: LaunchReport) -> Verdict:
-        moved = report.result["moved_bytes"]
-        return verdict(
-            "HDFS moved every byte once",
-            passed=0 <= moved - self._total_bytes <= self._files * _BESIDE_BYTES,
-            detail=f"{moved} by the file system's counter, {self._total_bytes} in the files",
-        )
-
-    def _told(self, store: Store) -> dict[str, float]:
+    def _summed(self, store: Store) -> dict[str, float]:
         """What the job's reducer wrote: `type:name<TAB>sum`, times in milliseconds."""
-        found = {}
-        for line in store.lines(f"{self._home}/io_{self.spec.variant}"):
-            name, _, value = line.decode().partition("\t")
-            found[name.partition(":")[2]] = float(value)
-        return found
+        lines = (line.decode().partition("\t") for line in store.lines(f"{self._home}/io_{self.spec.variant}"))
+        return {name.partition(":")[2]: float(value) for name, _, value in lines}
 
 
 def read_result(text: str) -> dict[str, int | float]:

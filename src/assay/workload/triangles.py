@@ -82,21 +82,21 @@ class Triangles(GraphWorkload):
         `paper` leaves one number; in the others each reduce task leaves its own, and their sum is judged.
         """
         lines = [line.strip() for line in store.lines(self.output_path) if line]
-        one = self.spec.variant == "paper"
-        if not lines or (one and len(lines) != 1) or not all(line.isdigit() for line in lines):
-            wanted = "one number" if one else "numbers, one of each reduce task"
+        by_id = self.spec.variant == "paper"
+        if not lines or (by_id and len(lines) != 1) or not all(line.isdigit() for line in lines):
+            wanted = "one number" if by_id else "numbers, one of each reduce task"
             raise AssayError(f"the output of triangles should be {wanted}, and is {lines[:3]!r}")
         oracle = Oracle(graph := self.input.graph())
-        found, expected = sum(map(int, lines)), oracle.triangles
-        told = report.result.get("triangles")
+        total, expected = sum(map(int, lines)), oracle.triangles
+        counted = report.result.get("triangles")
         return (
             verdict(
                 "triangles equal NetworKit's count",
-                passed=found == expected,
-                detail=f"{found} found, {expected} expected",
+                passed=total == expected,
+                detail=f"{total} in the output, {expected} expected",
             ),
-            verdict("counter equals output", passed=told == found, detail=f"counter {told}, output {found}"),
-            _counted_by_id(graph, report) if one else degree_order_counters(oracle, report),
+            verdict("counter equals output", passed=counted == total, detail=f"counter {counted}, output {total}"),
+            _counted_by_id(graph, report) if by_id else degree_order_counters(oracle, report),
         )
 
 
