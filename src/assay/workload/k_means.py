@@ -141,7 +141,7 @@ def judge_clusters(
         verdict(
             "every point is assigned once",
             passed=np.array_equal(seen, wanted) and counted == seen[0],
-            detail=f"{seen[0]} points with checksum {seen[1]:x}, {wanted[0]} with {wanted[1]:x} given; counter {counted}",
+            detail=f"{seen[0]} points, checksum {seen[1]:x}; {wanted[0]} with {wanted[1]:x} given, counter {counted}",
         ),
         verdict("every point is with its nearest centre", passed=wrong == 0, detail=f"{wrong} are not"),
     )
