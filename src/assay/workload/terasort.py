@@ -54,7 +54,9 @@ class TeraSort(BaseWorkload):
     variants = {
         "stock": Variant(about="as Hadoop ships it", jobs=("sort",), cost=_cost(jobs=1)),
         "validate": Variant(
-            about="TeraValidate reads records that staging has sorted, and checks their order", jobs=("validate",)
+            about="TeraValidate reads records that staging has sorted, and checks their order",
+            jobs=("validate",),
+            cost=_cost(jobs=2),
         ),
     }
     defaults = {"size": "1GB"}

@@ -1,0 +1,37 @@
+"""Proves that every variant of every workload estimates what it needs, and that a cost is added up as it is declared."""
+
+import pytest
+
+from assay.model.input import Amounts, GraphFacts
+from assay.model.registry import WORKLOADS
+from assay.model.trial import WorkloadSpec
+from assay.model.workload import Cost
+from tests.workload.stored import GivenGraph
+from tests.workload.test_command import make_jar
+
+FACTS = GraphFacts(nodes=1000, edges=5000, wedges=90_000, wedges_by_id=40_000, degree_squares=200_000)
+VARIANTS = [(name, variant) for name, kind in WORKLOADS.items() for variant in kind.variants]
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_every_variant_has_an_estimate(name, variant, tmp_path):
+    jar = make_jar(tmp_path / "job.jar", manifest="Main", classes=("Main",))
+    options = {"jar": str(jar), "arguments": "{output}"} if name == "command" else {}
+    spec = WorkloadSpec(name=name, variant=variant, options=options)
+    estimate = WORKLOADS[name](spec, "/base", GivenGraph(facts=FACTS, staged_bytes=60_000)).estimate()
+    assert estimate.seconds > 1
+    assert estimate.memory_bytes > 0
+    assert estimate.disk_bytes > 0 or name == "command"
+
+
+def test_a_cost_is_that_of_its_amounts():
+    size = Amounts(bytes=100, edges=10)
+    cost = Cost(
+        jobs=3, start_s=2, seconds=Amounts(edges=0.5), disk_bytes=Amounts(bytes=2) + 3 * Amounts(edges=1),
+        other_disk_bytes=Amounts(edges=1), memory_bytes=Amounts(edges=7), fixed_memory_bytes=1,
+    )  # fmt: skip
+    estimate = cost.estimate(size)
+    assert (estimate.seconds, estimate.disk_bytes, estimate.memory_bytes) == (11, 230, 71)
+    repeated = cost.model_copy(update={"iterated": True, "other_disk_bytes": Amounts(bytes=3)})
+    assert (repeated.estimate(size).seconds, repeated.estimate(size, jobs=1).seconds) == (21, 7)
+    assert repeated.estimate(size).disk_bytes == 300
