@@ -31,7 +31,7 @@ from assay.stats.decision import Verdict, decisions
 from assay.stats.duration_history import Expected
 from assay.stats.machine_kind import machine_of
 from assay.stats.run_doubts import began_ms
-from assay.stats.sample import PLACEMENT, WORK, Levels, counts, samples
+from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
 from assay.trial import run_trial
 
 MIB = 1 << 20
@@ -319,7 +319,8 @@ def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     be: this is asked again and again.
     """
     found: dict[Work, bool] = {}
-    compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
+    records = Trials.of(records)
+    compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     for decision in decisions(plan, records, compared, STOP_ALPHA):
         if len(decision.placements) > 1:
             work = tuple(decision.levels[name] for name in WORK)

@@ -11,7 +11,7 @@ from assay.model.result import TrialResult
 from assay.model.trial import Landed
 from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, record_outline, whole_record
-from assay.stats.duration_history import earlier
+from assay.stats.duration_history import read_history
 from tests.builders import a_plan, a_record, a_trial, device_reports
 
 AMOUNT = Amount(probe="energy", subject="cpu", series="energy_j", part="run", value=3.5)
@@ -196,7 +196,7 @@ def test_a_plan_that_is_a_pipe_is_refused(written):
 def test_a_record_of_any_depth_or_size_of_numbers_is_damage(written, text):
     (written.path / "trials" / a_trial(1).id / "record.json").write_text(text)
     assert len(written.records()[1]) == 1
-    assert [took.trial.id for took in earlier(written.path.parent).took] == [a_trial(2).id]
+    assert [took.trial.id for took in read_history(written.path.parent).durations] == [a_trial(2).id]
 
 
 def test_a_run_cannot_begin_below_a_file(tmp_path):

@@ -7,7 +7,7 @@ from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import SettingsSpec, WorkloadSpec
 from assay.record.folder import RunFolder
-from assay.stats.duration_history import Expected, earlier
+from assay.stats.duration_history import Expected, read_history
 from tests.builders import a_plan, a_record, a_trial
 
 
@@ -40,14 +40,14 @@ def test_times_are_read_from_the_records_of_a_folder_of_runs(tmp_path):
     failed = a_record(a_trial(3)).model_copy(update={"status": Status.FAILED})
     folder.write(TrialResult(record=failed))
     (tmp_path / "one" / "trials" / "0001-triangles-disk" / "record.json").write_text("{")
-    found = earlier(tmp_path)
-    assert sorted((one.trial.id, one.seconds, one.elapsed_s) for one in found.took) == [
+    found = read_history(tmp_path)
+    assert sorted((one.trial.id, one.seconds, one.elapsed_s) for one in found.durations) == [
         ("0001-triangles-disk", 12.5, 10.0), ("0002-triangles-ssd", 12.5, 10.0), ("0002-triangles-ssd", 12.5, 10.0),
     ]  # fmt: skip
-    assert {one.run for one in found.took} == {str(tmp_path / "one"), str(tmp_path / "two")}
+    assert {one.run for one in found.durations} == {str(tmp_path / "one"), str(tmp_path / "two")}
     assert found.damaged == [tmp_path / "one" / "trials" / "0001-triangles-disk" / "record.json"]
-    assert earlier(tmp_path / "nowhere") == ([], [])
-    assert len(earlier(tmp_path, most=2).took) == 2
+    assert read_history(tmp_path / "nowhere") == ([], [])
+    assert len(read_history(tmp_path, most=2).durations) == 2
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"status": "finished", "totals": 5}', "null", "\udc80"])
@@ -55,12 +55,12 @@ def test_what_is_no_record_is_named_and_left_out(tmp_path, content):
     file = tmp_path / "run" / "trials" / "0001-x" / "record.json"
     file.parent.mkdir(parents=True)
     file.write_bytes(content.encode(errors="surrogateescape"))
-    assert earlier(tmp_path) == ([], [file])
+    assert read_history(tmp_path) == ([], [file])
 
 
 def test_a_wrong_output_has_no_time_that_counts(tmp_path):
     folder = RunFolder(tmp_path / "one")
     folder.create(a_plan())
     folder.write(TrialResult(record=a_record(outcome=Outcome.FAIL)))
-    (took,) = earlier(tmp_path).took
+    (took,) = read_history(tmp_path).durations
     assert (took.seconds, took.elapsed_s) == (12.5, None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.model.trial import SHIPPED_PRIOR
-from assay.stats.duration_history import Took
+from assay.stats.duration_history import TrialDuration
 from assay.stats.fit import prior_of
 from tests.builders import a_trial
 
@@ -16,7 +16,7 @@ def history(noise, facts=HERE, runs=("a", "b"), drift=0.0, workloads=WORKLOADS, 
     """Runs of some workloads, four repetitions of two placements each."""
     source = np.random.default_rng(3)
     return [
-        Took(
+        TrialDuration(
             a_trial(1, medium, repetition, workload),
             seconds=60.0,
             elapsed_s=float(30 * np.exp(source.normal(0, noise) + drift * repetition)) if elapsed else None,

@@ -39,7 +39,7 @@ from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
 from assay.report.words import duration_text, print_line
 from assay.run import Budget, Needs, RepetitionSchedule, SetUp, check_needs, execute, interruptible, repeat
-from assay.stats.duration_history import Expected, earlier
+from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
 from assay.vocabulary import vocabulary
 
@@ -206,8 +206,8 @@ def run_experiment(
     _clean_left_overs(installation, console)
     set_up = partial(open_trial, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible():
-        before = [earlier(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
-        took = [one for found in before for one in found.took]
+        before = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
+        took = [one for found in before for one in found.durations]
         needs = check_needs(plan, set_up, display, Expected((one.trial, one.seconds) for one in took))
     own = folder.path.resolve()  # resuming says what it makes of its own damaged records
     _say_left_out([file for found in before for file in found.damaged if own not in file.parents], console)

@@ -22,7 +22,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions
 from assay.stats.energy import part_spans
 from assay.stats.run_doubts import doubts_of
-from assay.stats.sample import MACHINE, PLACEMENT, counts, in_order, samples
+from assay.stats.sample import MACHINE, PLACEMENT, Trials, counts, in_order, samples
 from assay.stats.summary import Group, Row, outliers, summarise, varying
 
 MOST_FILTER_LEVELS = 24
@@ -249,7 +249,8 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     """
     plan = folder.plan()
     outlines = len(folder.trials()) > WHOLE_UP_TO
-    records, damaged = folder.records(plan, outlines=outlines)
+    every, damaged = folder.records(plan, outlines=outlines)
+    records: Sequence[Record] = Trials(every)
     whole = {record.trial.id: record for record in records}
     shown = ids_shown(records)
     if outlines:
@@ -263,7 +264,7 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     drawn = [one for one in trials_in_detail(records) if one.trial.id in shown] if details else []
     return RunData(
         plan,
-        records,
+        Trials.of(records),
         damaged,
         shown=[whole[trial] for trial in shown if trial in whole],
         detailed=[read_tables(folder, whole[one.trial.id]) for one in drawn],
@@ -296,7 +297,8 @@ class RunAnalysis(NamedTuple):
 
 def analyse(plan: Plan, records: Sequence[Record]) -> RunAnalysis:
     """From all records of a plan that could be read."""
-    compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
+    records = Trials.of(records)
+    compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     factor = decided[0].factor if decided else PLACEMENT
     return RunAnalysis(

@@ -42,8 +42,7 @@ from assay.report.words import (
     seconds_text,
     significant_text,
 )
-from assay.stats.machine_kind import machine_kinds
-from assay.stats.sample import MACHINE, PLACEMENT, counts, is_wrong
+from assay.stats.sample import MACHINE, PLACEMENT, Trials, counts, is_wrong
 from assay.stats.summary import Row, noise_words, varying
 
 HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
@@ -285,7 +284,7 @@ def times_by_levels(
 ) -> dict[tuple[tuple[str, str], ...], list[float]]:
     """Seconds of the trials of each combination, on each kind of machine; keys are sorted levels by factor."""
     found: dict[tuple[tuple[str, str], ...], list[float]] = {}
-    for record, machine in zip(records, machine_kinds(records), strict=True):
+    for record, machine in zip(records, Trials.of(records).machines, strict=True):
         if wanted(record) and record.totals:
             levels = {**record.trial.factors, MACHINE: machine}
             found.setdefault(levels_key(levels), []).append(record.totals.elapsed_s)

@@ -23,8 +23,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
-from assay.stats.machine_kind import machine_kinds
-from assay.stats.sample import MACHINE, counts, is_warm_up
+from assay.stats.sample import MACHINE, Trials, counts, is_warm_up
 from assay.stats.summary import Row
 from assay.stats.timeline import Pieces
 
@@ -122,7 +121,7 @@ def _estimate(name: str, one: Estimate | None, unit: str = "") -> dict[str, Valu
 
 def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
     """One trial after the other: factors, machine, outcome, times, its jobs' count."""
-    for record, machine in zip(records, machine_kinds(records), strict=True):
+    for record, machine in zip(records, Trials.of(records).machines, strict=True):
         yield {
             "trial": record.trial.id,
             **record.trial.factors,
@@ -264,7 +263,7 @@ def row_energies(
 ) -> list[dict[str, Value]]:
     """`energy_values` of the trials that count for each combination; the records are those that the rows are of."""
     of_levels: dict[Levels, list[Efficiency | None]] = {}
-    for record, machine in zip(records, machine_kinds(records), strict=True):
+    for record, machine in zip(records, Trials.of(records).machines, strict=True):
         if counts(record):
             levels = {**record.trial.factors, MACHINE: machine}
             of_levels.setdefault(tuple(sorted(levels.items())), []).append(known.get(record.trial.id))

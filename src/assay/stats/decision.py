@@ -135,7 +135,7 @@ def decisions(
     found = fits(counted, factor, plan.prior)
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
     noises = within(combinations(counted), plan.prior)
-    drafts = [_Draft(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
+    drafts = [_DecisionInputs(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
     together = sum(len(one.others_than_base) for one in drafts)
     order = {record.trial.id: place for place, record in enumerate(records)}
@@ -157,7 +157,7 @@ def question_of(found: Sequence[Sample]) -> str:
     return others[0] if PLACEMENT not in varies and others else PLACEMENT
 
 
-def _verdicts(drafts: Sequence["_Draft"], worth: float, alpha: float) -> Mapping[tuple[Levels, str], Verdict]:
+def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -> Mapping[tuple[Levels, str], Verdict]:
     """Of each placement but the base, by the side of the threshold on which its whole interval lies."""
     from math import log
 
@@ -177,7 +177,7 @@ def _verdicts(drafts: Sequence["_Draft"], worth: float, alpha: float) -> Mapping
     return found
 
 
-class _Draft:
+class _DecisionInputs:
     """What is known of one combination's placements before the verdicts, which take all combinations."""
 
     def __init__(

@@ -17,7 +17,7 @@ MOST_RECORDS = 500
 """The newest ones are enough for medians, and reading thousands would keep people waiting."""
 
 
-class Took(NamedTuple):
+class TrialDuration(NamedTuple):
     """A finished trial, and how many seconds all of its life took, the cluster's start and the verification too.
 
     `elapsed_s` is the time of its jobs; None where it doesn't count, as its output is wrong. `facts` are the machine's,
@@ -31,27 +31,27 @@ class Took(NamedTuple):
     run: str = ""
 
 
-class Earlier(NamedTuple):
+class DurationHistory(NamedTuple):
     """Trials of earlier runs, newest first, and the records that could not be read."""
 
-    took: list[Took]
+    durations: list[TrialDuration]
     damaged: list[Path]
 
 
-def earlier(runs: Path, most: int = MOST_RECORDS) -> Earlier:
+def read_history(runs: Path, most: int = MOST_RECORDS) -> DurationHistory:
     """Finished trials of the runs in a folder, the newest runs' first; a folder that is not there has none."""
-    found = Earlier([], [])
+    found = DurationHistory([], [])
     for trials in sorted(runs.glob("*/trials"), key=_changed, reverse=True):
         for folder in sorted(trials.glob("[!.]*")):
             file = folder / "record.json"
             try:
-                took = _took(from_json(read_bytes(file), allow_inf_nan=False), trials.parent)
+                duration = _duration_of(from_json(read_bytes(file), allow_inf_nan=False), trials.parent)
             except (UnreadableFileError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
                 found.damaged.append(file)
                 continue
-            if took is not None:
-                found.took.append(took)
-            if len(found.took) == most:
+            if duration is not None:
+                found.durations.append(duration)
+            if len(found.durations) == most:
                 return found
     return found
 
@@ -63,13 +63,13 @@ def _changed(folder: Path) -> float:
         return 0.0
 
 
-def _took(record: Mapping[str, Any], run: Path) -> Took | None:
+def _duration_of(record: Mapping[str, Any], run: Path) -> TrialDuration | None:
     """None of a trial that did not finish. Raises an error of its kind where something is missing or no such thing."""
     if record["status"] != Status.FINISHED:
         return None
     totals = record["totals"]
     wrong = any(one["outcome"] == Outcome.FAIL for one in record["verdicts"])
-    return Took(
+    return TrialDuration(
         trial=Trial.model_validate(record["trial"]),
         seconds=sum(step["seconds"] for step in record["steps"]),
         elapsed_s=None if wrong or totals is None else float(totals["elapsed_s"]),

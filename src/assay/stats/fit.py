@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
-from assay.stats.duration_history import Took
+from assay.stats.duration_history import TrialDuration
 from assay.stats.noise import LEVEL, Interval, Noise, Residual, fit_prior, moderated, spread
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, Sample, in_order, is_warm_up
 
@@ -210,7 +210,7 @@ SAME_MACHINE = ("host", "cpu", "cores")
 """Software may differ: it changes little in how much equal trials differ."""
 
 
-def prior_of(took: Iterable[Took], facts: Mapping[str, str], clusters: Collection[str]) -> NoisePrior:
+def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, str], clusters: Collection[str]) -> NoisePrior:
     """From repeated trials of the machine with these facts, on these kinds of clusters (`embedded`, `existing`).
 
     Each run's repetitions are blocks of their own. The shipped prior where these are too few.

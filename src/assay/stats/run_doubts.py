@@ -13,8 +13,8 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, DeviceReport, Record
 from assay.stats.fit import work_of
-from assay.stats.machine_kind import machine_names, machine_of, media_changes
-from assay.stats.sample import WORK, Levels, Sample, combinations, counts, is_wrong, samples
+from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
 from assay.stats.summary import first_few, outliers
 
 MOST_TIMES = 1.25
@@ -24,7 +24,7 @@ LEAST_S = 5.0
 """Processor time below which starting the JVMs settles how much a trial took."""
 
 
-class _Used(NamedTuple):
+class _ProcessorTime(NamedTuple):
     seconds: float
     trial: str
 
@@ -47,9 +47,9 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
 
     It names the two that are farthest apart.
     """
-    combined: dict[object, list[_Used]] = {}
+    combined: dict[object, list[_ProcessorTime]] = {}
     for record in records:
-        used = _used(record)
+        used = _processor_time(record)
         if used is not None:
             combined.setdefault((machine_of(record), *sorted(record.trial.factors.items())), []).append(used)
     extremes = [(min(own), max(own)) for own in combined.values()]
@@ -67,12 +67,12 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
     ]
 
 
-def _used(record: Record) -> _Used | None:
+def _processor_time(record: Record) -> _ProcessorTime | None:
     """The processor time of a trial's tasks; None where it does not count, or where it is too short or unknown."""
     if not counts(record) or record.totals is None:
         return None
     seconds = record.totals.counters.get(TASK_COUNTERS, {}).get(PROCESSOR_TIME, 0) / 1000
-    return _Used(seconds, record.trial.id) if seconds >= LEAST_S else None
+    return _ProcessorTime(seconds, record.trial.id) if seconds >= LEAST_S else None
 
 
 READ_SHARE, WRITTEN_SHARE, BUSY_SHARE = 0.6, 0.8, 0.5
@@ -172,8 +172,18 @@ MOST_TIMES_APART = 2.0
 
 def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
+    records = Trials.of(records)
     found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
-    of_run = (wrong_outputs, _few, _odd, _media, parts_apart, processors_varied, different_machines, media_changed)
+    of_run = (
+        wrong_outputs,
+        few_repetitions,
+        outlying_trials,
+        emulated_beside_real,
+        parts_apart,
+        processors_varied,
+        different_machines,
+        media_changed,
+    )
     return [*found.values(), *(doubt for look in of_run for doubt in look(records))]
 
 
@@ -187,7 +197,7 @@ FEW_REPETITIONS = doubt_kind(
 )
 
 
-def _few(records: Sequence[Record]) -> list[Doubt]:
+def few_repetitions(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where some work ran only once in each combination: then nothing says how much equal trials differ."""
     works: dict[Levels, list[Sample]] = {}
     for one in samples(records):
@@ -208,13 +218,15 @@ OUTLIERS = doubt_kind(
 )
 
 
-def _odd(records: Sequence[Record]) -> list[Doubt]:
+def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
     """Outliers, the farthest first."""
-    odd = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
-    if not odd:
+    outlying = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
+    if not outlying:
         return []
-    named = first_few([one.words for one in odd])
-    return [OUTLIERS.doubt(f"{len(odd)} trial{' is an outlier' if len(odd) == 1 else 's are outliers'}: {named}")]
+    named = first_few([one.words for one in outlying])
+    return [
+        OUTLIERS.doubt(f"{len(outlying)} trial{' is an outlier' if len(outlying) == 1 else 's are outliers'}: {named}")
+    ]
 
 
 EMULATED_BESIDE_REAL = doubt_kind(
@@ -230,7 +242,8 @@ EMULATED_BESIDE_REAL = doubt_kind(
 )
 
 
-def _media(records: Sequence[Record]) -> list[Doubt]:
+def emulated_beside_real(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt where some media are emulated and some are not."""
     kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
     if len(kinds) < 2:
         return []
@@ -299,7 +312,10 @@ MEDIUM_CHANGED = doubt_kind(
 
 def media_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
-    return [MEDIUM_CHANGED.doubt(one.words, one.medium) for one in dict.fromkeys(filter(None, media_changes(records)))]
+    return [
+        MEDIUM_CHANGED.doubt(one.words, one.medium)
+        for one in dict.fromkeys(filter(None, Trials.of(records).media_changes))
+    ]
 
 
 def began_ms(record: Record) -> int:

@@ -1,13 +1,14 @@
 """What statistics see of a trial: its factors' levels and its elapsed time."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple, overload
 
 from assay.model.doubt import Outcome
 from assay.model.record import Record, Status
 from assay.model.trial import ZERO_DELAY, Trial
-from assay.stats.machine_kind import machine_kinds
+from assay.stats.machine_kind import Changed, machine_kinds, media_changes
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
@@ -17,8 +18,6 @@ WORK = ("workload", "dataset", "options")
 """What is computed. More of it takes longer: levels of these are never compared with each other."""
 
 Levels = tuple[tuple[str, str], ...]
-Measure = Callable[[Record], float | None]
-"""Seconds of a trial, or of a job or phase of it; None where it has none."""
 
 
 class Sample(NamedTuple):
@@ -61,29 +60,63 @@ def _took_time(record: Record) -> bool:
     )
 
 
-def elapsed_s(record: Record) -> float | None:
-    """The jobs' added elapsed times, in seconds."""
-    return record.totals.elapsed_s if record.totals else None
+class Trials(Sequence[Record]):
+    """Records as statistics see them: what only all of them together show is worked out once.
 
-
-def samples(records: Sequence[Record], runs: Sequence[str] = (), measure: Measure = elapsed_s) -> list[Sample]:
-    """The trials that count, in their order, each with its machine's kind.
-
-    `runs` names each record's run where there are several: it is a factor then. `measure` says which time is taken;
-    trials of which that is nothing are left out. Raises ValueError where their numbers differ.
+    `runs` names each record's run where there are several: it is a factor then, and media are told apart within a run
+    only. Raises ValueError where their numbers differ.
     """
-    machines = machine_kinds(records, runs)
-    apart: Sequence[Levels] = [((RUN, run),) for run in runs] or [()] * len(records)
-    return [
-        Sample(
-            trial=record.trial.id,
-            factors=(*record.trial.factors.items(), *run, (MACHINE, machine)),
-            repetition=record.trial.repetition,
-            elapsed_s=seconds,
-        )
-        for record, run, machine in zip(records, apart, machines, strict=True)
-        if counts(record) and (seconds := measure(record))
-    ]
+
+    def __init__(self, records: Sequence[Record], runs: Sequence[str] = ()) -> None:
+        self._records = list(records)
+        self._runs = runs
+
+    @classmethod
+    def of(cls, records: Sequence[Record], runs: Sequence[str] = ()) -> "Trials":
+        """These records; themselves if they are it already."""
+        return records if isinstance(records, cls) and not runs else cls(records, runs)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Record]: ...
+
+    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
+        return self._records[index]
+
+    @cached_property
+    def machines(self) -> list[str]:
+        """For each record the short name of its kind of machine (`machine_kinds`)."""
+        return machine_kinds(self._records, self._runs)
+
+    @cached_property
+    def media_changes(self) -> list[Changed | None]:
+        """For each record how a medium of its trial's is another than the first of its name on that machine."""
+        return media_changes(self._records)
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """The trials that count, in their order, each with its machine's kind."""
+        runs: Sequence[Levels] = [((RUN, run),) for run in self._runs] or [()] * len(self)
+        return [
+            Sample(
+                trial=record.trial.id,
+                factors=(*record.trial.factors.items(), *run, (MACHINE, machine)),
+                repetition=record.trial.repetition,
+                elapsed_s=record.totals.elapsed_s,
+            )
+            for record, run, machine in zip(self, runs, self.machines, strict=True)
+            if counts(record) and record.totals
+        ]
+
+
+def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]:
+    """The trials that count, in their order, each with its machine's kind; see `Trials`."""
+    return Trials.of(records, runs).samples
 
 
 def combinations(found: Sequence[Sample]) -> dict[Levels, list[Sample]]:

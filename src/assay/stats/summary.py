@@ -16,19 +16,18 @@ from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import within
-from assay.stats.machine_kind import machine_kinds
 from assay.stats.noise import EFFECT, Median, Noise, median_of
 from assay.stats.sample import (
     MACHINE,
     PLACEMENT,
     Levels,
     Sample,
+    Trials,
     combinations,
     counts,
     in_plan_order,
     is_warm_up,
     is_wrong,
-    samples,
 )
 
 LEAST_VALUES = 5
@@ -212,8 +211,9 @@ def summarise(
     `comparisons` are all that were made of the records' trials, where they were made before; `prior` is the noise that
     is assumed; `placements` are the plan's, in whose order rows are. Those that it does not name come by name.
     """
+    records = Trials.of(records)
     combined = _combined(records, placements)
-    found = samples(records)
+    found = records.samples
     every = compare(found, prior=prior, orders={PLACEMENT: placements}) if comparisons is None else comparisons
     bases: dict[Group, str] = {}
     compared: dict[Combination, Comparison] = {}
@@ -256,8 +256,8 @@ def _group(levels: Levels) -> Group:
 def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Combination, list[Record]]:
     """Records but warm-ups by combination: groups by workload, data set and trial id, placements as planned."""
     groups: dict[Group, dict[str, list[Record]]] = {}
-    told = zip(records, machine_kinds(records), strict=True)
-    for record, machine in sorted(told, key=lambda one: _in_turn(one[0])):
+    ran_on = zip(records, Trials.of(records).machines, strict=True)
+    for record, machine in sorted(ran_on, key=lambda one: _in_turn(one[0])):
         if is_warm_up(record.trial):
             continue
         levels = {**record.trial.factors, MACHINE: machine}
