@@ -262,7 +262,7 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     def small(trial):
         yield fake_setup(script, trial, free_bytes=1 << 20)
 
-    with pytest.raises(BadInputError, match=r"medium 'disk' has 0\.0 GiB free, and about 0\.3 GiB are needed"):
+    with pytest.raises(BadInputError, match=r"medium 'disk' has 1\.0 MiB free, and about 300\.0 MiB are needed"):
         check_needs(a_plan(), small, Silent())
     assert script.log == ["check cluster", "prepare dataset"]
 
@@ -297,7 +297,7 @@ def test_media_on_one_disk_must_fit_there_together():
         yield fake_setup(Script(), trial, free_bytes=200 << 20)
 
     # About 300 MiB in all: each half fits, both together don't.
-    with pytest.raises(BadInputError, match=r"the media disk, ssd lie on one disk with 0\.2 GiB free"):
+    with pytest.raises(BadInputError, match=r"the media disk, ssd lie on one disk with 200\.0 MiB free"):
         check_needs(a_plan(on_two_media(disk=0.5, ssd=0.5)), parts, Silent())
 
 
@@ -317,7 +317,7 @@ def test_bytes_that_landed_elsewhere_are_doubted_or_fail_a_strict_trial():
     strict = a_trial().model_copy(update={"strict_placement": True})
     record = run_trial(strict, fake_setup(script, strict), Silent()).record
     assert record.outcome is Outcome.FAIL
-    assert "of input 90% on disk, 10% on other landed where 100% on disk was wanted (staged)" in (record.error or "")
+    assert "of input 90 % on disk, 10 % on other landed where 100 % on disk was wanted (staged)" in (record.error or "")
 
 
 def test_what_was_used_of_a_limit_is_recorded_and_processes_that_it_ended_are_doubted():

@@ -18,6 +18,7 @@ from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import Space
+from assay.model.naming import bytes_text
 from assay.model.platform import TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
@@ -168,7 +169,7 @@ def _full(disk: Mapping[str, int], free: Mapping[str, int]) -> str | None:
     """Which medium has less free than is wanted there."""
     for medium, wanted in disk.items():
         if wanted > free[medium]:
-            return f"medium {medium!r} has {gib(free[medium])} free, and about {gib(wanted)} are needed"
+            return f"medium {medium!r} has {bytes_text(free[medium])} free, and about {bytes_text(wanted)} are needed"
     return None
 
 
@@ -180,8 +181,8 @@ def _full_together(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]
         wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)
         free = max(spaces[name].free_bytes for name in names)
         if len(names) > 1 and wanted > free:
-            media = f"the media {', '.join(names)} lie on one disk with {gib(free)} free"
-            return f"{media}, and about {gib(wanted)} are needed there"
+            media = f"the media {', '.join(names)} lie on one disk with {bytes_text(free)} free"
+            return f"{media}, and about {bytes_text(wanted)} are needed there"
     return None
 
 
@@ -199,14 +200,10 @@ def _refuse(needs: Needs) -> None:
         raise BadInputError(f"{full}; {_ROOM}")
     if needs.memory_bytes > needs.available_memory_bytes:
         raise BadInputError(
-            f"this machine has {gib(needs.available_memory_bytes)} of memory available, and the largest trial needs "
-            f"about {gib(needs.memory_bytes)}; close other programs, or take a smaller dataset or a medium on disk"
+            f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
+            f"needs about {bytes_text(needs.memory_bytes)}; close other programs, or take a smaller dataset or a "
+            "medium on disk"
         )
-
-
-def gib(count: int) -> str:
-    """Bytes for people."""
-    return f"{count / (1 << 30):.1f} GiB"
 
 
 class Budget:

@@ -228,7 +228,7 @@ def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(c
         return begin(trial)
 
     command.begin = fills_up
-    with pytest.raises(AssayError, match=r"trial 0005-\S+ has not enough space: medium '\w+' has 0\.0 GiB free, and about 0\.3 GiB are "
+    with pytest.raises(AssayError, match=r"trial 0005-\S+ has not enough space: medium '\w+' has 1\.0 MiB free, and about 300\.0 MiB are "
                        r"needed; free some space and continue with --resume"):  # fmt: skip
         command.run()
     assert len(command.records) == len(command.began) == 4

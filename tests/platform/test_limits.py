@@ -230,7 +230,7 @@ def test_a_process_that_needs_more_memory_is_ended_and_said_why(lease):
     limits = make_limits(64 * MIB, None, lease)
     assert inside(limits, "kept = b'x' * (300 << 20)").returncode == -9
     assert limits.use().out_of_memory_kills == 1
-    assert "memory limit of 0.1 GiB" in limits.failure()
+    assert "memory limit of 64.0 MiB" in limits.failure()
 
 
 def test_children_are_bounded_too_and_cores_are_shared_out(lease):

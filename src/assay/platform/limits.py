@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from assay.host.lease import Lease
 from assay.model.errors import AssayError, BadInputError
+from assay.model.naming import bytes_text
 from assay.model.platform import ClusterSpec, LimitUse
 
 SELF = Path("/proc/self")
@@ -143,8 +144,8 @@ class Limits:
         if not kills or self._memory_bytes is None:
             return None
         return (
-            f"the cluster needed more than its memory limit of {_gib(self._memory_bytes)}, and the kernel ended {kills}"
-            f" of its processes; give it more memory, or its jobs fewer or smaller containers"
+            f"the cluster needed more than its memory limit of {bytes_text(self._memory_bytes)}, and the kernel ended "
+            f"{kills} of its processes; give it more memory, or its jobs fewer or smaller containers"
         )
 
     def _memory(self) -> tuple[int | None, int | None, int]:
@@ -195,7 +196,7 @@ def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
     there_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if memory_bytes is not None and memory_bytes > there_bytes:
         raise BadInputError(
-            f"a memory limit of {_gib(memory_bytes)} has no effect: this machine has {_gib(there_bytes)}; "
+            f"a memory limit of {bytes_text(memory_bytes)} has no effect: this machine has {bytes_text(there_bytes)}; "
             "ask for less, or leave the limit out"
         )
     cores = len(os.sched_getaffinity(0))
@@ -268,7 +269,3 @@ def _flat(file: Path) -> dict[str, int]:
     """A file of lines `name number`."""
     found = words(file)
     return {name: int(value) for name, value in zip(found[::2], found[1::2], strict=False)}
-
-
-def _gib(count: int) -> str:
-    return f"{count / (1 << 30):.1f} GiB"
