@@ -51,8 +51,8 @@ def medium_entry(value: Any) -> Any:
         value = {"kind": value} if value in kinds else {known_by: value}
     if not isinstance(value, dict):
         raise PydanticKnownError("dict_type")
-    told = next((name for name, kind in kinds.items() if kind.known_by in value), next(iter(kinds)))
-    name = value.get("kind", told)
+    implied = next((name for name, kind in kinds.items() if kind.known_by in value), next(iter(kinds)))
+    name = value.get("kind", implied)
     if name not in kinds:
         _refuse("kind", name, "literal_error", {"expected": _choice(list(kinds))})
     kind, options = kinds[name], {key: one for key, one in value.items() if key != "kind"}

@@ -128,22 +128,19 @@ def _default(one: Schema) -> str:
 
 def _kind(one: Schema) -> str:
     """What may stand there, in a few words."""
-    choices = [choice for choice in one.get("anyOf", []) if choice.get("type") != "null"]
-    lists = [choice for choice in choices if choice.get("type") == "array"]
-    named = [choice for choice in choices if "$ref" in choice]
-    if lists:
-        items = lists[-1]["items"]
-        if items.get("type") == "array":
-            return "list of names, or a list of such lists"
-        inner = "map of factor to level" if items.get("type") == "object" else _kind(items)
-        return f"{inner}, or a list of them"
-    if named:
-        return _NAMES[named[0]["$ref"].rpartition("/")[2]]
-    if choices:
-        return _of_several(choices)
     if "$ref" in one:
         return _NAMES[one["$ref"].rpartition("/")[2]]
-    return _plain(one)
+    choices = [choice for choice in one.get("anyOf", []) if choice.get("type") != "null"]
+    for choice in reversed(choices):
+        if choice.get("type") == "array":
+            items = choice["items"]
+            if items.get("type") == "array":
+                return "list of names, or a list of such lists"
+            return f"{'map of factor to level' if items.get('type') == 'object' else _kind(items)}, or a list of them"
+    for choice in choices:
+        if "$ref" in choice:
+            return _kind(choice)
+    return _of_several(choices) if choices else _plain(one)
 
 
 def _of_several(choices: list[Schema]) -> str:
@@ -154,8 +151,7 @@ def _of_several(choices: list[Schema]) -> str:
         return "text"
     if "object" in types:
         return "medium or map of fractions"
-    names = next((choice for choice in choices if "enum" in choice), None)
-    if names is not None:
+    if any("enum" in choice for choice in choices):
         return "name" if len(choices) == 1 else "name or text"
     return _plain(choices[0])
 
@@ -178,11 +174,8 @@ def _plain(one: Schema) -> str:
 
 
 def _numbers(one: Schema) -> str:
-    least, most = one.get("minimum"), one.get("maximum")
-    if least is not None and most is not None:
-        return f"{least} to {most}"
-    if least is not None:
-        return f"{least} or more"
+    if "minimum" in one:
+        return f"{one['minimum']} to {one['maximum']}" if "maximum" in one else f"{one['minimum']} or more"
     if "exclusiveMinimum" in one:
         return f"above {one['exclusiveMinimum']:g}"
     return "whole number" if one["type"] == "integer" else "number"
