@@ -10,7 +10,7 @@ from assay.node.local import LocalNode
 from assay.platform import embedded as startup
 from assay.platform.configuration import Ports
 from assay.platform.distribution import Distribution, Java, Starts
-from assay.platform.embedded import NO_LIMITS, Plan, Startup
+from assay.platform.embedded import NO_LIMITS, Attempt, Startup
 
 # In place of Java: each role says its line and stays, until it is ended.
 JAVA = """\
@@ -51,7 +51,7 @@ def attempt(tmp_path, monkeypatch):
         java.write_text(JAVA.format(home=tmp_path, says=says))
         java.chmod(0o755)
         (tmp_path / "logs").mkdir()
-        plan = Plan(
+        attempt = Attempt(
             node=LocalNode(),
             distribution=Distribution(
                 version="3.4.2", java=Java(home=tmp_path / "jdk", feature=17, version="17", fingerprint="x"),
@@ -63,7 +63,7 @@ def attempt(tmp_path, monkeypatch):
             limits=NO_LIMITS,
         )  # fmt: skip
         progress = Telling()
-        Startup(plan, daemons, progress).run()
+        Startup(attempt, daemons, progress).run()
         return progress.told, asked
 
     yield start

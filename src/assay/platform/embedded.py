@@ -49,7 +49,7 @@ _POLL_S = 0.05
 _ASK_S = 2.0
 
 
-class Plan(NamedTuple):
+class Attempt(NamedTuple):
     """What an attempt starts with, on one node. `environment` carries the lease's mark; `logs` and `conf_dir` exist.
 
     `limits` bounds every process from its start.
@@ -84,8 +84,8 @@ class _Awaited(NamedTuple):
 class Startup:
     """Starts daemons into the list it is given, so that whoever ends them knows of each from its first moment."""
 
-    def __init__(self, plan: Plan, daemons: list[Daemon], progress: Progress) -> None:
-        self._plan = plan
+    def __init__(self, attempt: Attempt, daemons: list[Daemon], progress: Progress) -> None:
+        self._attempt = attempt
         self._daemons = daemons
         self._progress = progress
         self._deadline = time.monotonic() + _PATIENCE_S
@@ -96,14 +96,14 @@ class Startup:
         Raises AssayError with the daemon's own log line when one dies or is not healthy in time, PortTakenError when
         it died because its port was taken.
         """
-        plan, ports = self._plan, self._plan.ports
+        attempt, ports = self._attempt, self._attempt.ports
         self._progress.detail("starting daemons")
         # These look for the ResourceManager and the NameNode until they find them.
         for role in ("resourcemanager", "nodemanager", "datanode"):
             self._start(role)
         self._format_namenode()
         self._start("namenode")
-        namenode, historyserver = plan.url(ports.namenode_http), plan.url(ports.historyserver_http)
+        namenode, historyserver = attempt.url(ports.namenode_http), attempt.url(ports.historyserver_http)
         # Started earlier the JobHistoryServer would find the NameNode in safe mode and then sleep for 10 s.
         self._wait({"namenode": _Awaited("namenode", "Leaving safe mode", lambda: namenode_open(namenode))})
         self._start("historyserver")
@@ -112,7 +112,7 @@ class Startup:
             # The scheduler's own words, with the memory that it has now.
             "resourcemanager": _Awaited(
                 "resourcemanager", "clusterResource: <memory:",
-                lambda: resourcemanager_ready(plan.url(ports.resourcemanager_http)),
+                lambda: resourcemanager_ready(attempt.url(ports.resourcemanager_http)),
             ),
             "historyserver": _Awaited(
                 "historyserver", "Started ServerConnector", lambda: historyserver_ready(historyserver)
@@ -122,25 +122,25 @@ class Startup:
         Thread(target=historyserver_ready, args=(historyserver,), daemon=True).start()
 
     def _start(self, role: str) -> None:
-        plan = self._plan
-        command = commands.daemon_command(role, plan.distribution, plan.starts, plan.conf_dir)
-        log = plan.logs / f"{role}.log"
-        process = plan.node.start(plan.limits.entering(command), plan.environment, log)
-        self._daemons.append(Daemon(role, plan.node, process, log))
+        attempt = self._attempt
+        command = commands.daemon_command(role, attempt.distribution, attempt.starts, attempt.conf_dir)
+        log = attempt.logs / f"{role}.log"
+        process = attempt.node.start(attempt.limits.entering(command), attempt.environment, log)
+        self._daemons.append(Daemon(role, attempt.node, process, log))
 
     def _format_namenode(self) -> None:
         """Give the NameNode an empty file system."""
-        plan = self._plan
-        if plan.starts.copies_names and plan.distribution.formatted_name is not None:
-            plan.node.copy(plan.distribution.formatted_name, plan.name_dir)
+        attempt = self._attempt
+        if attempt.starts.copies_names and attempt.distribution.formatted_name is not None:
+            attempt.node.copy(attempt.distribution.formatted_name, attempt.name_dir)
             return
         command = commands.java_command(
-            plan.distribution, ("-Xmx256m", *plan.starts.control_options), plan.conf_dir,
+            attempt.distribution, ("-Xmx256m", *attempt.starts.control_options), attempt.conf_dir,
             commands.MAIN_CLASSES["namenode"], ("-format", "-nonInteractive", "-force"),
         )  # fmt: skip
-        log = plan.logs / "format.log"
-        if plan.node.start(plan.limits.entering(command), plan.environment, log).wait() != 0:
-            raise AssayError(f"the NameNode could not be formatted: {last_words(log, plan.node)} (log: {log})")
+        log = attempt.logs / "format.log"
+        if attempt.node.start(attempt.limits.entering(command), attempt.environment, log).wait() != 0:
+            raise AssayError(f"the NameNode could not be formatted: {last_words(log, attempt.node)} (log: {log})")
 
     def _wait(self, awaited: Mapping[str, _Awaited]) -> None:
         waiting = dict(awaited)
@@ -162,7 +162,7 @@ class Startup:
             time.sleep(_POLL_S)
 
     def _shows(self, awaited: _Awaited) -> bool:
-        return awaited.sign in self._plan.node.read(self._plan.logs / f"{awaited.role}.log")
+        return awaited.sign in self._attempt.node.read(self._attempt.logs / f"{awaited.role}.log")
 
 
 def _concerned(waiting: Mapping[str, object]) -> set[str]:
@@ -262,13 +262,13 @@ class EmbeddedCluster:
             **STORES.find(self._store).properties(layout), **self._turns(layout),
         }  # fmt: skip
         write_configuration(conf_dir, {**ours, **starts.properties, **properties})
-        plan = Plan(
+        attempt = Attempt(
             node=self._node, distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
             name_dir=layout.neutral / "name", logs=logs,
             environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}), limits=self._limits,
         )  # fmt: skip
-        Startup(plan, self._daemons, progress).run()
-        return self._facts(layout, plan)
+        Startup(attempt, self._daemons, progress).run()
+        return self._facts(layout, attempt)
 
     def _turns(self, layout: Layout) -> dict[str, str]:
         """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere.
@@ -278,20 +278,20 @@ class EmbeddedCluster:
         mixed = len(layout.local) > 1 and self._distribution.jars is not None
         return {"yarn.nodemanager.container-executor.class": IN_TURN} if mixed else {}
 
-    def _facts(self, layout: Layout, plan: Plan) -> RunningCluster:
+    def _facts(self, layout: Layout, attempt: Attempt) -> RunningCluster:
         hadoop = commands.write_hadoop_command(
-            layout.neutral / "bin" / "hadoop", plan.distribution, plan.starts, plan.conf_dir
+            layout.neutral / "bin" / "hadoop", attempt.distribution, attempt.starts, attempt.conf_dir
         )
         return RunningCluster(
-            hadoop=hadoop, conf_dir=plan.conf_dir, version=plan.distribution.version,
+            hadoop=hadoop, conf_dir=attempt.conf_dir, version=attempt.distribution.version,
             addresses={
-                "namenode": plan.url(plan.ports.namenode_http),
-                "historyserver": plan.url(plan.ports.historyserver_http),
+                "namenode": attempt.url(attempt.ports.namenode_http),
+                "historyserver": attempt.url(attempt.ports.historyserver_http),
             },
-            nodes=(ClusterNode(plan.node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
-            extras=plan.distribution.extras,
+            nodes=(ClusterNode(attempt.node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
+            extras=attempt.distribution.extras,
             settings={
-                **plan.starts.settings(plan.distribution), **self._sizes(),
+                **attempt.starts.settings(attempt.distribution), **self._sizes(),
                 "local directories": _local_directories(layout, self._turns(layout)),
             },
         )  # fmt: skip
