@@ -25,7 +25,8 @@ def repetitions_of(seed, works=("sort",), settings=("a", "b"), media=("hdd",)):
     for repetition, block in enumerate(blocks(combinations, seed), 1):
         first = (repetition - 1) * len(block) + 1
         yield tuple(
-            trial_of(number, repetition, *combination.labels.values()) for number, combination in enumerate(block, first)
+            trial_of(number, repetition, *combination.labels.values())
+            for number, combination in enumerate(block, first)
         )
 
 

@@ -104,11 +104,11 @@ def test_a_sample_has_all_factors_its_machine_and_its_run():
         samples([a_record()], ["first", "second"])
 
 
-def test_failed_trials_and_warm_ups_do_not_count(monkeypatch):
+def test_failed_trials_and_warm_ups_do_not_count():
     failed = a_record(a_trial(2), status=Status.FAILED, totals=None)
     assert [one.trial[:4] for one in samples([a_record(), failed, a_record(a_trial(3))])] == ["0001", "0003"]
-    monkeypatch.setattr(sample, "is_warm_up", lambda trial: trial.id.startswith("0001"))
-    assert [one.trial[:4] for one in samples([a_record(), failed, a_record(a_trial(3))])] == ["0003"]
+    warm_up = a_record(a_trial().model_copy(update={"warm_up": True}))
+    assert [one.trial[:4] for one in samples([warm_up, failed, a_record(a_trial(3))])] == ["0003"]
 
 
 def test_wrong_outputs_do_not_count_but_unchecked_ones_do():
@@ -116,11 +116,6 @@ def test_wrong_outputs_do_not_count_but_unchecked_ones_do():
     assert [one.outcome for one in records if sample.counts(one)] == [Outcome.PASS, Outcome.UNKNOWN]
     assert [one.outcome for one in records if sample.is_wrong(one)] == [Outcome.FAIL]
     assert len(samples(records)) == 2
-
-
-def test_a_trial_that_says_so_is_a_warm_up():
-    assert sample.is_warm_up(a_trial().model_copy(update={"warm_up": True}))
-    assert not sample.is_warm_up(a_trial())
 
 
 def test_factors_that_vary_and_levels_in_peoples_order():

@@ -13,7 +13,7 @@ from assay.report.analysis import Filter, marks_of
 from assay.report.answer import Answer
 from assay.report.charts.split import split_charts
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
-from assay.stats.sample import PLACEMENT, in_order, in_plan_order, is_warm_up
+from assay.stats.sample import PLACEMENT, in_order, in_plan_order
 
 MOST_NAMED = 5
 BASELINE = "zero storage delay: what no drive can beat, not a drive to buy"
@@ -31,7 +31,7 @@ class Overview(NamedTuple):
 
 def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], doubts: Sequence[Doubt]) -> Overview:
     """Of all readable records of a run."""
-    counted = [record for record in records if not is_warm_up(record.trial)]
+    counted = [record for record in records if not record.trial.warm_up]
     passed = sum(record.outcome is Outcome.PASS for record in counted)
     checked = f"all {passed} outputs passed verification" if passed == len(counted) else _not_passed(counted, passed)
     missing = len(plan.trials) - len(records)

@@ -23,7 +23,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
-from assay.stats.sample import MACHINE, Trials, counts, is_warm_up
+from assay.stats.sample import MACHINE, Trials, counts
 from assay.stats.summary import Row
 from assay.stats.timeline import Pieces
 
@@ -127,7 +127,7 @@ def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
             **record.trial.factors,
             "machine": machine,
             "repetition": record.trial.repetition,
-            "warm_up": is_warm_up(record.trial),
+            "warm_up": record.trial.warm_up,
             "status": str(record.status),
             "outcome": str(record.outcome),
             "counts": counts(record),

@@ -11,7 +11,7 @@ from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.duration_history import TrialDuration
 from assay.stats.noise import LEVEL, Interval, Noise, Residual, fit_prior, moderated, spread
-from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, Sample, in_order, is_warm_up
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, Sample, in_order
 
 OF_WORK = (*WORK, "variant", MACHINE)
 """Noise is pooled over all combinations that are equal in these."""
@@ -224,7 +224,7 @@ def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, str], clusters: 
         )
         for one in took
         if one.elapsed_s
-        and not is_warm_up(one.trial)
+        and not one.trial.warm_up
         and one.trial.cluster.kind in clusters
         and all(name in one.facts and one.facts[name] == facts.get(name) for name in SAME_MACHINE)
     ]

@@ -7,7 +7,7 @@ from typing import NamedTuple, overload
 
 from assay.model.doubt import Outcome
 from assay.model.record import Record, Status
-from assay.model.trial import ZERO_DELAY, Trial
+from assay.model.trial import ZERO_DELAY
 from assay.stats.machine_kind import Changed, machine_kinds, media_changes
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
@@ -36,11 +36,6 @@ class Sample(NamedTuple):
         return dict(self.factors)[factor]
 
 
-def is_warm_up(trial: Trial) -> bool:
-    """Whether a trial only warms the machine up: it is shown and never counted."""
-    return trial.warm_up
-
-
 def counts(record: Record) -> bool:
     """Whether a trial's time is one to reckon with: it is no warm-up, it took time, and its output is not wrong."""
     return _took_time(record) and record.outcome is not Outcome.FAIL
@@ -53,7 +48,7 @@ def is_wrong(record: Record) -> bool:
 
 def _took_time(record: Record) -> bool:
     return (
-        not is_warm_up(record.trial)
+        not record.trial.warm_up
         and record.status is Status.FINISHED
         and record.totals is not None
         and record.totals.elapsed_s > 0

@@ -26,7 +26,6 @@ from assay.stats.sample import (
     combinations,
     counts,
     in_plan_order,
-    is_warm_up,
     is_wrong,
 )
 
@@ -258,7 +257,7 @@ def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Comb
     groups: dict[Group, dict[str, list[Record]]] = {}
     ran_on = zip(records, Trials.of(records).machines, strict=True)
     for record, machine in sorted(ran_on, key=lambda one: _in_turn(one[0])):
-        if is_warm_up(record.trial):
+        if record.trial.warm_up:
             continue
         levels = {**record.trial.factors, MACHINE: machine}
         groups.setdefault(_group(tuple(levels.items())), {}).setdefault(levels[PLACEMENT], []).append(record)

@@ -127,8 +127,7 @@ def cached(
         if written > (trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])):
             return []
         what = f"what a trial wrote on {trial.placement.name} is less than the memory it may use"
-    doubt = PAGE_CACHE_HIDES_MEDIUM.doubt(what, trial.placement.name)
-    return [doubt]
+    return [PAGE_CACHE_HIDES_MEDIUM.doubt(what, trial.placement.name)]
 
 
 def unremembered(job: JobReference, error: AssayError) -> Doubt:
@@ -155,10 +154,11 @@ def out_of_memory(use: LimitUse | None) -> list[Doubt]:
     """A doubt where the kernel ended processes of the cluster, and the jobs came through all the same."""
     if use is None or not use.out_of_memory_kills:
         return []
-    doubt = OUT_OF_MEMORY.doubt(
-        f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit"
-    )
-    return [doubt]
+    return [
+        OUT_OF_MEMORY.doubt(
+            f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit"
+        )
+    ]
 
 
 MACHINE_SHARED = doubt_kind(
@@ -182,12 +182,13 @@ def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
     if others_s <= CROWDED_SHARE * there_s:
         return []
     share = f"{100 * others_s / there_s:.0f} % of all"
-    doubt = MACHINE_SHARED.doubt(
-        f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran, "
-        f"{share}",
-        placement,
-    )
-    return [doubt]
+    return [
+        MACHINE_SHARED.doubt(
+            f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran, "
+            f"{share}",
+            placement,
+        )
+    ]
 
 
 MEMORY_GOES_BACK = doubt_kind(
@@ -209,8 +210,7 @@ def given_back(facts: Mapping[str, str]) -> list[Doubt]:
     """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
     if facts.get(FREE_MEMORY) != GOES_BACK:
         return []
-    doubt = MEMORY_GOES_BACK.doubt("this virtual machine returns its free memory to its host (free page reporting)")
-    return [doubt]
+    return [MEMORY_GOES_BACK.doubt("this virtual machine returns its free memory to its host (free page reporting)")]
 
 
 def of_media(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
