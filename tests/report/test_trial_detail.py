@@ -176,7 +176,7 @@ def test_flows_add_up_to_the_signatures_bytes():
     assert sum(flow.bytes for flow in found) == sum(one.bytes for one in SIGNATURE.accesses)
     assert [flow.phase for flow in found] == ["staging: map", "map", "map", "shuffle", "reduce", "no task running"]
     assert found[1].random_bytes == 100 << 20
-    told = words(flow_picture(found, 500 << 20, "x"))
+    told = words(flow_picture(found, 500 << 20, "x", {}))
     assert "and 4.0 KiB in others of less than 0.5 % each" in told
     assert "400.0 MiB, 75 % sequential, 128 KiB, 2.5 streams" in told
 
@@ -192,7 +192,7 @@ def test_an_estimated_flow_does_not_claim_to_know_its_order():
         update={"basis": "estimated", "sequential_share": None, "typical_request_bytes": None, "streams": None}
     )
     (flow,) = flows(SIGNATURE.model_copy(update={"accesses": (access,)}), a_record())
-    assert "400.0 MiB, estimated" in words(flow_picture([flow], flow.bytes, "x"))
+    assert "400.0 MiB, estimated" in words(flow_picture([flow], flow.bytes, "x", {}))
 
 
 def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():

@@ -9,12 +9,11 @@ from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
 from assay.report.trial_detail import MIB, cost_of, middle
 from assay.report.values import ENERGY_HEAD, energy_cells, energy_of, energy_values
-from assay.report.words import counted_text, number_text, ratio_text, seconds_text
+from assay.report.words import counted_text, number_text, phases_of, ratio_text, seconds_text
 from assay.stats.noise import Interval
 from assay.stats.summary import Row, in_words, varying
 
 MOST_OTHERS = 40
-PHASES = ("map", "shuffle", "merge", "reduce")
 
 
 def markdown(run: RunData, analysis: RunAnalysis) -> str:
@@ -41,15 +40,15 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
 def rows_table(rows: Sequence[Row]) -> str:
     """One line for each combination; of very many those that tell most, and how many there are."""
     shown = rows_shown(rows)
-    factors = varying(rows)
+    factors, phases = varying(rows), phases_of(rows)
     head = ["workload", *factors, "placement", "runs", "elapsed (s)"]
-    head += [*(f"{name} (s)" for name in PHASES), "ratio", "significant", "output"]
+    head += [*(f"{name} (s)" for name in phases), "ratio", "significant", "output"]
     lines = [
         [
             row.group.workload, *(str(getattr(row.group, name)) for name in factors), row.placement,
             counted_text(row),
             elapsed_told(row),
-            *(seconds_text((row.phases or {}).get(name)) for name in PHASES),
+            *(seconds_text((row.phases or {}).get(name)) for name in phases),
             ratio_told(row),
             "" if row.comparison is None else "yes" if row.comparison.significant else "no", str(row.outcome),
         ]

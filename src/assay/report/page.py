@@ -38,6 +38,7 @@ from assay.report.words import (
     counted_text,
     duration_text,
     number_text,
+    phases_of,
     ratio_text,
     seconds_text,
     significant_text,
@@ -156,6 +157,8 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         effects=effect_tables(run.records, run.plan.prior),
         sections=list(analysis.sections.values()),
         most_jobs=MOST_JOBS,
+        phases=phases_of(rows),
+        stages_of=_stages,
         data=data_of(
             combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
             trials=list(trial_values(run.records)) if len(run.records) <= MOST_CARRIED else [],
@@ -193,6 +196,11 @@ def template(name: str, package: str = "assay.report") -> Any:
         "p_value": p_text,
     }
     return environment.get_template(name)
+
+
+def _stages(record: Record) -> list[str]:
+    """The names of the stages of a trial's jobs."""
+    return list(dict.fromkeys(one.name for job in (*record.staging_jobs, *record.jobs) for one in job.stages))
 
 
 def _exactly(value: float | None) -> str:

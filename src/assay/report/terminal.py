@@ -15,6 +15,7 @@ from assay.report.words import (
     base_text,
     counted_text,
     fitted,
+    phases_of,
     print_line,
     print_text,
     ratio_text,
@@ -155,18 +156,15 @@ def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
 
 def columns(rows: Sequence[Row]) -> list[Column]:
     """One line for each row; the outcome is the last."""
-
-    def phase(name: str) -> list[str]:
-        return [seconds_text((row.phases or {}).get(name)) for row in rows]
-
+    phases = [
+        Column(name, [seconds_text((row.phases or {}).get(name)) for row in rows], rank=2 + place)
+        for place, name in enumerate(phases_of(rows))
+    ]
     return [
         Column("placement", [row.placement for row in rows], name=True),
         Column("runs", list(map(counted_text, rows)), rank=1),
         Column("elapsed", [seconds_text(row.elapsed_s) for row in rows]),
-        Column("map", phase("map"), rank=3),
-        Column("shuffle", phase("shuffle"), rank=2),
-        Column("merge", phase("merge"), rank=5),
-        Column("reduce", phase("reduce"), rank=4),
+        *phases,
         Column("ratio", list(map(ratio_text, rows))),
         Column("output", [str(row.outcome) for row in rows]),
     ]

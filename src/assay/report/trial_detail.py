@@ -10,6 +10,7 @@ from assay.report.analysis import TrialTables
 from assay.report.charts.accesses import Flow, access_rows, flow_picture, flows, use_rows
 from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import KINDS, JobPath, job_paths, path_bars
+from assay.report.charts.phases import phase_colours
 from assay.report.charts.timeline import Scale, most_watts, scale_of, timeline
 from assay.report.values import TrialEnergy, energy_of
 
@@ -181,7 +182,12 @@ def _detail(
         timeline=timeline(tables, scale, energy.power, energy.whole.basis if energy.whole else None),
         own_scale=own_scale,
         paths=job_paths(tables),
-        flow_picture=flow_picture(own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction"),
+        flow_picture=flow_picture(
+            own_flows,
+            most_bytes,
+            f"{record.trial.id}: bytes by phase, role and direction",
+            phase_colours(record.trial.engine),
+        ),
         accesses=access_rows(signature, record) if signature else [],
         uses=use_rows(signature, record) if signature else [],
         energy=energy,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
+from assay.model.engine import phase_names
 from assay.stats.summary import Row
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ def base_text(rows: Sequence[Row]) -> str:
     """The placement that all ratios of a table are to; where groups have several, how each has its own."""
     bases = {row.comparison.base for row in rows if row.comparison}
     return bases.pop() if len(bases) == 1 else "the group's first placement that has a time"
+
+
+def phases_of(rows: Sequence[Row]) -> list[str]:
+    """The names of the phases of an average task, in the engines' order."""
+    return list(dict.fromkeys(name for row in rows for name in (*phase_names(row.group.engine), *(row.phases or {}))))
 
 
 def counted_text(row: Row) -> str:

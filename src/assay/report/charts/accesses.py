@@ -19,7 +19,6 @@ from assay.report.charts.drawing import (
     rect,
     text,
 )
-from assay.report.charts.phases import COLOURS as PHASE_COLOURS
 
 COLOURS: Mapping[Direction, str] = {"read": BLUE, "write": VERMILION}
 SMALL_SHARE = 0.005
@@ -70,8 +69,11 @@ def flows(signature: Signature, record: Record) -> list[Flow]:
     return sorted(found, key=lambda flow: not flow.phase.startswith(STAGING))
 
 
-def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str) -> str:
-    """A bar for each flow: its length is bytes, full where they were sequential and pale where not."""
+def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: Mapping[str, str]) -> str:
+    """A bar for each flow: its length is bytes, full where they were sequential and pale where not.
+
+    `colours` are the phases'; one without has none.
+    """
     total = sum(flow.bytes for flow in flows)
     shown = [flow for flow in flows if total and flow.bytes >= SMALL_SHARE * total]
     if not shown:
@@ -82,7 +84,10 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str) -> str:
     for row, flow in enumerate(shown):
         top = HEAD_PX + row * ROW_PX
         if flow.phase != last:
-            parts += [_phase_mark(flow.phase, top), text(PHASE_X + 16, top + 14, flow.phase, 'font-weight="600"')]
+            parts += [
+                _phase_mark(flow.phase, top, colours),
+                text(PHASE_X + 16, top + 14, flow.phase, 'font-weight="600"'),
+            ]
         last = flow.phase
         parts += [
             text(ROLE_X, top + 14, f"{flow.role} {flow.direction}"),
@@ -167,8 +172,8 @@ def _legend() -> str:
     return f'<text x="{BAR_X - 16}" y="14">{"".join(parts)}</text>'
 
 
-def _phase_mark(phase: str, top: float) -> str:
-    colour = PHASE_COLOURS.get(phase.removeprefix(f"{STAGING}: "), PAPER)
+def _phase_mark(phase: str, top: float, colours: Mapping[str, str]) -> str:
+    colour = colours.get(phase.removeprefix(f"{STAGING}: "), PAPER)
     return rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=SOFT if colour == PAPER else "")
 
 

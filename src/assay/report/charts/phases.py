@@ -1,10 +1,11 @@
 """The bars of phases: how many seconds an average task spent in each, per combination, side by side on one axis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import cycle
 from typing import NamedTuple
 
-from assay.model.record import Phases
+from assay.model.engine import phase_names
 from assay.report.charts.drawing import (
     BLUE,
     FAINT,
@@ -16,6 +17,9 @@ from assay.report.charts.drawing import (
     ORANGE,
     PINK,
     ROW_PX,
+    SKY,
+    SLATE,
+    VERMILION,
     common_axes,
     figure,
     rect,
@@ -25,18 +29,25 @@ from assay.report.charts.drawing import (
     ticks,
 )
 from assay.report.charts.elapsed import ChartRow, axis_apart
-from assay.report.words import seconds_text
+from assay.report.words import phases_of, seconds_text
 
-COLOURS = {"map": BLUE, "shuffle": ORANGE, "merge": PINK, "reduce": GREEN}
+PALETTE = (BLUE, ORANGE, PINK, GREEN, SKY, SLATE, VERMILION)
+"""Of an engine's phases, in their order."""
 BAR_PX, PLOT_PX, AXIS_PX = 15, 300, 46
 LEAST_PX, FIGURE_PX = 58, 44
 """A phase's least width, so that its name fits; and the room for a bar's seconds after it."""
 
 
+def phase_colours(engine: str, others: Iterable[str] = ()) -> dict[str, str]:
+    """By phase, in the engine's order; then others."""
+    return dict(zip(dict.fromkeys((*phase_names(engine), *others)), cycle(PALETTE), strict=False))
+
+
 class _Column(NamedTuple):
-    """One phase's part of a figure: where it begins and the last second of its axis."""
+    """One phase's part of a figure: its colour, where it begins and the last second of its axis."""
 
     phase: str
+    colour: str
     left: float
     greatest: float
     width: float
@@ -49,8 +60,9 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     if not known:
         return []
     left = room_for(max(len(one.label) for lines in known.values() for one in lines))
+    phases = phases_of([one.row for lines in known.values() for one in lines])
     greatest = {
-        title: {phase: max(_seconds(one.row.phases)[phase] for one in lines) for phase in COLOURS}
+        title: {phase: max((one.row.phases or {}).get(phase, 0.0) for one in lines) for phase in phases}
         for title, lines in known.items()
     }
     ends = common_axes({title: max(own.values()) for title, own in greatest.items()})
@@ -69,16 +81,16 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
 def _most(greatest: Mapping[str, Mapping[str, float]], ends: Mapping[str, float], title: str) -> dict[str, float]:
     """The greatest of each phase, of all figures that share an axis."""
     alike = [own for other, own in greatest.items() if ends[other] == ends[title]]
-    return {phase: max(own[phase] for own in alike) for phase in COLOURS}
+    return {phase: max(own[phase] for own in alike) for phase in greatest[title]}
 
 
 def _columns(left: float, greatest: Mapping[str, float]) -> list[_Column]:
     """One pixel is as many seconds in each; a phase of nothing has the least width."""
     per_second = PLOT_PX / (sum(greatest.values()) or 1)
     columns = []
-    for phase, most in greatest.items():
+    for place, (phase, most) in enumerate(greatest.items()):
         width = max(LEAST_PX - FIGURE_PX / 2, most * per_second)
-        columns.append(_Column(phase, left, width / per_second, width))
+        columns.append(_Column(phase, PALETTE[place % len(PALETTE)], left, width / per_second, width))
         left += width + FIGURE_PX
     return columns
 
@@ -89,7 +101,7 @@ def _frame(title: str, columns: Sequence[_Column], lines: int, apart: str) -> st
     for one in columns:
         mark = _tick(one)
         parts += [
-            rect(one.left, top - 20, 10, 10, COLOURS[one.phase]),
+            rect(one.left, top - 20, 10, 10, one.colour),
             text(one.left + 14, top - 10, one.phase),
             f'<path d="M{one.left:.1f},{top}V{bottom}H{one.left + one.width:.1f}" fill="none" stroke="{INK}"/>',
             text(one.left, bottom + 18, "0", 'text-anchor="middle"'),
@@ -110,19 +122,15 @@ def _tick(one: _Column) -> float:
     return max((value for value in ticks(round_up(one.greatest)) if value <= one.greatest), default=0.0)
 
 
-def _seconds(phases: Phases | None) -> dict[str, float]:
-    return {} if phases is None else {phase: phases.get(phase, 0.0) for phase in COLOURS}
-
-
 def _bars(columns: Sequence[_Column], top: float, one: ChartRow) -> str:
     at = top + ROW_PX / 2
     label = one.label if len(one.label) <= MOST_LETTERS else f"…{one.label[1 - MOST_LETTERS :]}"
     parts = [text(columns[0].left - 8, at + 4.5, label, 'text-anchor="end"')]
-    seconds = _seconds(one.row.phases)
+    seconds = {column.phase: (one.row.phases or {}).get(column.phase, 0.0) for column in columns}
     for column in columns:
         own = seconds[column.phase]
         length = own / column.greatest * column.width
-        parts.append(rect(column.left, at - BAR_PX / 2, length, BAR_PX, COLOURS[column.phase]))
+        parts.append(rect(column.left, at - BAR_PX / 2, length, BAR_PX, column.colour))
         parts.append(text(column.left + length + 5, at + 4.5, seconds_text(own)))
     each = ", ".join(f"{phase} {seconds_text(length)} s" for phase, length in seconds.items())
     width = columns[-1].left + columns[-1].width + GAP_PX

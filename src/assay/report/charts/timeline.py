@@ -43,7 +43,7 @@ from assay.report.charts.drawing import (
     title,
     value_axis,
 )
-from assay.report.charts.phases import COLOURS as PHASE_COLOURS
+from assay.report.charts.phases import phase_colours
 from assay.stats.timeline import Bins, Pieces, added, binned, running_tasks, sampled, within
 
 Power = Mapping[tuple[str, str], Pieces]
@@ -130,6 +130,7 @@ class _Timeline:
         self._tasks: dict[AccessPhase, Bins] = {
             phase: binned(pieces, span, MOST_BINS) for phase, pieces in running_tasks(tables.attempts).items()
         }
+        self._colours = phase_colours(tables.record.trial.engine, self._tasks)
         self._parts: list[str] = []
         self._at = 0.0
 
@@ -184,7 +185,7 @@ class _Timeline:
             self._missing("tasks running", self._tables.reason("job-history"))
             return
         panel = self._panel(TASKS_PX, self._scale.tasks)
-        legend = [(phase, PHASE_COLOURS[phase]) for phase in PHASE_COLOURS if phase in self._tasks]
+        legend = [(phase, colour) for phase, colour in self._colours.items() if phase in self._tasks]
         parts = [title(panel.top, "tasks running", legend), value_axis(panel, (0, self._scale.tasks))]
         low = next(iter(self._tasks.values())).mean * 0
         for phase, colour in legend:
@@ -201,7 +202,7 @@ class _Timeline:
             left, right = panel.x(begin_ms), panel.x(end_ms)
             paths.setdefault(phase, []).append(f"M{left:.1f},{top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z")
         return "".join(
-            f'<path d="{"".join(path)}" fill="{PHASE_COLOURS[phase]}" fill-opacity="{BEHIND}"/>'
+            f'<path d="{"".join(path)}" fill="{self._colours[phase]}" fill-opacity="{BEHIND}"/>'
             for phase, path in paths.items()
         )
 
