@@ -157,7 +157,7 @@ MOST_OF_A_KIND = 10
 def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
     """At most so many, whole groups, in their order.
 
-    Of each workload in turn the group that tells most: with a failure, then with the largest difference that is told,
+    Of each workload in turn the group that tells most: with a failure, then with the largest significant difference,
     then with the largest at all. A group that is larger than all the room is cut.
     """
     if len(rows) <= most:
@@ -180,10 +180,10 @@ def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
 
 def _telling(rows: Sequence[Row]) -> tuple[bool, float, float]:
     distances = [(abs(log(row.ratio)), row) for row in rows if row.ratio]
-    told = [far for far, row in distances if row.comparison and row.comparison.significant]
+    significant = [far for far, row in distances if row.comparison and row.comparison.significant]
     return (
         any(row.outcome is Outcome.FAIL for row in rows),
-        max(told, default=0.0),
+        max(significant, default=0.0),
         max((far for far, _ in distances), default=0.0),
     )
 

@@ -279,4 +279,4 @@ def differing_facts(runs: Mapping[str, RunData]) -> dict[str, list[str]]:
     found = {
         fact: [first_few(list(own.get(name, {})), last=" and") or "-" for name in runs] for fact, own in values.items()
     }
-    return {fact: told for fact, told in found.items() if len(set(told)) > 1}
+    return {fact: own for fact, own in found.items() if len(set(own)) > 1}

@@ -15,7 +15,7 @@ from assay.report.compare_runs import (
     differing_facts,
     shown_rows,
 )
-from assay.report.markdown import elapsed_told, escaped, grid, ratio_told, spread
+from assay.report.markdown import elapsed_cell, escaped, grid, ratio_cell, spread
 from assay.report.page import MOST_CARRIED, MOST_DETAILS, data_of, levels_key, template, times_by_levels, with_contents
 from assay.report.values import ENERGY_HEAD, energy_cells
 from assay.report.words import Column, base_text, fitted, print_line, print_text, ratio_text, seconds_text
@@ -150,8 +150,8 @@ def comparison_table(compared: ComparedRuns, names: Sequence[str]) -> str:
     figures = ["trials", "elapsed (s)", "ratio", "to the first run", "verdict"]
     lines = [
         [
-            *_names_of(row, names), row.machine, str(row.combination.finished), elapsed_told(row.combination),
-            ratio_told(row.combination), _against(row), str(row.combination.outcome),
+            *_names_of(row, names), row.machine, str(row.combination.finished), elapsed_cell(row.combination),
+            ratio_cell(row.combination), _against(row), str(row.combination.outcome),
         ]
         for row in shown_rows(compared)
     ]  # fmt: skip

@@ -80,10 +80,10 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
     placements, on = _listed(different[PLACEMENT], media), ("on", _listed(different["workload"]))
     if len(different[PLACEMENT]) == 1 and others:
         compared = "; ".join(f"{name}: {_listed(different[name])}" for name in others)
-        told = [("compared", compared), on, (PLACEMENT, placements), *rest[: len(rest) - len(others)]]
+        named = [("compared", compared), on, (PLACEMENT, placements), *rest[: len(rest) - len(others)]]
     else:
-        told = [("compared" if len(different[PLACEMENT]) > 1 else PLACEMENT, placements), on, *rest]
-    return (*told, *baseline, ("repetitions", f"{len({record.trial.repetition for record in records})}"))
+        named = [("compared" if len(different[PLACEMENT]) > 1 else PLACEMENT, placements), on, *rest]
+    return (*named, *baseline, ("repetitions", f"{len({record.trial.repetition for record in records})}"))
 
 
 def _varies(records: Sequence[Record], name: str, of_work: Mapping[str, Mapping[str, str]]) -> bool:
@@ -267,8 +267,8 @@ def _headline(decisions: Sequence[Decision]) -> str:
     what = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
     counts = _counts(decisions)
-    told = [f"{name} in {count}" for name, count in counts.items() if count]
-    first, _, rest = ", ".join(told).partition(",")
+    parts = [f"{name} in {count}" for name, count in counts.items() if count]
+    first, _, rest = ", ".join(parts).partition(",")
     return f"{what}{on}: {first} of {len(decisions)} combinations{f',{rest}' if rest else ''}"
 
 

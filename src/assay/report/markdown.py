@@ -19,10 +19,10 @@ MOST_OTHERS = 40
 def markdown(run: RunData, analysis: RunAnalysis) -> str:
     """All of it."""
     rows, doubts = analysis.rows, analysis.doubts
-    told = overview(run.plan, run.records, run.damaged, doubts)
+    seen = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
-    parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in told.compared))
-    parts.append("; ".join(part for part in (told.checked, told.missing, told.doubted) if part) + ".")
+    parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in seen.compared))
+    parts.append("; ".join(part for part in (seen.checked, seen.missing, seen.doubted) if part) + ".")
     parts += map(_answer, analysis.answers)
     parts.append("\n".join(f"- {escaped(in_words(one))}" for one in analysis.others[:MOST_OTHERS]))
     parts += [
@@ -47,9 +47,9 @@ def rows_table(rows: Sequence[Row]) -> str:
         [
             row.group.workload, *(str(getattr(row.group, name)) for name in factors), row.placement,
             counted_text(row),
-            elapsed_told(row),
+            elapsed_cell(row),
             *(seconds_text((row.phases or {}).get(name)) for name in phases),
-            ratio_told(row),
+            ratio_cell(row),
             "" if row.comparison is None else "yes" if row.comparison.significant else "no", str(row.outcome),
         ]
         for row in shown
@@ -72,12 +72,12 @@ def escaped(words: str) -> str:
     return words.replace("|", "\\|").replace("\n", " ")
 
 
-def elapsed_told(row: Row) -> str:
+def elapsed_cell(row: Row) -> str:
     """The median in seconds with its interval."""
     return seconds_text(row.elapsed_s) + spread(row.elapsed.interval if row.elapsed else None, seconds_text)
 
 
-def ratio_told(row: Row) -> str:
+def ratio_cell(row: Row) -> str:
     """The ratio to the group's base with its interval."""
     return ratio_text(row) + spread(row.comparison.interval if row.comparison else None, "{:.2f}".format)
 

@@ -55,8 +55,8 @@ def middle(costs: Sequence[Cost]) -> Cost:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    told = [value for value in values if value is not None]
-    return median(told) if told else None
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _amount(record: Record, series: str, part: Part) -> float | None:

@@ -32,7 +32,7 @@ OUTSIDE, STAGING = "no task running", "staging"
 class Flow(NamedTuple):
     """All bytes of one phase, role, direction and medium, over all jobs of the run (or over the staging's).
 
-    `random_bytes` are those that did not continue a sequential run; None where that can't be told. `request_bytes` are
+    `random_bytes` are those that did not continue a sequential run; None where that is not known. `request_bytes` are
     the least and the greatest of the lines' typical requests, `streams` the lines' mean, weighted by active seconds.
     """
 
@@ -148,13 +148,13 @@ def _phase(job: str, phase: str, staging: Iterable[str]) -> str:
 
 def _flow(phase: str, role: str, direction: Direction, medium: str, lines: Sequence[Access]) -> Flow:
     shares = [(one.bytes, one.sequential_share) for one in lines]
-    told = [bytes_ * (1 - share) for bytes_, share in shares if share is not None]
+    known = [bytes_ * (1 - share) for bytes_, share in shares if share is not None]
     requests = [one.typical_request_bytes for one in lines if one.typical_request_bytes is not None]
     streams = [(one.streams, one.active_s) for one in lines if one.streams is not None]
     active_s = sum(seconds for _, seconds in streams)
     return Flow(
         phase=phase, role=role, direction=direction, medium=medium, bytes=sum(one.bytes for one in lines),
-        random_bytes=sum(told) if len(told) == len(lines) else None,
+        random_bytes=sum(known) if len(known) == len(lines) else None,
         request_bytes=(min(requests), max(requests)) if requests else None,
         streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
         estimated=any(one.basis != "measured" for one in lines),

@@ -304,7 +304,7 @@ class SecondsPanel(NamedTuple):
         short = name if len(name) <= MOST_LETTERS else f"…{name[1 - MOST_LETTERS :]}"
         return text(self.left - 8, at + 4.5, short, 'text-anchor="end"')
 
-    def told(self, at: float, words: str) -> str:
+    def figures(self, at: float, words: str) -> str:
         """A line's figures in words, after the axis."""
         return text(self.right + GAP_PX, at + 4.5, words)
 

@@ -63,7 +63,7 @@ def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     levels = dict.fromkeys(one.level for one in every)
     colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
     left = room_for(max(len(one.label) for one in every))
-    letters = max(len(_told(one.row)) for one in every)
+    letters = max(len(_figures(one.row)) for one in every)
     ends = common_axes({title: max(map(_greatest, lines)) for title, lines in known.items()})
     charts = []
     for title, lines in known.items():
@@ -80,7 +80,7 @@ def axis_apart(title: str, ends: Mapping[str, float]) -> str:
     return "" if ends[title] == max(ends.values()) else "; shorter axis"
 
 
-def _told(row: Row) -> str:
+def _figures(row: Row) -> str:
     interval = row.elapsed.interval if row.elapsed else None
     words = f" ({between(interval.low, interval.high)})" if interval else ""
     return f"{seconds_text(row.elapsed_s)} s{words}"
@@ -107,11 +107,11 @@ def _line(panel: SecondsPanel, at: float, one: ChartRow, colour: str) -> str:
         caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
         parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{INK}" stroke-width="1.5"/>')
     parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
-    told = _told(one.row)
-    parts.append(panel.told(at, told))
+    figures = _figures(one.row)
+    parts.append(panel.figures(at, figures))
     runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
     runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""
-    words = f"{one.label}: {told}, {runs}" + (f". {one.row.words}." if one.row.words else "")
+    words = f"{one.label}: {figures}, {runs}" + (f". {one.row.words}." if one.row.words else "")
     hover = f"<title>{escape(words)}</title>{panel.hover(at)}"
     return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'
 
@@ -161,11 +161,11 @@ def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
     middle_watts, least_watts, most_watts = map(
         significant_text, (spread.median_watts, spread.least_watts, spread.greatest_watts)
     )
-    told = f"{name}: {middle_watts} W at the median, {least_watts} to {most_watts}"
+    figures = f"{name}: {middle_watts} W at the median, {least_watts} to {most_watts}"
     whiskers = f"M{least:.1f},{centre:g}H{first:.1f}M{third:.1f},{centre:g}H{greatest:.1f}"
     ends = f"M{least:.1f},{at + 4:g}V{low - 4:g}M{greatest:.1f},{at + 4:g}V{low - 4:g}"
     return [
-        text(LEFT, top + 14, told),
+        text(LEFT, top + 14, figures),
         f'<path d="{whiskers}{ends}" fill="none" stroke="{INK}"/>',
         rect(first, at, max(third - first, 1), BOX_PX, SKY, edge=INK),
         f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{INK}" stroke-width="2.4"/>',

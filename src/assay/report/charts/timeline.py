@@ -223,20 +223,20 @@ class _Timeline:
                 reason = "it is memory, there is no device"
             self._missing(f"{medium.name}: {chart.name}" if medium is not None else chart.name, reason)
 
-    def _draw(self, told: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, medium: str | None) -> None:
-        greatest = told.greatest if told.greatest is not None else self._scale.greatest[told]
-        panel = self._panel(told.height_px, greatest)
-        words = told.title.format(cores=self._tables.record.facts.get("cores", "?"))
+    def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, medium: str | None) -> None:
+        greatest = shown.greatest if shown.greatest is not None else self._scale.greatest[shown]
+        panel = self._panel(shown.height_px, greatest)
+        words = shown.title.format(cores=self._tables.record.facts.get("cores", "?"))
         legend = [(one.words, COLOURS[one.colour]) for one in series]
-        names = [Series(medium or name, one.words, told.unit) for one in series]
-        heading = title(panel.top, f"{medium}: {words}" if medium else words, legend if told.form != "level" else ())
-        parts = [heading, value_axis(panel, (0, greatest) if told.form == "level" else (0, greatest / 2, greatest))]
+        names = [Series(medium or name, one.words, shown.unit) for one in series]
+        heading = title(panel.top, f"{medium}: {words}" if medium else words, legend if shown.form != "level" else ())
+        parts = [heading, value_axis(panel, (0, greatest) if shown.form == "level" else (0, greatest / 2, greatest))]
         colours = [colour for _, colour in legend]
-        if told.form == "stack":
+        if shown.form == "stack":
             self._add(panel, *parts, *self._stack(panel, list(series.values()), colours, names))
             return
         bins = [binned(pieces, self._span, self._bins) for pieces in series.values()]
-        if told.form == "level":
+        if shown.form == "level":
             parts += [area(panel, own, own.mean * 0, own.mean, FAINT, 0.8) for own in bins]
         parts += [band(panel, own, colour) for own, colour in zip(bins, colours, strict=True)]
         parts += [line(panel, *own) for own in zip(bins, colours, names, strict=True)]
