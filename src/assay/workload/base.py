@@ -8,12 +8,12 @@ from typing import ClassVar
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
-from assay.model.input import GraphInput, Input, InputKind
+from assay.model.input import Amounts, GraphInput, Input, InputKind
 from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Cost, Variant
 
 MOST_DIGITS = 18
 """What Java's `long` holds, whatever the digits are."""
@@ -88,6 +88,14 @@ MIB = 1 << 20
 HADOOP_JOB_S = 12.0
 BYTES_S = 80e6
 RECORD_S = 1.6e-6
+
+
+def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 * MIB) -> Cost:
+    """Of Hadoop's own jobs, by the bytes of their input: the seconds of each, and how many copies there are at once."""
+    return Cost(
+        jobs=jobs, start_s=HADOOP_JOB_S, seconds=Amounts(bytes=byte_s), disk_bytes=Amounts(bytes=copies),
+        fixed_memory_bytes=memory_bytes,
+    )  # fmt: skip
 
 
 class BaseWorkload:

@@ -23,14 +23,14 @@ from assay.input.staging import scratch_directory
 from assay.model.doubt import Outcome, Verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import DATASET, Amounts, GraphInput, Input, InputKind
+from assay.model.input import DATASET, GraphInput, Input, InputKind
 from assay.model.naming import nearest
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
 from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
-from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload, Options
+from assay.model.workload import Variant
+from assay.workload.base import BYTES_S, BaseWorkload, Options, hadoop_cost
 
 # HDFS has no such names, or a URL has to be built with care for them.
 _MOST_MANIFEST_BYTES = 1 << 20
@@ -207,13 +207,7 @@ def _last_lines(text: str) -> str:
 _ERROR_LINES = 8
 # What a job does that nobody knows: as much as a sort, which is more than most do. What is in the store already, or
 # made by the jar, is not counted.
-_COST = Cost(
-    jobs=2,
-    start_s=HADOOP_JOB_S,
-    seconds=Amounts(bytes=5 / BYTES_S),
-    disk_bytes=Amounts(bytes=5),
-    fixed_memory_bytes=64 * MIB,
-)
+_COST = hadoop_cost(2, 5 / BYTES_S, copies=5)
 
 
 class Command(BaseWorkload):
@@ -230,14 +224,9 @@ class Command(BaseWorkload):
     )
     variants = {"own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=_COST)}
     defaults = {
-        "jar": "",
-        "class": "",
-        "arguments": "{input} {output}",
-        "input": "",
-        "verify": "",
-        "verify_seconds": "600",
+        "jar": "", "class": "", "arguments": "{input} {output}", "input": "", "verify": "", "verify_seconds": "600",
         "folder": ".",
-    }
+    }  # fmt: skip
     option_help = {
         "jar": "the jar's file; required",
         "class": "the main class, unless the jar's manifest names it",

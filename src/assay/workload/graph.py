@@ -277,20 +277,14 @@ def _numbers(store: Store, output: str, name: str) -> Iterator[int]:
         yield from numbers
 
 
-def count_wedges(oracle: Oracle) -> int:
-    """The number of pairs of edges that leave the same vertex."""
-    low, high = oracle.sources.astype(np.int64), oracle.targets.astype(np.int64)
-    degree = oracle.degrees
-    leaving = np.bincount(np.where(degree[low] <= degree[high], low, high), minlength=len(oracle.vertices))
-    return int((leaving * (leaving - 1) // 2).sum())
-
-
 def degree_order_counters(oracle: Oracle, report: LaunchReport) -> Verdict:
     """The jobs' counters of vertices, edges, open triads in degree order and triangles equal those of the graph."""
+    low, high, degree = oracle.sources.astype(np.int64), oracle.targets.astype(np.int64), oracle.degrees
+    leaving = np.bincount(np.where(degree[low] <= degree[high], low, high))
     expected = {
         "vertices": len(oracle.vertices),
         "edges": len(oracle.sources),
-        "wedges": count_wedges(oracle),
+        "wedges": int((leaving * (leaving - 1) // 2).sum()),
         "triangles": oracle.triangles,
     }
     return counters_agree(report, expected, "counters of vertices, edges, wedges and triangles equal the graph's")

@@ -18,13 +18,21 @@ from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
-from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
 from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
-from assay.workload.text import TextCounter, TooManyTextsError, judge_counts, lines_of_text, most_held_bytes, user_text
+from assay.workload.text import (
+    OWN_FILES,
+    TextCounter,
+    TooManyTextsError,
+    judge_counts,
+    lines_of_text,
+    most_held_bytes,
+    user_text,
+    with_counts,
+)
 
 _TERMINATORS = "\\n\\r\\x85\\u2028\\u2029"
 _CLASSES = "dDwWsS"
@@ -203,8 +211,7 @@ class Grep(BaseWorkload):
         "group": "the group of a match that is counted; 0 is the whole match",
         "size": "bytes of the words that RandomTextWriter writes",
         "files": "number of its files and of the map tasks that write them",
-        "directory": "your own text files instead: the plain UTF-8 files in this directory whose names begin with "
-        "neither `.` nor `_`",
+        "directory": OWN_FILES,
     }
     path_options = ("directory",)
 
@@ -238,12 +245,7 @@ class Grep(BaseWorkload):
         if failed is not None or len(jobs) != 2:
             state = f"its job {failed.id} is {failed.state}" if failed else f"it ran {len(jobs)} jobs, not 2"
             raise AssayError(f"Grep failed: {state}")
-        found = jobs[0].counters.get(TASK_COUNTERS, {})
-        result = {
-            "matches": found.get("MAP_OUTPUT_RECORDS", -1),
-            "distinct_matches": found.get("REDUCE_OUTPUT_RECORDS", -1),
-        }
-        return report.model_copy(update={"result": result, "settings": {**self.input.properties, **report.settings}})
+        return with_counts(report, jobs[0], "matches", self.input)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Python's own search of the staged text, line by line."""

@@ -142,30 +142,19 @@ class MutualFriends(GraphWorkload):
 
     def _rows(self, graph: Graph, store: Store) -> Iterator[tuple[int, list[int]]]:
         """For each output line the row of its edge in the graph (-1: no such edge) and its list."""
-        row_of = _RowFinder(graph)
         for line in store.lines(self.output_path):
             fields = line.split(b"\t")
             friends = fields[2].split() if len(fields) == 3 else []
             if not friends or not all(field.isdigit() for field in (*fields[:2], *friends)):
                 raise AssayError(f"the output of mutual-friends has a line that is not `u, v, list`: {line[:80]!r}")
-            yield row_of(int(fields[0]), int(fields[1])), [int(friend) for friend in friends]
+            yield _row_of(graph.edges, int(fields[0]), int(fields[1])), [int(friend) for friend in friends]
 
 
-class _RowFinder:
-    """Finds an edge's row in the sorted edges without a dictionary of them all."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._edges = graph.edges
-        self._sources, self._starts = np.unique(graph.edges[:, 0], return_index=True)
-        self._ends = np.append(self._starts[1:], len(graph.edges))
-
-    def __call__(self, u: int, v: int) -> int:
-        at = int(np.searchsorted(self._sources, u))
-        if at == len(self._sources) or self._sources[at] != u:
-            return -1
-        start, end = int(self._starts[at]), int(self._ends[at])
-        row = start + int(np.searchsorted(self._edges[start:end, 1], v))
-        return row if row < end and self._edges[row, 1] == v else -1
+def _row_of(edges: NDArray[np.int64], u: int, v: int) -> int:
+    """An edge's row among the sorted edges; -1 where it is none of them."""
+    start, end = int(np.searchsorted(edges[:, 0], u)), int(np.searchsorted(edges[:, 0], u, "right"))
+    row = start + int(np.searchsorted(edges[start:end, 1], v))
+    return row if row < end and edges[row, 1] == v else -1
 
 
 def _sample_rows(edges: int) -> NDArray[np.bool_]:

@@ -12,14 +12,14 @@ from assay.input.staging import example
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Amounts, GraphInput, InputKind
+from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
-from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload, counters_agree
+from assay.model.workload import Variant
+from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
 
 _REDUCES, _REDUCES_PER_HOST = "mapreduce.job.reduces", "mapreduce.sort.reducesperhost"
 _RANGES = "mapreduce.totalorderpartitioner.path"
@@ -31,16 +31,8 @@ _SAMPLE = ("0.1", "10000", "10")
 _PAIRS_PER_REDUCER = 100
 _SUM = (1 << 64) - 1
 
-
 # Input, output, and spills of both sides that may be merged once more; input and output are read again.
-_COST = Cost(
-    jobs=2,
-    start_s=HADOOP_JOB_S,
-    seconds=Amounts(bytes=5 / BYTES_S + 2 / 400e6),
-    disk_bytes=Amounts(bytes=5),
-    fixed_memory_bytes=64 * MIB,
-)
-
+_COST = hadoop_cost(2, 5 / BYTES_S + 2 / 400e6, copies=5)
 
 _COUNTERS = ("pairs_made", "pairs_read", "pairs_written")
 

@@ -15,26 +15,15 @@ from assay.input.staging import ahead, example
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Amounts, GraphInput, InputKind
+from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
-from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
+from assay.model.workload import Variant
+from assay.workload.base import BYTES_S, BaseWorkload, hadoop_cost
 
 _REPLICATION = "mapreduce.terasort.output.replication"
-
-
-def _cost(jobs: int) -> Cost:
-    """All copies at once: input, output, and spills of both sides that may be merged once more."""
-    return Cost(
-        jobs=jobs,
-        start_s=HADOOP_JOB_S,
-        seconds=Amounts(bytes=(4 + jobs) / BYTES_S),
-        disk_bytes=Amounts(bytes=5),
-        fixed_memory_bytes=64 * MIB,
-    )
 
 
 class TeraSort(BaseWorkload):
@@ -51,12 +40,13 @@ class TeraSort(BaseWorkload):
         "one pass over the sorted records: as many records and the same sum of CRC-32 checksums as were generated, "
         "and no key below the previous key; `validate` reports the same checksum and no disorder"
     )
+    # All copies at once: input, output, and spills of both sides that may be merged once more.
     variants = {
-        "stock": Variant(about="as Hadoop ships it", jobs=("sort",), cost=_cost(jobs=1)),
+        "stock": Variant(about="as Hadoop ships it", jobs=("sort",), cost=hadoop_cost(1, 5 / BYTES_S, copies=5)),
         "validate": Variant(
             about="TeraValidate reads records that staging has sorted, and checks their order",
             jobs=("validate",),
-            cost=_cost(jobs=2),
+            cost=hadoop_cost(2, 6 / BYTES_S, copies=5),
         ),
     }
     defaults = {"size": "1GB"}

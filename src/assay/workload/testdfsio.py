@@ -11,14 +11,14 @@ from assay.input.files import LocalFiles
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.input import Amounts, GraphInput, InputKind
+from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
 from assay.model.record import FILE_SYSTEM_COUNTERS, JobRecord
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, StoredFile
 from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
-from assay.workload.base import HADOOP_JOB_S, MIB, BaseWorkload
+from assay.model.workload import Variant
+from assay.workload.base import MIB, BaseWorkload, hadoop_cost
 
 SAMPLE_BYTES = 4096
 # Per file: its control file, and the task's share of the job's own small files.
@@ -35,15 +35,8 @@ _RESULTS = {
 _LINE = re.compile(r"^\s*([A-Z][^:]*):\s*(\S+)\s*$", re.MULTILINE)
 
 
-def _cost(jobs: int) -> Cost:
-    """The files, written once and for `read` read once at one hard disk's rate; there is next to nothing in memory."""
-    return Cost(
-        jobs=jobs,
-        start_s=HADOOP_JOB_S,
-        seconds=Amounts(bytes=jobs / 150e6),
-        disk_bytes=Amounts(bytes=1),
-        fixed_memory_bytes=64 * MIB,
-    )
+# One hard disk's rate, at which the files are written once and for `read` read once.
+_BYTES_S = 150e6
 
 
 class TestDfsIo(BaseWorkload):
@@ -60,8 +53,10 @@ class TestDfsIo(BaseWorkload):
         " file system counted; throughput equals bytes over times"
     )
     variants = {
-        "write": Variant(about="writes the files", jobs=("write",), cost=_cost(jobs=1)),
-        "read": Variant(about="reads files that staging has written", jobs=("read",), cost=_cost(jobs=2)),
+        "write": Variant(about="writes the files", jobs=("write",), cost=hadoop_cost(1, 1 / _BYTES_S, copies=1)),
+        "read": Variant(
+            about="reads files that staging has written", jobs=("read",), cost=hadoop_cost(2, 2 / _BYTES_S, copies=1)
+        ),
     }
     defaults = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
     option_help = {

@@ -11,15 +11,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from assay.input.text import UserText
+from assay.input.text import Text, UserText
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
+from assay.model.record import TASK_COUNTERS, JobRecord
 from assay.model.store import Store
 from assay.model.trial import WorkloadSpec
 from assay.workload.base import Options, counters_agree
 
-Text = TypeVar("Text", str, bytes)
+PieceT = TypeVar("PieceT", str, bytes)
 
 COUNTS = "every count is right, and there once"
 MOST_BYTES = 1 << 30
@@ -46,14 +47,14 @@ class TooManyTextsError(Exception):
         return Verdict(check=COUNTS, outcome=Outcome.UNKNOWN, detail=str(self))
 
 
-class TextCounter(Generic[Text]):
+class TextCounter(Generic[PieceT]):
     """Counts texts; `counts` has those so far."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self.counts: Counter[Text] = Counter()
+        self.counts: Counter[PieceT] = Counter()
         self._most_bytes, self._held_bytes = most_bytes, 0
 
-    def add(self, texts: Iterable[Text]) -> None:
+    def add(self, texts: Iterable[PieceT]) -> None:
         """Count each. Raises TooManyTextsError."""
         before = len(self.counts)
         self.counts.update(texts)
@@ -125,6 +126,16 @@ def judge_counts(
     )
 
 
+def with_counts(report: LaunchReport, job: JobRecord, what: str, text: Text) -> LaunchReport:
+    """A report with what the framework counted in a job: the texts that maps wrote, and the different ones reduced."""
+    counted = job.counters.get(TASK_COUNTERS, {})
+    result = {
+        what: counted.get("MAP_OUTPUT_RECORDS", -1),
+        f"distinct_{what}": counted.get("REDUCE_OUTPUT_RECORDS", -1),
+    }
+    return report.model_copy(update={"result": result, "settings": {**text.properties, **report.settings}})
+
+
 def counted_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:
     """Lines of the form `word<TAB>count`. Raises AssayError for any other."""
     for line in lines:
@@ -154,6 +165,9 @@ class _Stream(io.RawIOBase):
         return count
 
 
+OWN_FILES = (
+    "your own text files instead: the plain UTF-8 files in this directory whose names begin with neither `.` nor `_`"
+)
 # Hadoop unpacks files with such names; the verification reads what lies there.
 _PACKED = re.compile(r"\.(gz|bz2|zst|deflate|lz4|snappy|zip|xz)$", re.IGNORECASE)
 

@@ -10,15 +10,14 @@ from assay.input.staging import example
 from assay.input.text import RandomText
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.input import Amounts, GraphInput, InputKind
+from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
-from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
-from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
-from assay.workload.text import counted_lines, judge_counts, pieces_of_text
+from assay.model.workload import Variant
+from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
+from assay.workload.text import counted_lines, judge_counts, pieces_of_text, with_counts
 
 
 class WordCount(BaseWorkload):
@@ -35,13 +34,7 @@ class WordCount(BaseWorkload):
         "stock": Variant(
             about="as Hadoop ships it",
             jobs=("count",),
-            cost=Cost(
-                jobs=2,
-                start_s=HADOOP_JOB_S,
-                seconds=Amounts(bytes=2 / BYTES_S),
-                disk_bytes=Amounts(bytes=1.1),
-                fixed_memory_bytes=128 * MIB,
-            ),
+            cost=hadoop_cost(2, 2 / BYTES_S, copies=1.1, memory_bytes=128 * MIB),
         )
     }
     defaults = {"size": "1GB", "files": "4"}
@@ -61,12 +54,7 @@ class WordCount(BaseWorkload):
         """The count; the framework's counters tell words and different words."""
         program = example("WordCount", (self.input_path, self.output_path), self.spec.hadoop, "count")
         report = engine.run_program(program, progress)
-        counted = engine.history(report.jobs[0]).job.counters.get(TASK_COUNTERS, {})
-        result = {
-            "words": counted.get("MAP_OUTPUT_RECORDS", -1),
-            "distinct_words": counted.get("REDUCE_OUTPUT_RECORDS", -1),
-        }
-        return report.model_copy(update={"result": result, "settings": {**self.input.properties, **report.settings}})
+        return with_counts(report, engine.history(report.jobs[0]).job, "words", self.input)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Python's own split and count of the staged text."""

@@ -17,6 +17,7 @@ from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Variant
 from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
 from assay.workload.text import (
+    OWN_FILES,
     TextCounter,
     TooManyTextsError,
     counted_lines,
@@ -58,8 +59,7 @@ class WordFrequency(BaseWorkload):
         "size": "bytes of generated text: 50,000 made-up words with the frequencies of Zipf and Mandelbrot",
         "files": "number of its files",
         "seed": "seed of the text",
-        "directory": "your own text files instead: the plain UTF-8 files in this directory whose names begin with "
-        "neither `.` nor `_`",
+        "directory": OWN_FILES,
     }
     path_options = ("directory",)
 
