@@ -70,7 +70,13 @@ class Counts(Frozen):
 
 
 class Steering(Frozen):
-    """What the generator needs beside the published counts; see `social.Shape`."""
+    """What the generator needs beside the published counts of nodes and edges.
+
+    `wedges` and `triangles` are aimed at. `components` counts all, `largest_component` the vertices of the main one.
+    `community_share` is the part of degrees spent in communities of at most `community_size` members and
+    `community_density`; `mirrored` the part of random pairs that tie large with small degrees; `id_order` (quarters)
+    how strongly early ids are hubs: 0 not at all, 4 in proportion to the degree.
+    """
 
     wedges: int
     triangles: int

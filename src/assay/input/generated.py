@@ -30,12 +30,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.input.catalogue import Published, published
+from assay.input.catalogue import Published, Steering, published
 from assay.input.formats import Layout
 from assay.input.graph import Keys, Simple, all_facts, distinct, drop_repeated, joined, pack, unpack
 from assay.input.graph_file import GraphFile
 from assay.input.reading import Known, ReadCounts, checksum, load, save, whole, write_canonical
-from assay.model.base import Frozen
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec, StagedFile
@@ -205,26 +204,11 @@ _JITTER = 0.05
 _TREE, _COMMUNITIES, _PAIRS, _TRIM, _SMALL, _IDS = range(6)
 
 
-class Shape(Frozen):
-    """What to generate. Counts are of the whole graph; the other fields steer the model.
-
-    `wedges` is aimed at. `components` counts all, `largest_component` the vertices of the main one. `community_share`
-    is the part of degrees spent in communities of at most `community_size` members and `community_density`;
-    `mirrored` the part of random pairs that tie large with small degrees; `id_order` (quarters) how strongly early
-    ids are hubs: 0 not at all, 4 in proportion to the degree.
-    """
+class Shape(Steering):
+    """What to generate. Counts are of the whole graph; the other fields steer the model."""
 
     nodes: int
     edges: int
-    wedges: int
-    max_degree: int
-    components: int
-    largest_component: int
-    community_share: float
-    community_size: int
-    community_density: float
-    mirrored: float
-    id_order: int
 
 
 class _Small(NamedTuple):
@@ -378,17 +362,12 @@ def shape_of(graph: Published, scale: float) -> Shape:
     nodes, edges = round(graph.counts.nodes * scale), round(graph.counts.edges * scale)
     small = round((steering.components - 1) * scale)
     lost = max(2 * small, round((graph.counts.nodes - steering.largest_component) * scale)) if small else 0
-    return Shape(
-        nodes=nodes,
-        edges=edges,
-        wedges=round(steering.wedges * scale),
-        max_degree=min(steering.max_degree, (nodes - lost) // 4),
-        components=small + 1,
-        largest_component=nodes - lost,
-        **steering.model_dump(
-            include={"community_share", "community_size", "community_density", "mirrored", "id_order"}
-        ),
-    )
+    scaled = {
+        "nodes": nodes, "edges": edges, "wedges": round(steering.wedges * scale),
+        "triangles": round(steering.triangles * scale), "max_degree": min(steering.max_degree, (nodes - lost) // 4),
+        "components": small + 1, "largest_component": nodes - lost,
+    }  # fmt: skip
+    return Shape(**{**steering.model_dump(), **scaled})
 
 
 class GeneratedGraph(GraphFile):
@@ -413,8 +392,7 @@ class GeneratedGraph(GraphFile):
             passed=facts.nodes == aim.nodes and facts.edges == aim.edges,
             detail=f"{facts.nodes:,} nodes of {aim.nodes:,}, {facts.edges:,} edges of {aim.edges:,}",
         )
-        triangles = round(self.like.steering.triangles * self.spec.scale)
-        return size, _near("wedges", facts.wedges, aim.wedges), _near("triangles", facts.triangles, triangles)
+        return size, _near("wedges", facts.wedges, aim.wedges), _near("triangles", facts.triangles, aim.triangles)
 
     def _read_as(self) -> Layout:
         return _LAYOUT
