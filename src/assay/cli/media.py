@@ -234,9 +234,10 @@ def profile_json(name: str, installation: Installation) -> dict[str, Any]:
     """
     profile = find_profile(name, installation.profiles)
     emulator = Emulator(installation)
+    specs = {}
     if emulator.missing() is None:
         emulator.check(profile)
-    specs = _specs(profile, installation)
+        specs = {spec.name: spec for spec in emulator.figures().get(profile.kind, ())}
     figures = [
         {"name": name, **one.model_dump(), **_described(specs.get(name))} for name, one in profile.figures.items()
     ]
@@ -254,13 +255,6 @@ def profile_json(name: str, installation: Installation) -> dict[str, Any]:
 
 def _profiles(files: tuple[str, ...], installation: Installation) -> list[DriveProfile]:
     return [find_profile(name, installation.profiles) for name in (*profile_names(installation.profiles), *files)]
-
-
-def _specs(profile: DriveProfile, installation: Installation) -> Mapping[str, FigureSpec]:
-    emulator = Emulator(installation)
-    if emulator.missing():
-        return {}
-    return {spec.name: spec for spec in emulator.figures().get(profile.kind, ())}
 
 
 def _number(value: float) -> str:

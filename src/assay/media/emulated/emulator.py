@@ -100,13 +100,8 @@ class RealSystem:
             return False
         return True
 
-    def unmount(self, point: Path) -> None:
-        """With retries."""
-        unmount(point)
-
-    def detach(self, loop: Loop) -> None:
-        """With retries."""
-        detach(loop)
+    unmount = staticmethod(unmount)
+    detach = staticmethod(detach)
 
 
 BAD_PROFILE = 2
@@ -152,9 +147,7 @@ class Emulator:
     def figures(self) -> Mapping[str, tuple[FigureSpec, ...]]:
         """The figures of each kind of drive."""
         kinds = json.loads(self._run("figures").stdout)
-        return {
-            one["kind"]: tuple(FigureSpec.model_validate(figure) for figure in one["figures"]) for one in kinds
-        }  # fmt: skip
+        return {kind["kind"]: tuple(map(FigureSpec.model_validate, kind["figures"])) for kind in kinds}
 
     def check(self, profile: DriveProfile) -> None:
         """Raises BadInputError that names the figure, its value, the bounds and the line, for all that is wrong."""
