@@ -6,8 +6,11 @@ See docs/explanation/statistics.md for what is computed and why.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, product
+from math import log
 from statistics import median
 from typing import Literal
+
+import numpy as np
 
 from assay.model.base import Frozen
 from assay.model.signature import Array
@@ -135,8 +138,6 @@ def sign_flip_p(differences: Sequence[float]) -> float | None:
 
     Source: R. Fisher, The Design of Experiments (1935), section 21.
     """
-    import numpy as np
-
     count = len(differences)
     if count < SIGN_FLIP_FROM:
         return None
@@ -147,8 +148,6 @@ def sign_flip_p(differences: Sequence[float]) -> float | None:
 @lru_cache(maxsize=16)
 def _signs(count: int) -> Array:
     """All signs of so many values, or 10,000 random ones, always the same; what was seen is the first."""
-    import numpy as np
-
     if count <= MOST_EXACT:
         return np.array(list(product((1.0, -1.0), repeat=count)))
     signs = np.random.default_rng(SEED).integers(0, 2, (FLIPS, count)) * 2.0 - 1
@@ -203,8 +202,6 @@ def _comparison(one: _Tested, adjusted: float | None, comparisons: int, headline
 
 def _differences(base: Sequence[Sample], level: Sequence[Sample]) -> list[float]:
     """Logarithms of ratios within repetitions; where one has several of both, in their turn."""
-    from math import log
-
     first, second = _by_turn(base), _by_turn(level)
     return [log(second[key] / seconds) for key, seconds in first.items() if key in second]
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from math import exp, log
 from statistics import fmean
+
+import numpy as np
 
 from assay.model.base import Frozen
 from assay.model.medium import kind_of
@@ -159,8 +162,6 @@ def question_of(found: Sequence[Sample]) -> str:
 
 def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -> Mapping[tuple[Levels, str], Verdict]:
     """Of each placement but the base, by the side of the threshold on which its whole interval lies."""
-    from math import log
-
     threshold = log(1 - worth)
     asked = [(draft, level) for draft in drafts for level in draft.others_than_base]
     contrasts = [draft.fit.contrast(level, draft.base) for draft, level in asked]
@@ -285,8 +286,6 @@ class _DecisionInputs:
 
         Unlike a ratio it has all the drift between repetitions in it, and so has its interval.
         """
-        from math import exp, log
-
         own = [log(one.elapsed_s) for one in self.fit.own[level]]
         noise = self._noises[self.fit.own[level][0].factors]
         if not noise.own_freedom:
@@ -302,8 +301,6 @@ class _DecisionInputs:
 
     def _won_back(self, level: str) -> Estimate | None:
         """The share of what storage costs the base; None where that cost is not significant."""
-        import numpy as np
-
         cost = self.fit.contrast(ZERO_DELAY, self.base)
         if cost.interval().high >= 1 or not self.fit.noise.own_freedom:
             return None

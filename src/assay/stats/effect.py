@@ -12,6 +12,8 @@ from itertools import combinations
 from math import exp
 from typing import NamedTuple
 
+import numpy as np
+
 from assay.model.base import Frozen
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
@@ -87,7 +89,6 @@ def effects(
 
 
 def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior: NoisePrior) -> Effects:
-    import numpy as np
     from scipy.special import stdtrit
 
     blocks, block = np.unique([one.repetition for one in found], return_inverse=True)
@@ -135,8 +136,6 @@ def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior
 
 def _candidates(mains: Sequence[_Term], kept: Sequence[tuple[_Term, slice]]) -> Iterator[tuple[_Term, str]]:
     """Single factors, then pairs of those that were kept meanwhile, each with why it is refused, if it is."""
-    import numpy as np
-
     yield from ((term, "") for term in mains)
     for (first, _), (second, _) in list(combinations(kept, 2)):
         both = _Term(
@@ -154,8 +153,6 @@ def _candidates(mains: Sequence[_Term], kept: Sequence[tuple[_Term, slice]]) -> 
 
 
 def _main(name: str, found: Sequence[Sample]) -> _Term:
-    import numpy as np
-
     values = [one.level(name) for one in found]
     levels = in_order(values)
     contrasts = np.vstack([np.eye(len(levels) - 1), -np.ones((1, len(levels) - 1))])
@@ -165,8 +162,6 @@ def _main(name: str, found: Sequence[Sample]) -> _Term:
 
 def _effect(term: _Term, fitted: Array, inverse: Array, width: float | None, total: float) -> Effect:
     """The squares that the fit loses without a term follow from its coefficients alone."""
-    import numpy as np
-
     logs = term.contrasts @ fitted
     errors = np.einsum("ij,jk,ik->i", term.contrasts, inverse, term.contrasts) ** 0.5
     return Effect(

@@ -5,7 +5,10 @@ Blocks may lack levels or hold one several times, as where a trial failed or a r
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import exp
 from typing import NamedTuple
+
+import numpy as np
 
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
@@ -27,14 +30,10 @@ class Contrast(NamedTuple):
     @property
     def ratio(self) -> float:
         """How many times as long."""
-        from math import exp
-
         return exp(self.log)
 
     def interval(self, level: float = LEVEL) -> Interval:
         """The ratio's confidence interval."""
-        from math import exp
-
         from scipy.special import stdtrit
 
         half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.error
@@ -73,8 +72,6 @@ class Fit(NamedTuple):
 
         Only their differences mean anything: they share a constant.
         """
-        import numpy as np
-
         source = np.random.default_rng(seed)
         values, vectors = np.linalg.eigh(self.covariance)
         root = vectors * np.sqrt(np.clip(values, 0, None))
@@ -158,8 +155,6 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> _Solved:
     Blocks have terms where they join all levels and most trials share theirs with another level; else there is one
     constant, and drift stays in the noise.
     """
-    import numpy as np
-
     levels = tuple(in_order(own))
     level = np.repeat(np.arange(len(levels)), [len(own[name]) for name in levels])
     samples = [one for name in levels for one in own[name]]
@@ -191,8 +186,6 @@ def _block(one: Sample) -> tuple[str | None, str | None, int]:
 
 def _counts(block: Array, level: Array, levels: int) -> Array:
     """Trials of each level in each block, (blocks, levels)."""
-    import numpy as np
-
     counts = np.zeros((int(block.max()) + 1, levels))
     np.add.at(counts, (block, level), 1)
     return counts
@@ -200,8 +193,6 @@ def _counts(block: Array, level: Array, levels: int) -> Array:
 
 def _squares(counts: Array) -> Array:
     """Sums of products of the levels' columns within blocks."""
-    import numpy as np
-
     products: Array = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1, keepdims=True))
     return products
 

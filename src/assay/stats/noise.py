@@ -14,6 +14,7 @@ from math import exp, inf, log, pi
 from statistics import median
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import computed_field
 
 from assay.model.base import Frozen
@@ -68,8 +69,6 @@ class Residual(NamedTuple):
 
 def spread(groups: Iterable[Sequence[float]]) -> Residual:
     """What is left of the logarithms of values above 0 beside each group's mean."""
-    import numpy as np
-
     logs = [np.log(own) for own in groups]
     squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
     trials = sum(map(len, logs))
@@ -129,7 +128,6 @@ def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 
     `comparisons` are all that are corrected for together. The noise is taken to be as uncertain as its degrees of
     freedom say (Julious and Owen). None where it takes more than 200.
     """
-    import numpy as np
     from scipy.special import stdtrit
 
     wanted = power + RESERVE * (1 - power)

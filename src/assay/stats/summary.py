@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from statistics import median
 
+import numpy as np
 from pydantic import ConfigDict
 
 from assay.model.base import Frozen
@@ -57,8 +58,6 @@ class Outlier(Frozen):
 
 def outliers(found: Sequence[Sample]) -> list[Outlier]:
     """In the order of the samples' combinations; of combinations with fewer than 5 trials none are known."""
-    import numpy as np
-
     marked = []
     for levels, own in combinations(found).items():
         if len(own) < LEAST_VALUES:
@@ -79,8 +78,6 @@ def outliers(found: Sequence[Sample]) -> list[Outlier]:
 
 def robust_deviation(distances: Array) -> float:
     """Of distances from their median; for few values made larger, as the median of few distances is too small."""
-    import numpy as np
-
     count = len(distances)
     return float(np.median(np.abs(distances)) * NORMAL * count / (count - 0.8))
 
