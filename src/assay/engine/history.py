@@ -210,10 +210,7 @@ def gaps(job: JobRecord, attempts: Iterable[TaskAttempt]) -> tuple[Doubt, ...]:
     if job.state != "SUCCEEDED" or lost <= 0:
         return ()
     return (
-        HISTORY_INCOMPLETE.doubt(
-            f"the history of {job.name} ({job.id}) lacks {lost} of its {job.tasks} tasks",
-            job.id,
-        ),
+        HISTORY_INCOMPLETE.doubt(f"the history of {job.name} ({job.id}) lacks {lost} of its {job.tasks} tasks", job.id),
     )
 
 

@@ -12,14 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import (
-    FILE_SYSTEM_COUNTERS,
-    PROCESSOR_TIME,
-    SCHEMA_VERSION,
-    TASK_COUNTERS,
-    Record,
-    totals,
-)
+from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, SCHEMA_VERSION, TASK_COUNTERS, Record, totals
 from assay.record.schema_2 import converted
 
 Kind = TypeVar("Kind", bound=BaseModel)

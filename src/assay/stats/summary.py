@@ -18,17 +18,7 @@ from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import within
 from assay.stats.noise import EFFECT, Median, Noise, median_of
-from assay.stats.sample import (
-    MACHINE,
-    PLACEMENT,
-    Levels,
-    Sample,
-    Trials,
-    combinations,
-    counts,
-    in_plan_order,
-    is_wrong,
-)
+from assay.stats.sample import MACHINE, PLACEMENT, Levels, Sample, Trials, combinations, counts, in_plan_order, is_wrong
 
 LEAST_VALUES = 5
 """Of fewer there is no telling which of them is the odd one."""
