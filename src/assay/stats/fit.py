@@ -81,15 +81,6 @@ class Fit(NamedTuple):
         return drawn
 
 
-class _Solved(NamedTuple):
-    levels: tuple[str, ...]
-    logs: Array
-    covariance: Array
-    residual: Residual
-    own: Mapping[str, Sequence[Sample]]
-    blocked: bool
-
-
 def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Fit]:
     """One fit for each set of samples that are equal in all other factors, by the levels of those.
 
@@ -97,14 +88,11 @@ def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR
     factor.
     """
     solved = {others: _solve(own) for others, own in by_other_factors(found, factor).items()}
-    noises = pooled({others: one.residual for others, one in solved.items() if one.blocked}, prior)
-    apart = pooled({others: one.residual for others, one in solved.items() if not one.blocked}, prior)
-    return {
-        others: Fit(
-            one.levels, one.logs, one.covariance, (noises if one.blocked else apart)[others], one.own, one.blocked
-        )
-        for others, one in solved.items()
-    }
+    noises = [
+        pooled({others: left for others, (fit, left) in solved.items() if fit.blocked is blocked}, prior)
+        for blocked in (False, True)
+    ]
+    return {others: fit._replace(noise=noises[fit.blocked][others]) for others, (fit, _) in solved.items()}
 
 
 def pooled(residuals: Mapping[Levels, Residual], prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Noise]:
@@ -137,7 +125,7 @@ def within(found: Mapping[Levels, Sequence[Sample]], prior: NoisePrior = SHIPPED
 
 def residuals(found: Sequence[Sample], factor: str) -> dict[Levels, Residual]:
     """What is left of each work's log times within blocks: all that a prior is fitted from."""
-    return residuals_of_works({others: _solve(own).residual for others, own in by_other_factors(found, factor).items()})
+    return residuals_of_works({others: _solve(own)[1] for others, own in by_other_factors(found, factor).items()})
 
 
 def by_other_factors(found: Sequence[Sample], factor: str) -> dict[Levels, dict[str, list[Sample]]]:
@@ -149,8 +137,10 @@ def by_other_factors(found: Sequence[Sample], factor: str) -> dict[Levels, dict[
     return groups
 
 
-def _solve(own: Mapping[str, Sequence[Sample]]) -> _Solved:
+def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     """Least squares with the blocks' terms projected out, which leaves an equation for each level.
+
+    The fit's noise is that of its own residual, to be replaced by what is pooled.
 
     Blocks have terms where they join all levels and most trials share theirs with another level; else there is one
     constant, and drift stays in the noise.
@@ -158,8 +148,9 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> _Solved:
     levels = tuple(in_order(own))
     level = np.repeat(np.arange(len(levels)), [len(own[name]) for name in levels])
     samples = [one for name in levels for one in own[name]]
-    blocks: dict[object, int] = {}
-    block = np.array([blocks.setdefault(_block(one), len(blocks)) for one in samples])
+    turns = [(*map(dict(one.factors).get, (RUN, MACHINE)), one.repetition) for one in samples]
+    blocks = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
+    block = np.array([blocks[turn] for turn in turns])
     logs = np.log([one.elapsed_s for one in samples])
     counts = _counts(block, level, len(levels))
     shared = counts[(counts > 0).sum(axis=1) > 1].sum()
@@ -176,12 +167,8 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> _Solved:
     found = inverse @ products
     left = max(0.0, float(centred @ centred - found @ products))
     freedom = len(samples) - len(counts) - (len(levels) - 1)
-    return _Solved(levels, found, inverse, Residual(left, freedom, len(samples)), own, bool(blocked))
-
-
-def _block(one: Sample) -> tuple[str | None, str | None, int]:
-    levels = dict(one.factors)
-    return levels.get(RUN), levels.get(MACHINE), one.repetition
+    residual = Residual(left, freedom, len(samples))
+    return Fit(levels, found, inverse, moderated(left, freedom), own, bool(blocked)), residual
 
 
 def _counts(block: Array, level: Array, levels: int) -> Array:

@@ -5,7 +5,7 @@ those of its own media only, so that trials on different media of one machine ar
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import repeat
 from typing import NamedTuple
@@ -93,10 +93,14 @@ def machine_kinds(records: Sequence[Record], runs: Sequence[str] = ()) -> list[s
     """
     known, places = _placed(records, runs)
     names = _names(known)
-    return [
-        names[machine] if not place else _changed_name(names[machine], known[machine], place)
-        for machine, place in places
-    ]
+    kinds = []
+    for machine, place in places:
+        name = names[machine]
+        if place:
+            other = _difference(known[machine][0], known[machine][place])
+            name = f"{name.partition(' ')[0]}{place + 1} ({other.medium} {other.fact} {other.after})"
+        kinds.append(name)
+    return kinds
 
 
 def media_changes(records: Sequence[Record]) -> list[Changed | None]:
@@ -118,23 +122,14 @@ def _placed(
         place = seen.get((machine, media))
         if place is None:  # sets only grow: what did not fit one never will, and what is in one stays there
             sets = known.setdefault(machine, [])
-            place = next((place for place, one in enumerate(sets) if _fits(media, one)), len(sets))
+            fitting = (all(one.get(name, own) == own for name, own in media) for one in sets)
+            place = next((place for place, fits in enumerate(fitting) if fits), len(sets))
             if place == len(sets):
                 sets.append({})
             sets[place].update(media)
             seen[machine, media] = place
         places.append((machine, place))
     return known, places
-
-
-def _fits(media: Iterable[tuple[tuple[str, str], Facts]], others: Mapping[tuple[str, str], Facts]) -> bool:
-    return all(others.get(name, facts) == facts for name, facts in media)
-
-
-def _changed_name(name: str, sets: Sequence[Media], place: int) -> str:
-    """A machine's name with the number of its set of media, and what is other there than in the first."""
-    one = _difference(sets[0], sets[place])
-    return f"{name.partition(' ')[0]}{place + 1} ({one.medium} {one.fact} {one.after})"
 
 
 def _difference(first: Media, other: Media) -> Changed:

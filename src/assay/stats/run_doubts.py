@@ -6,12 +6,11 @@ busy time is known, from the kernel's statistics (/proc/diskstats).
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
-from typing import NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
-from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, DeviceReport, Record
+from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, DeviceReport, DeviceRequests, Record
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
@@ -22,11 +21,6 @@ MOST_TIMES = 1.25
 
 LEAST_S = 5.0
 """Processor time below which starting the JVMs settles how much a trial took."""
-
-
-class _ProcessorTime(NamedTuple):
-    seconds: float
-    trial: str
 
 
 PROCESSORS_VARIED = doubt_kind(
@@ -47,32 +41,25 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
 
     It names the two that are farthest apart.
     """
-    combined: dict[object, list[_ProcessorTime]] = {}
+    combined: dict[object, list[tuple[float, str]]] = {}
     for record in records:
-        used = _processor_time(record)
-        if used is not None:
-            combined.setdefault((machine_of(record), *sorted(record.trial.factors.items())), []).append(used)
+        counters = record.totals.counters if counts(record) and record.totals else {}
+        used_s = counters.get(TASK_COUNTERS, {}).get(PROCESSOR_TIME, 0) / 1000
+        if used_s >= LEAST_S:
+            key = (machine_of(record), *sorted(record.trial.factors.items()))
+            combined.setdefault(key, []).append((used_s, record.trial.id))
     extremes = [(min(own), max(own)) for own in combined.values()]
     if not extremes:
         return []
-    least, most = max(extremes, key=lambda pair: pair[1].seconds / pair[0].seconds)
-    times = most.seconds / least.seconds
-    if times <= MOST_TIMES:
+    (least_s, least), (most_s, most) = max(extremes, key=lambda pair: pair[1][0] / pair[0][0])
+    if most_s / least_s <= MOST_TIMES:
         return []
     return [
         PROCESSORS_VARIED.doubt(
-            f"the same jobs took {times:.1f} times as much processor time in one trial "
-            f"({most.trial}, {most.seconds:.0f} s) as in another ({least.trial}, {least.seconds:.0f} s)"
+            f"the same jobs took {most_s / least_s:.1f} times as much processor time in one trial "
+            f"({most}, {most_s:.0f} s) as in another ({least}, {least_s:.0f} s)"
         )
     ]
-
-
-def _processor_time(record: Record) -> _ProcessorTime | None:
-    """The processor time of a trial's tasks; None where it does not count, or where it is too short or unknown."""
-    if not counts(record) or record.totals is None:
-        return None
-    seconds = record.totals.counters.get(TASK_COUNTERS, {}).get(PROCESSOR_TIME, 0) / 1000
-    return _ProcessorTime(seconds, record.trial.id) if seconds >= LEAST_S else None
 
 
 READ_SHARE, WRITTEN_SHARE, BUSY_SHARE = 0.6, 0.8, 0.5
@@ -100,7 +87,8 @@ class Condition(Frozen):
 
 def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple[Condition, ...]:
     """Of the trials of each placement but the baseline, by the median; none where drives are not emulated."""
-    if not all(_emulated(record) for own in by_placement.values() for record in own):
+    every = [record for own in by_placement.values() for record in own]
+    if not all(kind_of(one).emulated and one.name in record.devices for record in every for one in record.trial.media):
         return ()
     found = []
     for placement, own in by_placement.items():
@@ -127,21 +115,21 @@ def busy_seconds(record: Record) -> float | None:
 
 def read_share(record: Record) -> float | None:
     """What came from the drives of all that the jobs read: from HDFS, from local directories and in the shuffle."""
-    if record.totals is None:
-        return None
-    files = record.totals.counters.get(FILE_SYSTEM_COUNTERS, {})
-    tasks = record.totals.counters.get(TASK_COUNTERS, {})
-    wanted = files.get("FILE_BYTES_READ", 0) + files.get("HDFS_BYTES_READ", 0) + tasks.get("REDUCE_SHUFFLE_BYTES", 0)
-    return min(1.0, sum(one.bytes for run in _run_reports(record) if (one := run.reads)) / wanted) if wanted else None
+    counted = ("FILE_BYTES_READ", "HDFS_BYTES_READ", "REDUCE_SHUFFLE_BYTES")
+    return _share(record, counted, [run.reads for run in _run_reports(record)])
 
 
 def written_share(record: Record) -> float | None:
     """What was on the drives when the jobs ended, of all that the jobs wrote to HDFS and local directories."""
-    if record.totals is None:
-        return None
-    files = record.totals.counters.get(FILE_SYSTEM_COUNTERS, {})
-    wanted = files.get("FILE_BYTES_WRITTEN", 0) + files.get("HDFS_BYTES_WRITTEN", 0)
-    return min(1.0, sum(one.bytes for run in _run_reports(record) if (one := run.writes)) / wanted) if wanted else None
+    counted = ("FILE_BYTES_WRITTEN", "HDFS_BYTES_WRITTEN")
+    return _share(record, counted, [run.writes for run in _run_reports(record)])
+
+
+def _share(record: Record, counted: Sequence[str], requests: Sequence[DeviceRequests | None]) -> float | None:
+    counters = record.totals.counters if record.totals else {}
+    known = {**counters.get(TASK_COUNTERS, {}), **counters.get(FILE_SYSTEM_COUNTERS, {})}
+    wanted = sum(known.get(name, 0) for name in counted)
+    return min(1.0, sum(one.bytes for one in requests if one) / wanted) if wanted else None
 
 
 def busy_share(record: Record) -> float | None:
@@ -150,10 +138,6 @@ def busy_share(record: Record) -> float | None:
         return None
     busiest = max((one.busy_seconds or 0.0 for one in _run_reports(record)), default=0.0)
     return min(1.0, busiest / record.totals.submitted_s)
-
-
-def _emulated(record: Record) -> bool:
-    return all(kind_of(medium).emulated and medium.name in record.devices for medium in record.trial.media)
 
 
 def _run_reports(record: Record) -> list[DeviceReport]:
@@ -224,9 +208,8 @@ def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
     if not outlying:
         return []
     named = first_few([one.words for one in outlying])
-    return [
-        OUTLIERS.doubt(f"{len(outlying)} trial{' is an outlier' if len(outlying) == 1 else 's are outliers'}: {named}")
-    ]
+    are = " is an outlier" if len(outlying) == 1 else "s are outliers"
+    return [OUTLIERS.doubt(f"{len(outlying)} trial{are}: {named}")]
 
 
 EMULATED_BESIDE_REAL = doubt_kind(
@@ -245,9 +228,8 @@ EMULATED_BESIDE_REAL = doubt_kind(
 def emulated_beside_real(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where some media are emulated and some are not."""
     kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
-    if len(kinds) < 2:
-        return []
-    return [EMULATED_BESIDE_REAL.doubt("the run has emulated drives and media of this machine")]
+    what = "the run has emulated drives and media of this machine"
+    return [EMULATED_BESIDE_REAL.doubt(what)] if len(kinds) > 1 else []
 
 
 WRONG_OUTPUTS = doubt_kind(
@@ -266,9 +248,8 @@ def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
     if not wrong:
         return []
     named = first_few(wrong, ", ", " and")
-    return [
-        WRONG_OUTPUTS.doubt(f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'} ended with a wrong output: {named}")
-    ]
+    trials = f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'}"
+    return [WRONG_OUTPUTS.doubt(f"{trials} ended with a wrong output: {named}")]
 
 
 DIFFERENT_MACHINES = doubt_kind(
@@ -289,12 +270,8 @@ def different_machines(records: Sequence[Record]) -> list[Doubt]:
     names = machine_names(records)
     if len(names) < 2:
         return []
-    return [
-        DIFFERENT_MACHINES.doubt(
-            f"the trials ran on {len(names)} different machines, or with different software: "
-            f"{', '.join(names.values())}"
-        )
-    ]
+    what = f"the trials ran on {len(names)} different machines, or with different software"
+    return [DIFFERENT_MACHINES.doubt(f"{what}: {', '.join(names.values())}")]
 
 
 MEDIUM_CHANGED = doubt_kind(
@@ -312,10 +289,8 @@ MEDIUM_CHANGED = doubt_kind(
 
 def media_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
-    return [
-        MEDIUM_CHANGED.doubt(one.words, one.medium)
-        for one in dict.fromkeys(filter(None, Trials.of(records).media_changes))
-    ]
+    changes = dict.fromkeys(filter(None, Trials.of(records).media_changes))
+    return [MEDIUM_CHANGED.doubt(one.words, one.medium) for one in changes]
 
 
 def began_ms(record: Record) -> int:

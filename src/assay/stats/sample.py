@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from assay.model.doubt import Outcome
 from assay.model.record import Record, Status
@@ -55,7 +55,7 @@ def _took_time(record: Record) -> bool:
     )
 
 
-class Trials(Sequence[Record]):
+class Trials(list[Record]):
     """Records as statistics see them: what only all of them together show is worked out once.
 
     `runs` names each record's run where there are several: it is a factor then, and media are told apart within a run
@@ -63,7 +63,7 @@ class Trials(Sequence[Record]):
     """
 
     def __init__(self, records: Sequence[Record], runs: Sequence[str] = ()) -> None:
-        self._records = list(records)
+        super().__init__(records)
         self._runs = runs
 
     @classmethod
@@ -71,27 +71,15 @@ class Trials(Sequence[Record]):
         """These records; themselves if they are it already."""
         return records if isinstance(records, cls) and not runs else cls(records, runs)
 
-    def __len__(self) -> int:
-        return len(self._records)
-
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Record]: ...
-
-    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
-        return self._records[index]
-
     @cached_property
     def machines(self) -> list[str]:
         """For each record the short name of its kind of machine (`machine_kinds`)."""
-        return machine_kinds(self._records, self._runs)
+        return machine_kinds(self, self._runs)
 
     @cached_property
     def media_changes(self) -> list[Changed | None]:
         """For each record how a medium of its trial's is another than the first of its name on that machine."""
-        return media_changes(self._records)
+        return media_changes(self)
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -133,7 +121,8 @@ def varying_factors(found: Sequence[Sample]) -> list[str]:
 
 def in_order(levels: Iterable[str]) -> list[str]:
     """Each once, sorted as people do: `2` before `10`, `ssd25` before `ssd100`."""
-    return sorted(set(levels), key=lambda one: [(int(part) if part.isdigit() else -1, part) for part in _split(one)])
+    parts = {level: re.split(r"(\d+)", level) for level in levels}
+    return sorted(parts, key=lambda one: [(int(part) if part.isdigit() else -1, part) for part in parts[one]])
 
 
 def in_plan_order(levels: Iterable[str], planned: Sequence[str]) -> list[str]:
@@ -144,8 +133,3 @@ def in_plan_order(levels: Iterable[str], planned: Sequence[str]) -> list[str]:
     places = {name: place for place, name in enumerate(dict.fromkeys(planned))}
     own = in_order(levels)
     return sorted(own, key=lambda one: (one == ZERO_DELAY, places.get(one, len(places))))
-
-
-def _split(level: str) -> list[str]:
-    """Digits and what lies between them, in turn."""
-    return re.split(r"(\d+)", level)

@@ -242,21 +242,19 @@ def _group(levels: Levels) -> Group:
 def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Combination, list[Record]]:
     """Records but warm-ups by combination: groups by workload, data set and trial id, placements as planned."""
     groups: dict[Group, dict[str, list[Record]]] = {}
-    ran_on = zip(records, Trials.of(records).machines, strict=True)
-    for record, machine in sorted(ran_on, key=lambda one: _in_turn(one[0])):
-        if record.trial.warm_up:
+    ran_on = [(one.trial, one, machine) for one, machine in zip(records, Trials.of(records).machines, strict=True)]
+    for trial, record, machine in sorted(
+        ran_on, key=lambda one: (one[0].workload.name, one[0].dataset.name, one[0].id)
+    ):
+        if trial.warm_up:
             continue
-        levels = {**record.trial.factors, MACHINE: machine}
+        levels = {**trial.factors, MACHINE: machine}
         groups.setdefault(_group(tuple(levels.items())), {}).setdefault(levels[PLACEMENT], []).append(record)
     return {
         (group, placement): by_placement[placement]
         for group, by_placement in groups.items()
         for placement in in_plan_order(by_placement, placements)
     }
-
-
-def _in_turn(record: Record) -> tuple[str, str, str]:
-    return record.trial.workload.name, record.trial.dataset.name, record.trial.id
 
 
 def _row(
@@ -268,6 +266,7 @@ def _row(
 ) -> Row:
     finished = [record for record in records if counts(record)]
     phases = [record.totals.phases for record in finished if record.totals]
+    names = dict.fromkeys(name for one in phases for name in one)
     return Row(
         group=key[0],
         placement=key[1],
@@ -276,19 +275,9 @@ def _row(
         wrong=sum(map(is_wrong, records)),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
-        phases=_median_phases(phases) if phases else None,
+        phases={name: median(one[name] for one in phases if name in one) for name in names} if phases else None,
         ratio=comparison.ratio if comparison else None,
         comparison=comparison,
         outliers=tuple(odd),
-        outcome=_worst([record.outcome for record in records]),
+        outcome=max((record.outcome for record in records), key=[Outcome.PASS, Outcome.UNKNOWN, Outcome.FAIL].index),
     )
-
-
-def _median_phases(phases: list[Phases]) -> Phases:
-    names = dict.fromkeys(name for one in phases for name in one)
-    return {name: median(one[name] for one in phases if name in one) for name in names}
-
-
-def _worst(outcomes: list[Outcome]) -> Outcome:
-    order = [Outcome.PASS, Outcome.UNKNOWN, Outcome.FAIL]
-    return max(outcomes, key=order.index)

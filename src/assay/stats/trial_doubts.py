@@ -152,13 +152,9 @@ OUT_OF_MEMORY = doubt_kind(
 
 def out_of_memory(use: LimitUse | None) -> list[Doubt]:
     """A doubt where the kernel ended processes of the cluster, and the jobs came through all the same."""
-    if use is None or not use.out_of_memory_kills:
-        return []
-    return [
-        OUT_OF_MEMORY.doubt(
-            f"the kernel ended {use.out_of_memory_kills} of the cluster's processes at its memory limit"
-        )
-    ]
+    kills = use.out_of_memory_kills if use else 0
+    what = f"the kernel ended {kills} of the cluster's processes at its memory limit"
+    return [OUT_OF_MEMORY.doubt(what)] if kills else []
 
 
 MACHINE_SHARED = doubt_kind(
@@ -181,14 +177,8 @@ def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
     others_s = run.get(("processes", "other", "busy_s"), 0.0) + run.get(("cpu", "machine", "steal_s"), 0.0)
     if others_s <= CROWDED_SHARE * there_s:
         return []
-    share = f"{100 * others_s / there_s:.0f} % of all"
-    return [
-        MACHINE_SHARED.doubt(
-            f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran, "
-            f"{share}",
-            placement,
-        )
-    ]
+    what = f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran"
+    return [MACHINE_SHARED.doubt(f"{what}, {100 * others_s / there_s:.0f} % of all", placement)]
 
 
 MEMORY_GOES_BACK = doubt_kind(
@@ -208,9 +198,8 @@ MEMORY_GOES_BACK = doubt_kind(
 
 def given_back(facts: Mapping[str, str]) -> list[Doubt]:
     """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
-    if facts.get(FREE_MEMORY) != GOES_BACK:
-        return []
-    return [MEMORY_GOES_BACK.doubt("this virtual machine returns its free memory to its host (free page reporting)")]
+    what = "this virtual machine returns its free memory to its host (free page reporting)"
+    return [MEMORY_GOES_BACK.doubt(what)] if facts.get(FREE_MEMORY) == GOES_BACK else []
 
 
 def of_media(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
