@@ -92,7 +92,10 @@ class RunFolder:
 
     def check_free(self) -> None:
         """Raises BadInputError when a run can't begin here because the folder is not empty."""
-        if self.path.exists() and (not self.path.is_dir() or self._holds_something()):
+        # A run that was killed at its very beginning leaves no more than these.
+        begun = {self.path / ".plan.draft", self._trials}
+        free = self.path.is_dir() and begun.issuperset(self.path.iterdir()) and not any(self._trials.glob("*"))
+        if self.path.exists() and not free:
             raise BadInputError(
                 f"{self.path} is not empty; name another folder with --out, or continue it with --resume"
             )
@@ -100,11 +103,6 @@ class RunFolder:
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             what = "can't be written to" if above.is_dir() else "is a file, and no folder"
             raise BadInputError(f"{self.path} can't be made: {above} {what}; name another folder with --out")
-
-    def _holds_something(self) -> bool:
-        """Anything but what a run that was killed at its very beginning leaves."""
-        names = {entry.name for entry in self.path.iterdir()} - {".plan.draft"}
-        return names not in (set(), {"trials"}) or any(self._trials.glob("*"))
 
     def create(self, plan: Plan) -> None:
         """Begin a run. Raises BadInputError when the folder is not empty."""
@@ -148,13 +146,8 @@ class RunFolder:
 
     def records(self, plan: Plan | None = None, *, outlines: bool = False) -> tuple[list[Record], list[Damaged]]:
         """All readable records in the order of the plan, and what could not be read; see `each`."""
-        records, damaged = [], []
-        for one in self.each(plan, outlines=outlines):
-            if isinstance(one, Record):
-                records.append(one)
-            else:
-                damaged.append(one)
-        return records, damaged
+        every = list(self.each(plan, outlines=outlines))
+        return [one for one in every if isinstance(one, Record)], [one for one in every if isinstance(one, Damaged)]
 
     def each(self, plan: Plan | None = None, *, outlines: bool = False) -> "Iterator[Record | Damaged]":
         """One record after the other, so that a run of any size fits into memory.
@@ -212,8 +205,11 @@ class RunFolder:
         write_sums(draft)
         for file in draft.iterdir():
             _flush(file)
-        self._put_aside(record.trial.id)
-        draft.rename(self._trials / record.trial.id)
+        final = self._trials / record.trial.id
+        if final.exists():  # it can't be read: nobody takes it for a record where it is put
+            (self.path / "damaged").mkdir(exist_ok=True)
+            final.rename(self.path / "damaged" / f"{record.trial.id}-{uuid.uuid4().hex[:8]}")
+        draft.rename(final)
         _flush(self._trials)
 
     def unaltered(self, trial: str, name: str) -> Path:
@@ -250,12 +246,6 @@ class RunFolder:
             return Signature.model_validate_json(read_bytes(file))
         except ValidationError as error:
             raise BadInputError(f"{file} can't be read: {first_of(error)}") from None
-
-    def _put_aside(self, trial: str) -> None:
-        """Keep an unreadable record folder of the same trial, in RUN/damaged, where nobody takes it for a record."""
-        if (self._trials / trial).exists():
-            (self.path / "damaged").mkdir(exist_ok=True)
-            (self._trials / trial).rename(self.path / "damaged" / f"{trial}-{uuid.uuid4().hex[:8]}")
 
     def drop_drafts(self) -> None:
         """Remove what a killed run left half-written."""

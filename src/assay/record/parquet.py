@@ -57,32 +57,34 @@ def column_type(annotation: object) -> Any:
     return {int: pyarrow.int64(), float: pyarrow.float64()}.get(kind, pyarrow.string())
 
 
-def read_rows(file: Path, kind: type[Row]) -> list[Row]:
-    """The rows of a table that `write_rows` wrote. Raises BadInputError when the file is damaged."""
+def read_table(file: Path, wanted: Any = None) -> Any:
+    """A table, or the rows of it that are wanted; None without a file. Raises BadInputError when it is damaged."""
     import pyarrow
     from pyarrow import parquet
 
     if not file.exists():
-        return []
+        return None
     refuse_irregular(file)
     try:
-        return [kind.model_validate(row) for row in renamed(parquet.read_table(file)).to_pylist()]
-    except (pyarrow.ArrowException, ValidationError) as error:
+        return renamed(parquet.read_table(file, filters=wanted))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadInputError(f"{file} can't be read: {error}") from None
+
+
+def read_rows(file: Path, kind: type[Row]) -> list[Row]:
+    """The rows of a table that `write_rows` wrote. Raises BadInputError when the file is damaged."""
+    table = read_table(file)
+    try:
+        return [] if table is None else [kind.model_validate(row) for row in table.to_pylist()]
+    except ValidationError as error:
         raise BadInputError(f"{file} can't be read: {error}") from None
 
 
 def read_series(file: Path) -> "dict[tuple[str, str], Series]":
     """A trial's samples by probe and series; empty where there is no file. Raises BadInputError when it is damaged."""
-    import pyarrow
-    from pyarrow import parquet
-
-    if not file.exists():
+    table = read_table(file)
+    if table is None:
         return {}
-    refuse_irregular(file)
-    try:
-        table = parquet.read_table(file)
-    except pyarrow.ArrowException as error:
-        raise BadInputError(f"{file} can't be read: {error}") from None
     grouped = table.group_by(["probe", "series"], use_threads=False).aggregate([("time_ms", "list"), ("value", "list")])
     return {
         (row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in grouped.to_pylist()

@@ -1,10 +1,10 @@
 """The reference page of records, `docs/reference/record.md`: its text, with tables of the models' fields."""
 
-import inspect
 import re
 from collections.abc import Mapping
 from enum import StrEnum
 from importlib.resources import files
+from inspect import getdoc
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -46,11 +46,9 @@ def record_reference() -> str:
     """The page. Raises KeyError for a mark of an unknown model."""
     text = files("assay.record").joinpath("reference.md").read_text()
     anchors = {mark[2]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
-    return _MARK.sub(lambda mark: _table(_MODELS[mark[2]], anchors) if mark[1] == "fields" else _doc(mark[2]), text)
-
-
-def _doc(name: str) -> str:
-    return inspect.cleandoc(_MODELS[name].__doc__ or "")
+    return _MARK.sub(
+        lambda mark: _table(_MODELS[mark[2]], anchors) if mark[1] == "fields" else getdoc(_MODELS[mark[2]]) or "", text
+    )
 
 
 def _table(model: type[Frozen], anchors: Mapping[str, str]) -> str:

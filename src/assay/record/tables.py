@@ -11,16 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.host.files import refuse_irregular
 from assay.model.engine import phase_columns
-from assay.model.errors import BadInputError
 from assay.model.record import Record, Sample, TaskAttempt
 from assay.model.signature import Signature
 from assay.model.task import TaskPhases
 from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder
-from assay.record.parquet import column_type
-from assay.record.schema_2 import renamed
+from assay.record.parquet import column_type, read_table
 
 MOST_WHOLE = 200
 """Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""
@@ -120,29 +117,18 @@ class Run:
 
     def _whole(self) -> Iterator[Record]:
         """Records with all that they hold."""
-        if len(self.records) <= MOST_WHOLE:
-            yield from self.records
-            return
         for record in self.records:
-            yield self.folder.record(record.trial.id)
+            yield record if len(self.records) <= MOST_WHOLE else self.folder.record(record.trial.id)
 
     def _tables(self, name: str, kind: type[BaseModel], trials: Sequence[str] | None, wanted: Any = None) -> Any:
         """One file of some trials, put together; those that have none are left out."""
         import pyarrow
-        from pyarrow import parquet
 
         found = []
         for trial in self.folder.trials() if trials is None else trials:
-            file = self.folder.unaltered(trial, name)
-            if not file.exists():
-                continue
-            refuse_irregular(file)
-            try:
-                table = parquet.read_table(file, filters=wanted)
-            except (pyarrow.ArrowException, OSError) as error:
-                raise BadInputError(f"{file} can't be read: {error}") from None
-            table = renamed(table)
-            found.append(table.add_column(0, "trial", pyarrow.array([trial] * len(table), pyarrow.string())))
+            table = read_table(self.folder.unaltered(trial, name), wanted)
+            if table is not None:
+                found.append(table.add_column(0, "trial", pyarrow.array([trial] * len(table), pyarrow.string())))
         columns = {field: column_type(one.annotation) for field, one in kind.model_fields.items()}
         empty = pyarrow.schema([("trial", pyarrow.string()), *columns.items()]).empty_table()
         return pyarrow.concat_tables([*found, empty], promote_options="default")

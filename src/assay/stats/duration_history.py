@@ -92,7 +92,6 @@ class Expected:
     """Medians over earlier trials: of all the same levels where there are any, else of workload, data and media."""
 
     def __init__(self, took: Iterable[tuple[Trial, float]]) -> None:
-        """Trials with the seconds that each took."""
         self._seconds: dict[Key, list[float]] = {}
         for trial, seconds in took:
             self.add(trial, seconds)

@@ -386,7 +386,8 @@ class _Trial:
                 node, component = self._power.metered(amount.subject)
                 energy_j = give_or_take(amount.value, self._model.measured_share)
                 if node.casefold() == self.home.casefold() and component in {NODE, "platform", "cpu"}:
-                    energy_j = energy_j.lowered(self._emulator_j(part))
+                    most_watts = self._model.cpu_busy_watts.high - self._model.cpu_idle_watts.low
+                    energy_j = energy_j.lowered(self._emulator_s(part) * most_watts)
                 yield Energy(
                     node=node, component=component, part=part, energy_j=energy_j, basis=amount.basis,
                     power=series.get(amount.subject),
@@ -437,10 +438,6 @@ class _Trial:
     def _emulator_s(self, part: Part) -> float:
         """Seconds of processor time that went into emulating drives."""
         return sum(self._total("processes", "emulator", f"{state}_s", part) or 0.0 for state in ("user", "system"))
-
-    def _emulator_j(self, part: Part) -> float:
-        """The most that it took above idleness."""
-        return self._emulator_s(part) * (self._model.cpu_busy_watts.high - self._model.cpu_idle_watts.low)
 
     def _total(self, probe: str, subject: str, series: str, part: Part) -> float | None:
         return self._totals.get((probe, subject, series, part))
