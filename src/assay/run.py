@@ -133,9 +133,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     at_work = min(CLUSTER_MEMORY_BYTES + _tasks(trial, estimate) * TASK_MEMORY_BYTES, bound)
     verifying = min(CLUSTER_MEMORY_BYTES, bound) + estimate.memory_bytes
     return Estimate(
-        disk_bytes=disk,
-        memory_bytes=max(at_work, verifying) + in_memory,
-        seconds=estimate.seconds + CLUSTER_S,
+        disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory, seconds=estimate.seconds + CLUSTER_S
     )
 
 

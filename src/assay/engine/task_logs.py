@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt, doubt_kind
+from assay.model.doubt import doubt_kind
 from assay.model.errors import AssayError
 from assay.model.node import Node
 from assay.model.record import TaskAttempt
@@ -93,6 +93,7 @@ _LOST_HOST = re.compile(r"Failed to connect to .* with (\d+) map outputs")
 _IN_MEMORY = "InMemoryMerger"
 _MERGE_BEGINS = ("Initiating in-memory merge", "Initiating Memory-to-Memory merge", "OnDiskMerger: We have")
 _MERGE_ENDS = re.compile(r"\S+ (Merge of the|Memory-to-Memory merge of the|Finished merging) \d+ ")
+_MEMORY_SPILL = re.compile(r"\S+ Merge of the \d+ |Merged ")
 # A task's clock, its node's, and the master's that stamped its launch are read in turn.
 _DISORDER_MS = 1000
 
@@ -128,9 +129,10 @@ def _map(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
 def _reduce(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
     begun = _first(lines, "ReduceTask", "Using ShuffleConsumerPlugin")
     merges = _passes(lines)
+    spills = [one for one in lines if one.logger == "MergeManagerImpl" and _MEMORY_SPILL.match(one.message)]
     counts = TaskPhases(
         job=attempt.job, attempt=attempt.attempt, stage="reduce", start_s=_seconds(attempt.started_ms, begun),
-        spills=_memory_spills(lines), merge_passes=sum(passes for _, passes in merges),
+        spills=len(spills), merge_passes=sum(passes for _, passes in merges),
         failed_fetches=_failed_fetches(lines),
     )  # fmt: skip
     worked, done = _ends(attempt, lines)
@@ -183,14 +185,6 @@ def _passes(lines: Sequence[LogLine]) -> list[tuple[int, int]]:
         if line.message.startswith("Down to the last merge-pass"):
             merges.append((line.time_ms, under_way[line.thread]))
     return merges
-
-
-def _memory_spills(lines: Sequence[LogLine]) -> int:
-    def spills(line: LogLine) -> bool:
-        merge = _MERGE_ENDS.match(line.message)
-        return bool(merge and merge[1] == "Merge of the") or line.message.startswith("Merged ")
-
-    return sum(line.logger == "MergeManagerImpl" and spills(line) for line in lines)
 
 
 def _failed_fetches(lines: Sequence[LogLine]) -> int:
@@ -262,7 +256,8 @@ def read_phases(logs: Sequence[LogFolder], attempts: Sequence[TaskAttempt]) -> T
     no sense has no phases, and a Doubt says why.
     """
     if not logs:
-        return TaskHistory(doubts=(_elsewhere(),) if attempts else ())
+        elsewhere = TASK_LOGS_ELSEWHERE.doubt("the tasks' logs are on the nodes of an existing cluster")
+        return TaskHistory(doubts=(elsewhere,) if attempts else ())
     phases: list[TaskPhases] = []
     missing: list[str] = []
     unclear: dict[str, str] = {}
@@ -278,7 +273,14 @@ def read_phases(logs: Sequence[LogFolder], attempts: Sequence[TaskAttempt]) -> T
                 missing.append(attempt.attempt)
         except (AssayError, OSError, ValueError) as error:
             unclear[attempt.attempt] = str(error)
-    return TaskHistory(phases=tuple(phases), doubts=(*_missing(missing, attempts), *_unclear(unclear, attempts)))
+    doubts = []
+    if missing:
+        what = f"{len(missing)} of {len(attempts)} task attempts left no log, the first {missing[0]}"
+        doubts.append(TASK_LOG_MISSING.doubt(what))
+    for attempt_id, reason in islice(unclear.items(), 1):
+        of = f"{len(unclear)} of {len(attempts)} task attempts"
+        doubts.append(TASK_LOG_UNCLEAR.doubt(f"the logs of {of} can't be used, as that of {attempt_id}: {reason}"))
+    return TaskHistory(phases=tuple(phases), doubts=tuple(doubts))
 
 
 def _read(logs: Sequence[LogFolder], container: str) -> list[list[LogLine]]:
@@ -307,27 +309,14 @@ TASK_LOGS_ELSEWHERE = doubt_kind(
 )
 
 
-def _elsewhere() -> Doubt:
-    return TASK_LOGS_ELSEWHERE.doubt("the tasks' logs are on the nodes of an existing cluster")
-
-
 TASK_LOG_MISSING = doubt_kind(
     "task-log-missing",
     "task",
     when="task attempts left no log",
     why=_WHY,
-    cure=("keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave yarn.log-aggregation-enable off"),
+    cure="keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave yarn.log-aggregation-enable off",
     instrument="task-logs",
 )
-
-
-def _missing(missing: Sequence[str], attempts: Sequence[TaskAttempt]) -> tuple[Doubt, ...]:
-    if not missing:
-        return ()
-    return (
-        TASK_LOG_MISSING.doubt(f"{len(missing)} of {len(attempts)} task attempts left no log, the first {missing[0]}"),
-    )
-
 
 TASK_LOG_UNCLEAR = doubt_kind(
     "task-log-unclear",
@@ -337,14 +326,3 @@ TASK_LOG_UNCLEAR = doubt_kind(
     cure="look at that log; check that nothing sets the clock while a trial runs",
     instrument="task-logs",
 )
-
-
-def _unclear(unclear: dict[str, str], attempts: Sequence[TaskAttempt]) -> tuple[Doubt, ...]:
-    if not unclear:
-        return ()
-    attempt, reason = next(iter(unclear.items()))
-    return (
-        TASK_LOG_UNCLEAR.doubt(
-            f"the logs of {len(unclear)} of {len(attempts)} task attempts can't be used, as that of {attempt}: {reason}"
-        ),
-    )

@@ -35,29 +35,21 @@ class Lease:
         self.directories: list[Path] = []
         self.groups: list[Path] = []
         self.details: dict[str, str] = {}
-        self._keep = keep
+        self.kept = keep
+        """It outlives its owner on purpose."""
         self._owner = _owner(os.getpid())
-        self._file = state / "leases" / f"{self.id}.json"
-        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self.file = state / "leases" / f"{self.id}.json"
+        """Where it is written down, as long as it is held."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         self._write()
 
     @property
     def stale(self) -> bool:
         """Its owner on this machine is gone and it was not meant to outlive it; other machines' leases are theirs."""
         host, boot, pid, _ = self._owner
-        if self._keep or host != platform.node():
+        if self.kept or host != platform.node():
             return False
         return boot != _boot_id() or _owner(pid) != self._owner
-
-    @property
-    def file(self) -> Path:
-        """Where it is written down; the file is there as long as the lease is held."""
-        return self._file
-
-    @property
-    def kept(self) -> bool:
-        """It outlives its owner on purpose."""
-        return self._keep
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """The environment for a process started under this lease."""
@@ -89,7 +81,7 @@ class Lease:
 
     def keep(self) -> None:
         """From now on the lease outlives its owner."""
-        self._keep = True
+        self.kept = True
         self._write()
 
     def processes(self) -> list[int]:
@@ -108,7 +100,7 @@ class Lease:
         let_go(self.directories)
         for directory in self.directories:
             remove_directory(directory)
-        self._file.unlink(missing_ok=True)
+        self.file.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
@@ -121,23 +113,23 @@ class Lease:
 
     def _write(self) -> None:
         content = {
-            "id": self.id, "purpose": self.purpose, "keep": self._keep, "owner": self._owner,
+            "id": self.id, "purpose": self.purpose, "keep": self.kept, "owner": self._owner,
             "directories": [str(path) for path in self.directories], "groups": [str(path) for path in self.groups],
             "details": self.details,
         }  # fmt: skip
-        draft = self._file.with_suffix(".draft")
+        draft = self.file.with_suffix(".draft")
         draft.write_text(json.dumps(content, indent=1))
-        draft.replace(self._file)
+        draft.replace(self.file)
 
     @classmethod
     def _read(cls, file: Path) -> "Lease":
         content = json.loads(file.read_text())
         lease = cls.__new__(cls)
-        lease.id, lease.purpose, lease._keep = content["id"], content["purpose"], content["keep"]
+        lease.id, lease.purpose, lease.kept = content["id"], content["purpose"], content["keep"]
         lease._owner = tuple(content["owner"])
         lease.directories = [Path(path) for path in content["directories"]]
         lease.groups = [Path(path) for path in content.get("groups", [])]
-        lease.details, lease._file = content["details"], file
+        lease.details, lease.file = content["details"], file
         return lease
 
 
@@ -159,7 +151,8 @@ def release_stale(state: Path, warn: Callable[[str], object] | None = None) -> l
     found = [lease for lease in leases(state) if lease.stale]
     busy = release_all(found)
     for one in busy:
-        (warn or _to_errors)(f"what a killed run left behind ({one.lease.id}) stays for now: {one.reason}")
+        text = f"what a killed run left behind ({one.lease.id}) stays for now: {one.reason}"
+        warn(text) if warn else sys.stderr.write(f"assay: {text}\n")
     return [lease for lease in found if lease not in [one.lease for one in busy]]
 
 
@@ -187,10 +180,6 @@ def release_all(held: Sequence[Lease]) -> list[Busy]:
     attempt(lambda lease: end_processes(lease.processes, grace_s=0))
     attempt(lambda lease: lease.release())
     return busy
-
-
-def _to_errors(text: str) -> None:
-    sys.stderr.write(f"assay: {text}\n")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,23 +16,16 @@ GOES_BACK, HELD, STAYS = "goes back to the host", "held", "stays"
 
 def machine_facts() -> Mapping[str, str]:
     """Processor, cores, memory, kernel, distribution and Assay's version."""
+    model = re.search(r"^model name[ \t]*:[ \t]*(\S.*?)[ \t]*$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return {
         "assay": version(),
-        "cpu": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "cpu": model[1] if model else platform.machine(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory_bytes": str(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),
         "kernel": platform.release(),
         "distribution": _distribution(),
         "host": platform.node(),
     }
-
-
-def _field(file: Path, name: str) -> str | None:
-    for line in file.read_text().splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() == name:
-            return value.strip()
-    return None
 
 
 def _distribution() -> str:

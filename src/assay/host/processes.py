@@ -11,11 +11,7 @@ from pathlib import Path
 MARK = "ASSAY_LEASE"
 
 
-def _all_pids() -> list[int]:
-    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-
-
-def _environment(pid: int) -> list[bytes]:
+def _environment(pid: str) -> list[bytes]:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -25,7 +21,7 @@ def _environment(pid: int) -> list[bytes]:
 def marked_processes(lease_id: str) -> list[int]:
     """The ids of the living processes that carry the mark of a lease, whether or not it is still written down."""
     mark = f"{MARK}={lease_id}".encode()
-    return [pid for pid in _all_pids() if mark in _environment(pid)]
+    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and mark in _environment(pid)]
 
 
 def end_processes(find: Callable[[], list[int]], grace_s: float, patience_s: float = 30.0) -> None:

@@ -330,8 +330,7 @@ OneWorkload = Annotated[WorkloadEntry, BeforeValidator(name_alone, json_schema_i
 OneDataset = Annotated[DatasetEntry, BeforeValidator(file_alone, json_schema_input_type=str | DatasetEntry)]
 OneMedium = Annotated[MediumSpec, BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
 OnePlacement = Annotated[
-    PlacementEntry,
-    BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float]),
+    PlacementEntry, BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float])
 ]
 OneCluster = Annotated[
     ClusterEntry, BeforeValidator(cluster_short, json_schema_input_type=Literal["embedded"] | ClusterEntry)

@@ -9,14 +9,7 @@ from typing import Any
 from assay.model.base import field_docs
 from assay.model.registry import MEDIA
 from assay.model.trial import FACTORS
-from assay.plan.experiment import (
-    ClusterEntry,
-    DatasetEntry,
-    ExperimentFile,
-    MediumEntry,
-    PlacementEntry,
-    WorkloadEntry,
-)
+from assay.plan.experiment import ClusterEntry, DatasetEntry, ExperimentFile, MediumEntry, PlacementEntry, WorkloadEntry
 from assay.plan.settings import Profile, shipped_profiles
 from assay.plan.source import Vocabulary
 

@@ -67,11 +67,11 @@ def embedded_properties(
 
     Nothing here touches what jobs are measured for, but for replication, which is 1 as there is one DataNode.
     """
-    return {**_addresses(host, ports), **_directories(layout), **_containers(spec, container_classpath, conf_dir)}
-
-
-def _addresses(host: str, ports: Ports) -> dict[str, str]:
     any_port = f"{host}:0"
+    local = ",".join(str(directory.path) for directory in layout.local)
+    whitelist = (
+        "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME"
+    )
     return {
         "fs.defaultFS": f"hdfs://{host}:{ports.namenode}",
         "dfs.namenode.http-address": f"{host}:{ports.namenode_http}",
@@ -95,31 +95,12 @@ def _addresses(host: str, ports: Ports) -> dict[str, str]:
         "mapreduce.jobhistory.address": f"{host}:{ports.historyserver}",
         "mapreduce.jobhistory.webapp.address": f"{host}:{ports.historyserver_http}",
         "mapreduce.jobhistory.admin.address": any_port,
-    }
-
-
-def container_logs(layout: Layout) -> Path:
-    """Where a NodeManager keeps its containers' logs."""
-    return layout.neutral / "logs" / "containers"
-
-
-def _directories(layout: Layout) -> dict[str, str]:
-    local = ",".join(str(directory.path) for directory in layout.local)
-    return {
         "hadoop.tmp.dir": str(layout.neutral / "tmp"),
         "dfs.namenode.name.dir": str(layout.neutral / "name"),
         "dfs.replication": "1",
         "yarn.nodemanager.local-dirs": local,
         "mapreduce.cluster.local.dir": local,
         "yarn.nodemanager.log-dirs": str(container_logs(layout)),
-    }
-
-
-def _containers(spec: ClusterSpec, classpath: str, conf_dir: Path) -> dict[str, str]:
-    whitelist = (
-        "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME"
-    )
-    return {
         "mapreduce.framework.name": "yarn",
         "yarn.nodemanager.aux-services": "mapreduce_shuffle",
         "yarn.nodemanager.resource.memory-mb": str(spec.memory_mb),
@@ -134,8 +115,13 @@ def _containers(spec: ClusterSpec, classpath: str, conf_dir: Path) -> dict[str, 
         # So that containers too are found again by the lease they belong to.
         "yarn.nodemanager.env-whitelist": f"{whitelist},HADOOP_HOME,PATH,LANG,TZ,{MARK}",
         "yarn.application.classpath": str(conf_dir),
-        "mapreduce.application.classpath": classpath,
+        "mapreduce.application.classpath": container_classpath,
     }
+
+
+def container_logs(layout: Layout) -> Path:
+    """Where a NodeManager keeps its containers' logs."""
+    return layout.neutral / "logs" / "containers"
 
 
 def write_configuration(conf_dir: Path, properties: Mapping[str, str]) -> None:
@@ -189,7 +175,9 @@ def read_site(conf_dir: Path) -> dict[str, str]:
         raise BadInputError(f"{conf_dir} is not a Hadoop configuration directory: none of {', '.join(FILES)} is in it")
     properties: dict[str, str] = {}
     for file in found:
-        properties.update(_entries(_parse(file)))
+        for entry in _parse(file).iter("property"):
+            if name := entry.findtext("name"):
+                properties[name.strip()] = (entry.findtext("value") or "").strip()
     return {name: _expand(value, properties) for name, value in properties.items()}
 
 
@@ -241,11 +229,6 @@ def _included(name: str, parse: str, encoding: str | None = None) -> ET.Element 
     except UnreadableFileError as error:
         raise ElementInclude.FatalIncludeError(str(error)) from None
     return ET.fromstring(content) if parse == "xml" else content.decode(encoding or "utf-8")  # noqa: S314 - see above
-
-
-def _entries(root: ET.Element) -> dict[str, str]:
-    entries = ((entry.findtext("name"), entry.findtext("value")) for entry in root.iter("property"))
-    return {name.strip(): (value or "").strip() for name, value in entries if name}
 
 
 def _expand(value: str, properties: Mapping[str, str]) -> str:

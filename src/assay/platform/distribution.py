@@ -71,11 +71,12 @@ def find_java(environment: Mapping[str, str]) -> Java:
     release = home / "release"
     facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release.read_text(), re.MULTILINE)) if release.is_file() else {}
     version = facts.get("JAVA_VERSION", "")
-    feature = _feature(version)
-    if feature is None:
+    number = re.match(r"(?:1\.)?(\d+)", version)
+    if number is None:
         raise BadInputError(
             f"{home} does not say which Java it is (no JAVA_VERSION in {release}); set JAVA_HOME to a JDK"
         )
+    feature = int(number[1])
     if feature < _OLDEST_JAVA:
         raise BadInputError(
             f"Java {version} in {home} is too old, jobs need {_OLDEST_JAVA}; set JAVA_HOME to a JDK of version 17 to 21"
@@ -97,11 +98,6 @@ def _java_home(environment: Mapping[str, str]) -> Path:
             "no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install a JDK of version 17 to 21"
         )
     return Path(found).resolve().parent.parent
-
-
-def _feature(version: str) -> int | None:
-    match = re.match(r"(?:1\.)?(\d+)", version)
-    return int(match.group(1)) if match else None
 
 
 def _fingerprint(home: Path) -> str:
@@ -178,12 +174,10 @@ def _version(folder: Path) -> str | None:
     return match.group(1) if match else None
 
 
-_HEARTBEAT_MS = "50"
-
 _BRISK_PROPERTIES = {
     # Containers are given out, and found finished, by heartbeats.
-    "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": _HEARTBEAT_MS,
-    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": _HEARTBEAT_MS,
+    "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "50",
+    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "50",
     # The client asks the ResourceManager whether its job was accepted, and the master whether it is done.
     "yarn.client.application-client-protocol.poll-interval-ms": "50",
     "mapreduce.client.progressmonitor.pollinterval": "100",
@@ -257,7 +251,9 @@ def starts_of(name: str, distribution: Distribution) -> Starts:
     """The starts called `brisk` or `stock` for this Hadoop."""
     if name == "stock":
         return Starts(name=name, properties={})
-    sharing = _sharing(distribution)
+    # Used if it fits, which the JVM checks (class path and Java).
+    archive = distribution.archive
+    sharing = () if archive is None else (f"-XX:SharedArchiveFile={archive}", *_SHARING_OPTIONS)
     control = (*sharing, *_CONTROL_OPTIONS)
     leaving = _LEAVE_AT_ONCE if distribution.jars is not None else {}
     containers = _container_options(distribution, sharing, _CONTROL_OPTIONS)
@@ -272,13 +268,6 @@ def training_starts(distribution: Distribution, lists: Path) -> Starts:
     writing = (f"-XX:DumpLoadedClassList={lists}/%p.lst", *_CONTROL_OPTIONS)
     properties = {**_BRISK_PROPERTIES, **_container_options(distribution, writing)}
     return Starts(name="training", properties=properties, control_options=writing, data_options=writing)
-
-
-def _sharing(distribution: Distribution) -> tuple[str, ...]:
-    """Map the archive if it fits (class path and Java are checked by the JVM), and be quiet when it does not."""
-    if distribution.archive is None:
-        return ()
-    return (f"-XX:SharedArchiveFile={distribution.archive}", *_SHARING_OPTIONS)
 
 
 def _container_options(

@@ -13,14 +13,7 @@ from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import end_processes
 from assay.model.errors import AssayError
 from assay.model.node import Node
-from assay.model.platform import (
-    ClusterNode,
-    ClusterSpec,
-    Layout,
-    LimitUse,
-    PlatformKind,
-    RunningCluster,
-)
+from assay.model.platform import ClusterNode, ClusterSpec, Layout, LimitUse, PlatformKind, RunningCluster
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import FACTS, PLATFORMS, STORES
@@ -149,25 +142,21 @@ class Startup:
             for daemon in self._daemons:
                 daemon.check()
             asks = time.monotonic() - asked > _ASK_S
-            for role in [role for role, one in waiting.items() if self._shows(one) or (asks and one.ready())]:
-                self._progress.detail(f"{role} is up")
-                del waiting[role]
+            for role, one in list(waiting.items()):
+                log = self._attempt.node.read(self._attempt.logs / f"{one.role}.log")
+                if one.sign in log or (asks and one.ready()):
+                    self._progress.detail(f"{role} is up")
+                    del waiting[role]
             asked = time.monotonic() if asks else asked
             if not waiting:
                 return
             if time.monotonic() > self._deadline:
                 # The ResourceManager waits for its NodeManager, the NameNode for its DataNode: show what these say too.
-                doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.role in _concerned(waiting))
+                workers = {"namenode": "datanode", "resourcemanager": "nodemanager"}
+                concerned = {*waiting, *(workers.get(role) for role in waiting)}
+                doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.role in concerned)
                 raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
             time.sleep(_POLL_S)
-
-    def _shows(self, awaited: _Awaited) -> bool:
-        return awaited.sign in self._attempt.node.read(self._attempt.logs / f"{awaited.role}.log")
-
-
-def _concerned(waiting: Mapping[str, object]) -> set[str]:
-    workers = {"namenode": "datanode", "resourcemanager": "nodemanager"}
-    return set(waiting) | {workers[role] for role in waiting if role in workers}
 
 
 _ATTEMPTS = 3

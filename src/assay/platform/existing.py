@@ -58,16 +58,13 @@ class Addresses:
         scheme, port, key = ("https", 8090, "webapp.https.address") if secure else ("http", 8088, "webapp.address")
         members = _list(self._properties.get("yarn.resourcemanager.ha.rm-ids", ""))
         suffixes = [f".{member}" for member in members] or [""]
-        return tuple(
-            self._url(
-                scheme,
-                f"yarn.resourcemanager.{key}{suffix}",
-                self._resourcemanager(suffix),
-                port,
-                f"yarn.resourcemanager.hostname{suffix}",
-            )
-            for suffix in suffixes
-        )
+        urls = []
+        for suffix in suffixes:
+            hostname = f"yarn.resourcemanager.hostname{suffix}"
+            rpc_host = self._properties.get(f"yarn.resourcemanager.address{suffix}", "").partition(":")[0]
+            host = self._properties.get(hostname, "") or rpc_host
+            urls.append(self._url(scheme, f"yarn.resourcemanager.{key}{suffix}", host, port, hostname))
+        return tuple(urls)
 
     def historyserver(self) -> str:
         """The JobHistoryServer's address; by default it is on the host of its RPC address."""
@@ -75,10 +72,6 @@ class Addresses:
         scheme, port, key = ("https", 19890, "webapp.https.address") if secure else ("http", 19888, "webapp.address")
         host = self._properties.get("mapreduce.jobhistory.address", "").partition(":")[0]
         return self._url(scheme, f"mapreduce.jobhistory.{key}", host, port, "mapreduce.jobhistory.address")
-
-    def _resourcemanager(self, suffix: str) -> str:
-        named = self._properties.get(f"yarn.resourcemanager.hostname{suffix}", "")
-        return named or self._properties.get(f"yarn.resourcemanager.address{suffix}", "").partition(":")[0]
 
     def _url(self, scheme: str, key: str, default_host: str, default_port: int, other_key: str = "") -> str:
         host, _, port = self._properties.get(key, "").partition(":")

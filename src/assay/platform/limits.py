@@ -1,13 +1,11 @@
 """Bounds on the memory and the cores of a whole cluster, page cache included, through the kernel's control groups.
 
-Sources: cgroups(7), and the kernel's admin-guide/cgroup-v1 and admin-guide/cgroup-v2.rst.
-
 A group is made in version 1 or version 2 of the kernel's interface, whichever has the controller on this machine, under
 a name that carries the lease's id. Processes enter it before they become a daemon, so that whatever they start and
 every page they read or write counts from the first. Clients of the cluster and Assay itself stay outside, as on a
 machine of their own.
 
-Sources: the kernel's admin-guide/cgroup-v1/memory.rst, scheduler/sched-bwc.rst and admin-guide/cgroup-v2.rst.
+Sources: cgroups(7), the kernel's admin-guide/cgroup-v1/memory.rst, scheduler/sched-bwc.rst, admin-guide/cgroup-v2.rst.
 """
 
 import os
@@ -35,7 +33,11 @@ class Hierarchy(NamedTuple):
 
 def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
     """Where the groups of a controller are; None when this machine has none."""
-    paths = _own_paths(process)
+    # This process' group by controller (proc(5), cgroup: `4:memory:/path`); version 2 has no controller's name.
+    paths: dict[str, str] = {}
+    for line in (process / "cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        paths.update(dict.fromkeys(controllers.split(","), path))
     unified = None
     for line in (process / "mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
@@ -47,15 +49,6 @@ def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
         if kind == "cgroup2" and controller in words(mounted / "cgroup.controllers"):
             unified = Hierarchy(version=2, root=mounted, own=_below(mounted, root, paths.get("", "/")))
     return unified
-
-
-def _own_paths(process: Path) -> dict[str, str]:
-    """This process' group by controller (proc(5), cgroup: `4:memory:/path`); version 2 has no controller's name."""
-    paths = {}
-    for line in (process / "cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        paths.update(dict.fromkeys(controllers.split(","), path))
-    return paths
 
 
 def _below(mounted: Path, root: str, path: str) -> Path:

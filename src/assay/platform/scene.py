@@ -16,7 +16,7 @@ from pathlib import Path
 from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
 from assay.model.medium import Medium, Watchable
-from assay.model.platform import Layout, RunningCluster
+from assay.model.platform import DataDirectory, Layout, LocalDirectory, RunningCluster
 from assay.model.probe import Scene, WatchedDisk, WatchedProcess
 from assay.platform.configuration import read_site
 
@@ -67,11 +67,9 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     daemons = [WatchedProcess(group=daemon.role, pid=daemon.pid) for node in running.nodes for daemon in node.daemons]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
     directories: dict[str, list[Path]] = {}
-    for medium, path in [
-        *((one.medium, one.path) for one in layout.data),
-        *((one.medium, one.path) for one in layout.local),
-    ]:
-        directories.setdefault(medium, []).append(path)
+    used: tuple[DataDirectory | LocalDirectory, ...] = (*layout.data, *layout.local)
+    for one in used:
+        directories.setdefault(one.medium, []).append(one.path)
     seen = [medium.watched_disk(directories.get(medium.spec.name, ())) for medium in media]
     disks = with_sharing([disk for disk in seen if disk is not None], layout)
     ports = {}
@@ -96,7 +94,9 @@ def with_sharing(
     file system, swap. Programs that write to the same mount can't be told, nor can what a host above this one does.
     """
     mounted = mounts() if everything is None else everything
-    busy = {_number_of(layout.neutral), *_swapped_to(swaps)}
+    busy = {_number_of(layout.neutral)}
+    with suppress(OSError):  # devices that hold swap, themselves or in a file (proc(5))
+        busy |= {_number_of(Path(line.split()[0])) for line in swaps.read_text().splitlines()[1:] if line.strip()}
     told = []
     for disk in disks:
         number = _number_of(disk.place)
@@ -115,10 +115,3 @@ def _number_of(place: Path) -> str:
         number = here.st_rdev if stat.S_ISBLK(here.st_mode) else here.st_dev
         return f"{os.major(number)}:{os.minor(number)}"
     return ""
-
-
-def _swapped_to(swaps: Path) -> set[str]:
-    """Devices that hold swap, themselves or in a file (proc(5))."""
-    with suppress(OSError):
-        return {_number_of(Path(line.split()[0])) for line in swaps.read_text().splitlines()[1:] if line.strip()}
-    return set()
