@@ -104,19 +104,21 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         available_memory_bytes=available_memory_bytes(),
         seconds=sum(estimate.seconds for estimate in estimates.values()),
     )
-    _refuse(needs)
+    if full := _full(needs.disk_bytes, needs.free_bytes):
+        raise BadInputError(f"{full}; {_ROOM}")
+    if needs.memory_bytes > needs.available_memory_bytes:
+        raise BadInputError(
+            f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
+            f"needs about {bytes_text(needs.memory_bytes)}; close other programs, or take a smaller dataset or a "
+            "medium on disk"
+        )
     return needs
 
 
 def _key(trial: Trial) -> Key:
     """Of trials with the same one only the first is looked at."""
-    return (
-        trial.workload.model_dump_json(),
-        trial.dataset.name,
-        trial.placement.name,
-        str(trial.cluster),
-        str(trial.settings),
-    )
+    names = trial.dataset.name, trial.placement.name
+    return (trial.workload.model_dump_json(), *names, str(trial.cluster), str(trial.settings))
 
 
 def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
@@ -192,18 +194,6 @@ def _tasks(trial: Trial, estimate: Estimate) -> int:
     return min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
 
 
-def _refuse(needs: Needs) -> None:
-    full = _full(needs.disk_bytes, needs.free_bytes)
-    if full:
-        raise BadInputError(f"{full}; {_ROOM}")
-    if needs.memory_bytes > needs.available_memory_bytes:
-        raise BadInputError(
-            f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
-            f"needs about {bytes_text(needs.memory_bytes)}; close other programs, or take a smaller dataset or a "
-            "medium on disk"
-        )
-
-
 class Budget:
     """So many seconds from now on, and what trials can be expected to take of them.
 
@@ -273,11 +263,14 @@ class RepetitionSchedule:
         """The next round, of what `allows` says still fits; empty where nothing does, or where all is decided.
 
         `held` are the ids of the trials that the run has already: no round has one of theirs. `records` are all that
-        there are. Combinations that never finish are left out.
+        there are. Combinations that never finish are left out: repeating them tells nothing.
         """
-        here = _of_this_machine(records)
+        # What an earlier machine knew is not pooled with what that of the last trial will.
+        last = max(records, key=began_ms, default=None)
+        here = [one for one in records if last is not None and machine_of(one) == machine_of(last)]
         decided = self._decided(here)
-        wanted = self._wanted - _never_finished(here)
+        ran = {_levels_of(one.trial) for one in here if not one.trial.warm_up}
+        wanted = self._wanted - (ran - {_levels_of(one.trial) for one in here if counts(one)})
 
         def open_work(trial: Trial) -> bool:
             return _levels_of(trial) in wanted and work_of(trial) not in decided
@@ -328,18 +321,6 @@ def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
 
 def _levels_of(trial: Trial) -> Levels:
     return tuple(trial.factors.items())
-
-
-def _never_finished(records: Sequence[Record]) -> set[Levels]:
-    """The combinations that have run and have no time: repeating them tells nothing."""
-    ran = {_levels_of(record.trial) for record in records if not record.trial.warm_up}
-    return ran - {_levels_of(record.trial) for record in records if counts(record)}
-
-
-def _of_this_machine(records: Sequence[Record]) -> list[Record]:
-    """Those of the machine that ran the last trial: what an earlier one knew is not pooled with what this one will."""
-    last = max(records, key=began_ms, default=None)
-    return [record for record in records if last is not None and machine_of(record) == machine_of(last)]
 
 
 class Display(Progress, Protocol):

@@ -200,9 +200,8 @@ def take_reports(media: Sequence[Medium], part: Part, findings: Findings) -> Non
     """What they saw since the last time; they count anew from here."""
     for medium in media:
         if isinstance(medium, Device):
-            findings.devices.setdefault(medium.spec.name, {})[part] = DeviceReport.model_validate(
-                medium.device_report()
-            )
+            report = DeviceReport.model_validate(medium.device_report())
+            findings.devices.setdefault(medium.spec.name, {})[part] = report
             medium.reset_report()
 
 

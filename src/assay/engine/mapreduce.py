@@ -55,7 +55,7 @@ def run_client(
             start_new_session=True, cwd=folder,
         )  # fmt: skip
         try:
-            _wait(process, _News(log), failure, tell)
+            _wait(process, log, failure, tell)
         finally:
             if process.poll() is None:
                 end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
@@ -89,33 +89,22 @@ def last_lines(said: Iterable[str], count: int) -> list[str]:
 
 
 def _wait(
-    process: "subprocess.Popen[bytes]", news: "_News", failure: Callable[[], str | None], tell: Callable[[str], None]
+    process: "subprocess.Popen[bytes]", log: Path, failure: Callable[[], str | None], tell: Callable[[str], None]
 ) -> None:
-    watched = time.monotonic()
+    watched, read_bytes = time.monotonic(), 0
     while process.poll() is None:
         time.sleep(POLL_S)
-        for line in news.lines():
+        with log.open("rb") as file:
+            file.seek(read_bytes)
+            whole, end, _ = file.read().rpartition(b"\n")
+        read_bytes += len(whole + end)
+        for line in whole.decode(errors="replace").splitlines():
             tell(line)
         if time.monotonic() - watched > WATCH_S:
             watched = time.monotonic()
             reason = failure()
             if reason is not None:
                 raise AssayError(reason)
-
-
-class _News:
-    """The whole lines of a growing file that were not there before."""
-
-    def __init__(self, log: Path) -> None:
-        self._log = log
-        self._read_bytes = 0
-
-    def lines(self) -> list[str]:
-        with self._log.open("rb") as file:
-            file.seek(self._read_bytes)
-            whole, _, _ = file.read().rpartition(b"\n")
-        self._read_bytes += len(whole) + 1 if whole else 0
-        return whole.decode(errors="replace").splitlines()
 
 
 SCRATCH = "{scratch}"
@@ -226,8 +215,11 @@ class MapReduce:
             if line.startswith(_NEWS):
                 progress.detail(line.removeprefix(_NEWS))
 
+        properties = [f"-D{name}={value}" for name, value in launch.properties.items()]
+        command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties]
+        command += [launch.input, launch.output, *launch.options, "--report", str(report)]
         try:
-            code = run_client(self._command(launch, report), self._environment, log, self._failure, tell)
+            code = run_client(command, self._environment, log, self._failure, tell)
         except BaseException:
             jobs = (_parse(report) or {}).get("jobs", [])
             self._abandon(job["id"] for job in jobs if job.get("succeeded") is None)
@@ -291,17 +283,11 @@ class MapReduce:
             with suppress(subprocess.TimeoutExpired):
                 subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
 
-    def _command(self, launch: Launch, report: Path) -> list[str]:
-        properties = [f"-D{name}={value}" for name, value in launch.properties.items()]
-        command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties]
-        return [*command, launch.input, launch.output, *launch.options, "--report", str(report)]
-
     def _read_report(self, launch: Launch, code: int, report: Path, log: Path) -> LaunchReport:
         content = _parse(report)
         if code != 0 or content is None or not content.get("succeeded"):
-            reason = (content or {}).get("error") or last_words(log)
-            dead = self._failure()
-            raise AssayError(f"{launch.command} failed: {dead or reason}")
+            reason = self._failure() or (content or {}).get("error") or last_words(log)
+            raise AssayError(f"{launch.command} failed: {reason}")
         if content.get("schema") != REPORT_SCHEMA:
             raise AssayError(f"{launch.command} left a report of schema {content.get('schema')}, not {REPORT_SCHEMA}")
         return LaunchReport(

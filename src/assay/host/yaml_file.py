@@ -8,8 +8,9 @@ grows beyond all measure, and not inside the part itself.
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -80,12 +81,15 @@ class YamlFile:
 
 def tree_of(text: str, file: Path) -> Any:
     """The tree of a text; `file` is where it stands. Raises BadInputError."""
+    from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
     try:
         _check_shape(text, file)
-        tree = _yaml().load(text)
+        yaml = YAML()
+        yaml.Constructor = _constructor()
+        tree = yaml.load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}, line {mark.line + 1}" if mark else str(file)
@@ -146,31 +150,17 @@ def _bad(where: str, reason: str) -> BadInputError:
     return BadInputError(f"{where}: {reason}")
 
 
-def _yaml() -> Any:
-    from ruamel.yaml import YAML
+@dataclass
+class _Extent:
+    """What a list, map or scalar becomes when its aliases are replaced: how many items, and how deep."""
 
-    yaml = YAML()
-    yaml.Constructor = _constructor()
-    return yaml
+    anchor: str | None = None
+    items: int = 1
+    depth: int = 0
 
-
-class _Extent(NamedTuple):
-    """What a part becomes when its aliases are replaced: how many items, and how deep."""
-
-    items: int
-    depth: int
-
-
-class _Open:
-    """A list or map whose end has not come yet."""
-
-    def __init__(self, anchor: str | None) -> None:
-        self.anchor = anchor
-        self.items, self.depth = 1, 0
-
-    def add(self, extent: _Extent) -> None:
-        self.items += extent.items
-        self.depth = max(self.depth, extent.depth)
+    def add(self, other: "_Extent") -> None:
+        self.items += other.items
+        self.depth = max(self.depth, other.depth)
 
 
 def _check_shape(text: str, file: Path) -> None:
@@ -179,36 +169,32 @@ def _check_shape(text: str, file: Path) -> None:
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
     named: dict[str, _Extent] = {}
-    stack = [_Open(None)]
+    stack = [_Extent()]  # lists and maps whose ends have not come yet
     for event in YAML().parse(text):
         line = event.start_mark.line + 1
         where = f"{file}, line {line}"
         if isinstance(event, AliasEvent):
             if any(one.anchor == event.anchor for one in stack):
                 raise _bad(where, f"*{event.anchor} stands inside the part that it repeats; write it out")
-            stack[-1].add(named.get(event.anchor, _Extent(1, 0)))
+            stack[-1].add(named.get(event.anchor, _Extent()))
         elif isinstance(event, CollectionEndEvent):
             ended = stack.pop()
-            extent = _Extent(ended.items, ended.depth + 1)
+            ended.depth += 1
             if ended.anchor is not None:
-                named[ended.anchor] = extent
-            stack[-1].add(extent)
+                named[ended.anchor] = ended
+            stack[-1].add(ended)
         elif isinstance(event, CollectionStartEvent | ScalarEvent):
-            _check_tag(event.tag, where)
+            if event.tag is not None and str(event.tag) != "!":
+                tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
+                raise _bad(where, f"the tag {tag} has no meaning here; leave it out")
             if isinstance(event, ScalarEvent):
-                stack[-1].add(_Extent(1, 0))
+                stack[-1].add(_Extent())
             else:
-                stack.append(_Open(event.anchor))
+                stack.append(_Extent(event.anchor))
         if len(stack) + stack[-1].depth > MOST_DEPTH:
             raise _bad(where, f"lists and maps lie more than {MOST_DEPTH} deep in one another; flatten them")
         if stack[-1].items > MOST_ITEMS:
             raise _bad(where, f"there are more than {MOST_ITEMS:,} items, repeated ones counted; write fewer")
-
-
-def _check_tag(tag: object, where: str) -> None:
-    if tag is not None and str(tag) != "!":
-        name = str(tag).replace("tag:yaml.org,2002:", "!!")
-        raise _bad(where, f"the tag {name} has no meaning here; leave it out")
 
 
 def _check_values(tree: Any, file: Path) -> None:

@@ -9,7 +9,7 @@ Sources: Hadoop 3.4's own checks, in the classes named below, and `Integer.parse
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -168,7 +168,8 @@ def check_properties(source: Source, known: Mapping[str, str]) -> list[Doubt]:
             raise source.error_at(one.place, mistake)
         line = f"line {source.line(one.place)}"
         default = known.get(one.name, "")
-        if known and not _is_known(one.name, known):
+        ours = one.name.split(".", maxsplit=1)[0] in _OWN_WORDS
+        if known and ours and one.name not in known and not _BY_FORM.fullmatch(one.name):
             close = nearest(one.name, sorted(known))
             hint = f"; {close}" if close.startswith("did") else ""
             what = f"Hadoop has no property {one.name} ({line}){hint}"
@@ -260,11 +261,6 @@ REPLICATION_UNMET = doubt_kind(
     why="HDFS keeps one copy there, so all levels of replication are the same",
     cure="run on an existing cluster (cluster: {conf_dir: ...}), or leave replication out",
 )
-
-
-def _is_known(name: str, known: Collection[str]) -> bool:
-    ours = name.split(".", maxsplit=1)[0] in _OWN_WORDS
-    return not ours or name in known or _BY_FORM.fullmatch(name) is not None
 
 
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:

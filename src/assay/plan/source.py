@@ -95,9 +95,6 @@ class Source(YamlFile):
         row, column = self.tree.lc.key(first)
         lines = self.text.split("\n")
         between = ", " if self.tree.fa.flow_style() else "\n" + " " * column
-        lines[row] = f"{lines[row][:column]}folder: {_quoted(str(self.folder))}{between}{lines[row][column:]}"
+        quoted = "'" + str(self.folder).replace("'", "''") + "'"
+        lines[row] = f"{lines[row][:column]}folder: {quoted}{between}{lines[row][column:]}"
         return "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

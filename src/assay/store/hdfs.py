@@ -119,17 +119,13 @@ class WebHdfs:
             return {}
         self._check(answer, "GETFILESTATUS", path)
         if answer.json()["FileStatus"]["type"] == "FILE":
-            return self._blocks_of(path)
+            located = self._call("GET", path, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]["locatedBlocks"]
+            return {int(one["block"]["blockId"]): int(one["block"]["numBytes"]) for one in located}
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
         found: dict[int, int] = {}
         for status in statuses:
             found |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
         return found
-
-    def _blocks_of(self, file: str) -> dict[int, int]:
-        located = self._call("GET", file, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]
-        blocks = [one["block"] for one in located["locatedBlocks"]]
-        return {int(block["blockId"]): int(block["numBytes"]) for block in blocks}
 
     def _send(self, method: str, path: str, **parameters: str) -> "httpx.Response":
         try:
