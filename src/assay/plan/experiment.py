@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 from assay.model.base import Bytes, Frozen, UserPath
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.medium import kind_of
-from assay.model.naming import MOST_NAME_CHARACTERS, nearest, unprintable
+from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import MOST_WHOLE, PlatformKind
 from assay.model.registry import MEDIA, PLATFORMS, PROBE_SETS
 from assay.model.trial import (
@@ -35,12 +35,12 @@ from assay.model.trial import (
     ZERO_DELAY,
     MediumSpec,
 )
-from assay.plan.settings import Profile, Prose, Text
+from assay.plan.settings import Profile, Prose, Text, without_control
 
 
-def name_alone(value: Any) -> Any:
-    """A workload's name alone."""
-    return {"name": value} if isinstance(value, str) else value
+def alone(key: str) -> Callable[[Any], Any]:
+    """Makes a text that stands alone a map with this key."""
+    return lambda value: {key: value} if isinstance(value, str) else value
 
 
 def medium_entry(value: Any) -> Any:
@@ -91,11 +91,6 @@ def cluster_short(value: Any) -> Any:
         return value
     named = [name for name, platform in PLATFORMS.items() if platform.needed_keys.keys() & value]
     return {"kind": named[0], **value} if named else value
-
-
-def file_alone(value: Any) -> Any:
-    """A dataset's file name alone."""
-    return {"file": value} if isinstance(value, str) else value
 
 
 class OneOrMany:
@@ -170,15 +165,8 @@ Percentage = Annotated[
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)]
 
 
-def _in_one_line(value: str) -> str:
-    found = unprintable(value)
-    if found:
-        raise PydanticCustomError("control", f"Has the control character {found}; leave it out")
-    return value
-
-
 # A name of the user's choice that only tables show.
-Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(_in_one_line)]
+Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(without_control)]
 
 
 def _absolute(value: Path) -> Path:
@@ -326,8 +314,8 @@ class ClusterEntry(Frozen):
 COPIES = "dfs.replication"
 CacheState = Literal["cold", "warm"]
 
-OneWorkload = Annotated[WorkloadEntry, BeforeValidator(name_alone, json_schema_input_type=str | WorkloadEntry)]
-OneDataset = Annotated[DatasetEntry, BeforeValidator(file_alone, json_schema_input_type=str | DatasetEntry)]
+OneWorkload = Annotated[WorkloadEntry, BeforeValidator(alone("name"), json_schema_input_type=str | WorkloadEntry)]
+OneDataset = Annotated[DatasetEntry, BeforeValidator(alone("file"), json_schema_input_type=str | DatasetEntry)]
 OneMedium = Annotated[MediumSpec, BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
 OnePlacement = Annotated[
     PlacementEntry, BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float])

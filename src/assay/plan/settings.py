@@ -20,15 +20,16 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _without_control(value: str) -> str:
-    """Texts may have several lines and tabs; no file of Hadoop's and no command can hold the others."""
-    found = unprintable(value.replace("\n", "").replace("\t", ""))
+def without_control(value: str, *, but: str = "") -> str:
+    """The text itself. Raises PydanticCustomError for a control character; those of `but` are allowed."""
+    found = unprintable("".join(character for character in value if character not in but))
     if found:
         raise PydanticCustomError("control", f"Has the control character {found}; leave it out")
     return value
 
 
-Prose = Annotated[str, AfterValidator(_without_control)]
+# Texts may have several lines and tabs; no file of Hadoop's and no command can hold other control characters.
+Prose = Annotated[str, AfterValidator(lambda value: without_control(value, but="\n\t"))]
 Text = Annotated[Prose, BeforeValidator(_as_text, json_schema_input_type=str | bool | int | float)]
 
 

@@ -156,12 +156,6 @@ exec {command}"${{HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}}" ${{HADOOP_CLIENT_OPTS:
 """
 
 
-_NAMES = {
-    "namenode": "NameNode", "datanode": "DataNode", "resourcemanager": "ResourceManager",
-    "nodemanager": "NodeManager", "historyserver": "JobHistoryServer",
-}  # fmt: skip
-
-
 class PortTakenError(AssayError):
     """A daemon found its port in use: worth another try with other ports."""
 
@@ -183,7 +177,7 @@ class Daemon:
     @property
     def name(self) -> str:
         """As Hadoop writes it (`NameNode`)."""
-        return _NAMES.get(self.role, self.role)
+        return MAIN_CLASSES.get(self.role, self.role).rpartition(".")[2]
 
     def failure(self) -> str | None:
         """None while it runs; else how it ended, with its own log line."""

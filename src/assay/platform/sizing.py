@@ -36,7 +36,13 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
     """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
     master, tasks = _asked(properties, _MASTER), [_asked(properties, task) for task in _TASKS]
     if spec.limit_memory_bytes is not None:
-        _check_limit(spec.limit_memory_bytes // MIB, max(master, *tasks))
+        limit_mb, least_mb = spec.limit_memory_bytes // MIB, DAEMONS_MB + max(master, *tasks)
+        if limit_mb < least_mb:
+            raise BadInputError(
+                f"a memory limit of {limit_mb} MiB is too small: the five daemons take about {DAEMONS_MB} MiB, and the "
+                f"largest container asks for {max(master, *tasks)} MiB; give at least {least_mb} MiB, or ask "
+                f"for smaller containers ({_MASTER[0]}, {_TASKS[0][0]}, {_TASKS[1][0]})"
+            )
     step = _asked(properties, _STEP)
     _check_allocation(
         spec, properties, {_MASTER[0]: master, **dict(zip([name for name, _ in _TASKS], tasks, strict=True))}
@@ -72,15 +78,6 @@ def _check_allocation(spec: ClusterSpec, properties: Mapping[str, str], asked: M
                 f"{name} is {properties[name]}, and {_MOST_CORES} allows {cores}: no such container could start; give "
                 f"at most {cores}, or allow more"
             )
-
-
-def _check_limit(limit_mb: int, largest: int) -> None:
-    if limit_mb < DAEMONS_MB + largest:
-        raise BadInputError(
-            f"a memory limit of {limit_mb} MiB is too small: the five daemons take about {DAEMONS_MB} MiB, and the "
-            f"largest container asks for {largest} MiB; give at least {DAEMONS_MB + largest} MiB, or ask "
-            f"for smaller containers ({_MASTER[0]}, {_TASKS[0][0]}, {_TASKS[1][0]})"
-        )
 
 
 def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:

@@ -84,11 +84,8 @@ def _jobs(distribution: Distribution, running: RunningCluster, scratch: Path) ->
         ("fs", "-cat", f"{webhdfs}/other.txt"),
     ):
         _run(running, scratch, arguments)
-    _read_history(running.addresses["historyserver"] + "/ws/v1/history/mapreduce/jobs")
-
-
-def _read_history(url: str) -> None:
-    """Ask the JobHistoryServer what is asked of it after each job."""
+    # What the JobHistoryServer is asked after each job.
+    url = running.addresses["historyserver"] + "/ws/v1/history/mapreduce/jobs"
     listed = fetch_json(url) or {}
     for job in (listed.get("jobs") or {}).get("job", []):
         for part in ("", "/counters", "/conf", "/tasks"):
