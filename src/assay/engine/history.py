@@ -69,7 +69,7 @@ class HistoryServer:
             ) from error
 
     def _read(self, reference: JobReference) -> History:
-        job = self._wait_for(reference)
+        job = self._wait_for(reference.id)
         counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
         attempts = [
             self._attempt(reference.id, attempt)
@@ -84,7 +84,7 @@ class HistoryServer:
 
     def failure(self, job: str) -> list[str]:
         """What the first failed attempt of a task said, in lines; none where no attempt failed. Raises AssayError."""
-        self._wait_for(JobReference(name=job, id=job))
+        self._wait_for(job)
         for task in _listed(self._get(f"{job}/tasks"), "tasks", "task"):
             attempts = self._get(f"{job}/tasks/{task['id']}/attempts")
             for attempt in _listed(attempts, "taskAttempts", "taskAttempt"):
@@ -94,21 +94,21 @@ class HistoryServer:
 
     def settings(self, reference: JobReference) -> dict[str, str]:
         """Those of a job's properties that decide how it ran (`RELEVANT`)."""
-        self._wait_for(reference)
+        self._wait_for(reference.id)
         properties = _listed(self._get(f"{reference.id}/conf"), "conf", "property")
         return {one["name"]: one["value"] for one in properties if one["name"] in RELEVANT}
 
-    def _wait_for(self, reference: JobReference) -> dict[str, Any]:
+    def _wait_for(self, job: str) -> dict[str, Any]:
         deadline = time.monotonic() + self._patience_s
         while True:
             try:
-                job: dict[str, Any] = self._get(reference.id)["job"]
+                found: dict[str, Any] = self._get(job)["job"]
             except AssayError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(POLL_S)
             else:
-                return job
+                return found
 
     def _attempt(self, job: str, attempt: dict[str, Any]) -> TaskAttempt:
         task = attempt["id"].replace("attempt", "task", 1).rpartition("_")[0]
@@ -224,8 +224,7 @@ def _counters(groups: list[dict[str, Any]], value: str) -> Counters:
 def _remote_reason(answer: "httpx.Response") -> str:
     """The exception that Hadoop's web applications put into an answer (GenericExceptionHandler), or its first words."""
     try:
-        told = answer.json()["RemoteException"]
-        return str(told["message"])
+        return str(answer.json()["RemoteException"]["message"])
     except (ValueError, KeyError, TypeError):
         return answer.text[:200] or answer.reason_phrase
 

@@ -83,7 +83,7 @@ def decisive(doubts: Iterable[Doubt]) -> list[tuple[Doubt, int]]:
 
 
 class Outcome(StrEnum):
-    """Judgement of an output. A check that crashed or could not be made is `unknown`, never `pass`."""
+    """Judgement of an output, the worst last. A check that crashed or could not be made is `unknown`, never `pass`."""
 
     PASS = "pass"  # noqa: S105 - an outcome, not a password
     UNKNOWN = "unknown"
@@ -108,9 +108,4 @@ def verdict(check: str, *, passed: bool, detail: str) -> Verdict:
 
 def overall(verdicts: tuple[Verdict, ...]) -> Outcome:
     """The worst of several verdicts; none at all is `unknown`."""
-    outcomes = {verdict.outcome for verdict in verdicts}
-    if Outcome.FAIL in outcomes:
-        return Outcome.FAIL
-    if Outcome.UNKNOWN in outcomes or not outcomes:
-        return Outcome.UNKNOWN
-    return Outcome.PASS
+    return max((verdict.outcome for verdict in verdicts), key=list(Outcome).index, default=Outcome.UNKNOWN)

@@ -50,10 +50,8 @@ class Placement(Frozen):
 
     def of(self, role: Role) -> Mapping[str, float]:
         """The fractions of one role."""
-        by_role: dict[Role, Mapping[str, float]] = {
-            "input": self.input, "intermediate": self.intermediate, "output": self.output,
-        }  # fmt: skip
-        return by_role[role]
+        fractions: Mapping[str, float] = getattr(self, role)
+        return fractions
 
     @property
     def media(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ A phase's time is its average per task, added up over the jobs, as in the record
 runs, so their noise has a prior of its own, whatever earlier runs say of whole ones.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Literal
 
@@ -15,10 +15,9 @@ from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
 from assay.stats.decision import Decision, Estimate, question_of, saved_share
 from assay.stats.fit import Contrast, Fit, by_other_factors, fits
 from assay.stats.noise import ALPHA
-from assay.stats.sample import Levels, Sample, samples
+from assay.stats.sample import Levels, samples
 
 Kind = Literal["job", "phase"]
-Measured = Callable[[Record], float]
 
 
 class Change(Frozen):
@@ -75,13 +74,12 @@ class Breakdown(Frozen):
 def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
     """One for each decision, in their order."""
     found = samples(records)
-    by_id = {record.trial.id: record for record in records}
     factor = question_of(found)
     trials = {levels: sum(map(len, own.values())) for levels, own in by_other_factors(found, factor).items()}
     asked = [
         (kind, name, fits(own, factor, PART_PRIOR))
-        for kind, name, measured in _parts(records)
-        if (own := _measured(found, by_id, measured))
+        for kind, name, seconds in _parts(records)
+        if (own := [one._replace(elapsed_s=seconds[one.trial]) for one in found if seconds.get(one.trial, 0) > 0])
     ]
     tests: dict[tuple[str, Levels, str, str], Contrast] = {}
     for _, name, fitted in asked:
@@ -112,38 +110,19 @@ def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[B
     ]
 
 
-def _parts(records: Sequence[Record]) -> list[tuple[Kind, str, Measured]]:
-    """Each job of the workload with most jobs, where it has several, and each phase."""
-    names: dict[tuple[int, str], None] = {}
+def _parts(records: Sequence[Record]) -> Iterator[tuple[Kind, str, Mapping[str, float]]]:
+    """Each job of workloads with several, and each phase, with its seconds in the trials that have it."""
+    jobs: dict[tuple[int, str], dict[str, float]] = {}
+    phases: dict[str, dict[str, float]] = {}
     for record in records:
-        if len(record.jobs) > 1:
-            names.update(dict.fromkeys((place, job.name) for place, job in enumerate(record.jobs)))
-    jobs: list[tuple[Kind, str, Measured]] = [
-        ("job", f"{place + 1} {name}", _job(place, name)) for place, name in sorted(names)
-    ]
-    phases = dict.fromkeys(name for record in records if record.totals for name in record.totals.phases)
-    return [*jobs, *(("phase", name, _phase(name)) for name in phases)]
-
-
-def _job(place: int, name: str) -> Measured:
-    def seconds(record: Record) -> float:
-        fits_here = place < len(record.jobs) and len(record.jobs) > 1 and record.jobs[place].name == name
-        return record.jobs[place].elapsed_s if fits_here else 0.0
-
-    return seconds
-
-
-def _phase(name: str) -> Measured:
-    def seconds(record: Record) -> float:
-        return record.totals.phases.get(name, 0.0) if record.totals else 0.0
-
-    return seconds
-
-
-def _measured(found: Sequence[Sample], by_id: Mapping[str, Record], measured: Measured) -> list[Sample]:
-    """The samples with this part's time for the whole; without those of which it is not known."""
-    own = [one._replace(elapsed_s=measured(by_id[one.trial])) for one in found]
-    return [one for one in own if one.elapsed_s > 0]
+        for place, job in enumerate(record.jobs if len(record.jobs) > 1 else ()):
+            jobs.setdefault((place, job.name), {})[record.trial.id] = job.elapsed_s
+        for name, seconds in (record.totals.phases if record.totals else {}).items():
+            phases.setdefault(name, {})[record.trial.id] = seconds
+    for (place, name), times in sorted(jobs.items()):
+        yield "job", f"{place + 1} {name}", times
+    for name, times in phases.items():
+        yield "phase", name, times
 
 
 def _can_be_tested(fit: Fit, trials: int) -> bool:

@@ -12,6 +12,7 @@ the power that its running tasks are of all running tasks: two phases that overl
 with `outside` for the time in which no task ran, add up to the whole.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -188,10 +189,8 @@ def by_half_second(series: PowerSeries, span: Span) -> Pieces:
     return Pieces(edges[:-1], edges[1:], taken / numpy.diff(edges) * 1000)
 
 
-def spread(node: str, watts: numpy.ndarray) -> Spread | None:
-    """A node's quartiles of some watts (linear between neighbours); None without any."""
-    if not watts.size:
-        return None
+def _spread(node: str, watts: numpy.ndarray) -> Spread:
+    """Quartiles are linear between neighbours."""
     least, first, middle, third, greatest = (float(one) for one in numpy.percentile(watts, [0, 25, 50, 75, 100]))
     return Spread(
         node=node, least_watts=least, first_quartile_watts=first, median_watts=middle,
@@ -278,13 +277,16 @@ def by_phase(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> tuple[P
     found = []
     for part, span in account.spans.items():
         stretches = list(_stretches(attempts, span))
-        seconds = _seconds(stretches)
+        seconds: dict[Phase, float] = defaultdict(float)
+        for begin, end, running in stretches:
+            for phase in running:
+                seconds[phase] += (end - begin) / 1000
         for energy in (one for one in account.energies if one.part == part):
             shares = _shares(energy.power, stretches, span)
             found += [
                 PhaseEnergy(
                     part=part, phase=phase, node=energy.node, component=energy.component, within=energy.within,
-                    energy_j=energy.energy_j.times(share), seconds=seconds.get(phase, 0.0), basis=energy.basis,
+                    energy_j=energy.energy_j.times(share), seconds=seconds[phase], basis=energy.basis,
                 )
                 for phase, share in shares.items()
             ]  # fmt: skip
@@ -339,8 +341,8 @@ def node_spreads(account: EnergyAccount, part: Part = "run") -> dict[str, Spread
     components: dict[str, list[Pieces]] = {}
     for (node, _), own in (power_over_time(account, span) if span is not None else {}).items():
         components.setdefault(node, []).append(own)
-    spreads = {node: spread(node, added(own).values) for node, own in components.items()}
-    return {node: found for node, found in spreads.items() if found is not None}
+    watts = {node: added(own).values for node, own in components.items()}
+    return {node: _spread(node, own) for node, own in watts.items() if own.size}
 
 
 def weakest(figures: Iterable[Energy] | Iterable[PhaseEnergy]) -> Basis:
@@ -445,29 +447,19 @@ class _Trial:
 
 def _stretches(attempts: Iterable[TaskAttempt], span: Span) -> Iterator[tuple[int, int, Shares]]:
     """The span in pieces within which the same tasks run, and each phase's share of them."""
-    changes: dict[int, dict[Phase, int]] = {span.begin_ms: {}, span.end_ms: {}}
+    changes: dict[int, list[tuple[Phase, int]]] = {span.begin_ms: [], span.end_ms: []}
     for attempt in attempts:
         for own in spans(attempt):
             begin, end = max(own.began_ms, span.begin_ms), min(own.ended_ms, span.end_ms)
             if begin < end:
-                for at, by in ((begin, 1), (end, -1)):
-                    change = changes.setdefault(at, {})
-                    change[own.phase] = change.get(own.phase, 0) + by
-    running: dict[Phase, int] = {}
-    times = sorted(changes)
-    for begin, end in pairwise(times):
-        for phase, by in changes[begin].items():
-            running[phase] = running.get(phase, 0) + by
+                changes.setdefault(begin, []).append((own.phase, 1))
+                changes.setdefault(end, []).append((own.phase, -1))
+    running: dict[Phase, int] = defaultdict(int)
+    for begin, end in pairwise(sorted(changes)):
+        for phase, by in changes[begin]:
+            running[phase] += by
         tasks = sum(running.values())
         yield begin, end, {phase: n / tasks for phase, n in running.items() if n} if tasks else {"outside": 1.0}
-
-
-def _seconds(stretches: Iterable[tuple[int, int, Shares]]) -> dict[Phase, float]:
-    found: dict[Phase, float] = {}
-    for begin, end, shares in stretches:
-        for phase in shares:
-            found[phase] = found.get(phase, 0.0) + (end - begin) / 1000
-    return found
 
 
 def _shares(power: PowerSeries | None, stretches: Sequence[tuple[int, int, Shares]], span: Span) -> dict[Phase, float]:
@@ -478,9 +470,9 @@ def _shares(power: PowerSeries | None, stretches: Sequence[tuple[int, int, Share
     taken = numpy.diff(numpy.asarray(times, dtype=float))
     if power is not None and joules(power, span) > 0:
         taken = numpy.diff(numpy.interp(times, power.edges_ms, cumulated(power)))
-    found: dict[Phase, float] = {}
+    found: dict[Phase, float] = defaultdict(float)
     for piece, (_, _, shares) in zip(taken.tolist(), stretches, strict=True):
         for phase, share in shares.items():
-            found[phase] = found.get(phase, 0.0) + piece * share
+            found[phase] += piece * share
     total = sum(found.values())
     return {phase: value / total for phase, value in found.items()}

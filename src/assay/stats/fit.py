@@ -97,10 +97,9 @@ def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR
 
 def pooled(residuals: Mapping[Levels, Residual], prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Noise]:
     """The noise of each: that of all residuals of the same work and machine together."""
-    works = {levels: work_of(levels) for levels in residuals}
     sums = residuals_of_works(residuals)
     noises = {work: moderated(one.squares, one.freedom, prior) for work, one in sums.items()}
-    return {levels: noises[work] for levels, work in works.items()}
+    return {levels: noises[work_of(levels)] for levels in residuals}
 
 
 def residuals_of_works(residuals: Mapping[Levels, Residual]) -> dict[Levels, Residual]:
@@ -108,8 +107,7 @@ def residuals_of_works(residuals: Mapping[Levels, Residual]) -> dict[Levels, Res
     sums: dict[Levels, Residual] = {}
     for levels, one in residuals.items():
         work = work_of(levels)
-        before = sums.get(work, Residual(0.0, 0, 0))
-        sums[work] = before.plus(one)
+        sums[work] = sums[work].plus(one) if work in sums else one
     return sums
 
 

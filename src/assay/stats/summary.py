@@ -279,5 +279,5 @@ def _row(
         ratio=comparison.ratio if comparison else None,
         comparison=comparison,
         outliers=tuple(odd),
-        outcome=max((record.outcome for record in records), key=[Outcome.PASS, Outcome.UNKNOWN, Outcome.FAIL].index),
+        outcome=max((record.outcome for record in records), key=list(Outcome).index),
     )

@@ -14,6 +14,7 @@ analysis for the execution of parallel and distributed programs" (1988).
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from statistics import fmean, median, pstdev
 from typing import Literal
 
@@ -40,7 +41,7 @@ class _Walk:
 
     def __init__(self, job: JobRecord, attempts: Sequence[TaskAttempt], phases: Mapping[str, TaskPhases]) -> None:
         self._job = job
-        self._by_end = sorted(attempts, key=_end)
+        self._by_end = sorted(attempts, key=attrgetter("finished_ms"))
         self._maps = [one for one in self._by_end if one.stage == "map" and one.state == "SUCCEEDED"]
         self._done = [one for one in self._by_end if one.state == "SUCCEEDED"]
         self._by_task: dict[str, list[TaskAttempt]] = {}
@@ -136,13 +137,9 @@ class _Walk:
         return cause
 
 
-def _end(attempt: TaskAttempt) -> int:
-    return attempt.finished_ms
-
-
 def _latest(by_end: Sequence[TaskAttempt], until_ms: int, begun_by_ms: int | None = None) -> TaskAttempt | None:
     """Of attempts in the order of their ends the one that ended last, no later than that, and had begun by then."""
-    for at in range(bisect_right(by_end, until_ms, key=_end) - 1, -1, -1):
+    for at in range(bisect_right(by_end, until_ms, key=attrgetter("finished_ms")) - 1, -1, -1):
         if begun_by_ms is None or by_end[at].started_ms <= begun_by_ms:
             return by_end[at]
     return None
@@ -161,21 +158,14 @@ def reducer_skew(attempts: Sequence[TaskAttempt]) -> tuple[Skew, ...]:
     for attempt in attempts:
         if attempt.stage == "reduce" and attempt.state == "SUCCEEDED":
             by_job.setdefault(attempt.job, []).append(attempt)
-    return tuple(
-        _skew(job, measure, values)
-        for job, reducers in by_job.items()
-        for measure, values in _measures(reducers).items()
-        if len(values) > 1
-    )
-
-
-def _measures(reducers: Sequence[TaskAttempt]) -> Mapping[Measure, Mapping[str, float]]:
-    return {
-        "shuffled_bytes": {one.attempt: one.shuffled_bytes for one in reducers},
-        "reduce_s": {
-            one.attempt: (one.finished_ms - one.merge_finished_ms) / 1000 for one in reducers if one.merge_finished_ms
-        },
-    }
+    skews = []
+    for job, reducers in by_job.items():
+        ended = [one for one in reducers if one.merge_finished_ms]
+        shuffled_bytes = {one.attempt: one.shuffled_bytes for one in reducers}
+        reduce_s = {one.attempt: (one.finished_ms - one.merge_finished_ms) / 1000 for one in ended}
+        skews += [_skew(job, "shuffled_bytes", shuffled_bytes)] if len(shuffled_bytes) > 1 else []
+        skews += [_skew(job, "reduce_s", reduce_s)] if len(reduce_s) > 1 else []
+    return tuple(skews)
 
 
 def _skew(job: str, measure: Measure, values: Mapping[str, float]) -> Skew:
