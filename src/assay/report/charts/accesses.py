@@ -6,21 +6,9 @@ from typing import NamedTuple
 from assay.model.naming import bytes_text
 from assay.model.record import Record
 from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, Signature
-from assay.report.charts.drawing import (
-    BLUE,
-    LETTER_PX,
-    PAPER,
-    SOFT,
-    TEXT_PX,
-    VERMILION,
-    WIDTH,
-    figure,
-    marks,
-    rect,
-    text,
-)
+from assay.report.charts import drawing as svg
 
-COLOURS: Mapping[Direction, str] = {"read": BLUE, "write": VERMILION}
+COLOURS: Mapping[Direction, str] = {"read": svg.BLUE, "write": svg.VERMILION}
 SMALL_SHARE = 0.005
 """Lines of less than this share of all bytes are put together: mostly the file system's own."""
 
@@ -86,18 +74,18 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: 
         if flow.phase != last:
             parts += [
                 _phase_mark(flow.phase, top, colours),
-                text(PHASE_X + 16, top + 14, flow.phase, 'font-weight="600"'),
+                svg.text(PHASE_X + 16, top + 14, flow.phase, 'font-weight="600"'),
             ]
         last = flow.phase
         parts += [
-            text(ROLE_X, top + 14, f"{flow.role} {flow.direction}"),
+            svg.text(ROLE_X, top + 14, f"{flow.role} {flow.direction}"),
             *_bar(flow, top, most_bytes, several=several),
         ]
     left = total - sum(flow.bytes for flow in shown)
     if left:
         words = f"and {bytes_text(left)} in others of less than {100 * SMALL_SHARE:g} % each"
-        parts.append(text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, words, f'fill="{SOFT}"'))
-    return figure(HEAD_PX + len(shown) * ROW_PX + 24, parts, label)
+        parts.append(svg.text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, words, f'fill="{svg.SOFT}"'))
+    return svg.figure(HEAD_PX + len(shown) * ROW_PX + 24, parts, label)
 
 
 def access_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
@@ -168,13 +156,13 @@ def _legend() -> str:
         pale = (
             f'<tspan dx="16" fill="{colour}" fill-opacity="{PALE}" stroke="{colour}" stroke-width=".8">\u25a0</tspan>'
         )
-        parts.append(f'{marks([(f"{direction}, sequential", colour)])}{pale}<tspan dx="5">not sequential</tspan>')
+        parts.append(f'{svg.marks([(f"{direction}, sequential", colour)])}{pale}<tspan dx="5">not sequential</tspan>')
     return f'<text x="{BAR_X - 16}" y="14">{"".join(parts)}</text>'
 
 
 def _phase_mark(phase: str, top: float, colours: Mapping[str, str]) -> str:
-    colour = colours.get(phase.removeprefix(f"{STAGING}: "), PAPER)
-    return rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=SOFT if colour == PAPER else "")
+    colour = colours.get(phase.removeprefix(f"{STAGING}: "), svg.PAPER)
+    return svg.rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=svg.SOFT if colour == svg.PAPER else "")
 
 
 def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[str]:
@@ -182,17 +170,20 @@ def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[st
     width = max(1.0, flow.bytes / most_bytes * BAR_PX) if most_bytes else 1.0
     random = width if flow.random_bytes is None else width * flow.random_bytes / flow.bytes
     colour = COLOURS[flow.direction]
-    parts = [rect(BAR_X, top + 3, width - random, 14, colour)] if random < width else []
+    parts = [svg.rect(BAR_X, top + 3, width - random, 14, colour)] if random < width else []
     if random > 0:
-        parts.append(rect(BAR_X + width - random, top + 3, random, 14, colour, PALE, edge=colour))
+        parts.append(svg.rect(BAR_X + width - random, top + 3, random, 14, colour, PALE, edge=colour))
     words = [f"{flow.medium}: {bytes_text(flow.bytes)}" if several else bytes_text(flow.bytes)]
     words += [] if flow.random_bytes is None else [f"{100 * (1 - flow.random_bytes / flow.bytes):.0f} % sequential"]
     words += [] if flow.request_bytes is None else [_range(flow.request_bytes)]
     words += [] if flow.streams is None else [f"{flow.streams:.1f} streams"]
     words += ["estimated"] if flow.estimated else []
     said = ", ".join(words)
-    room = (WIDTH - BAR_X - width - 8) / LETTER_PX
-    return [*parts, text(BAR_X + width + 8, top + 14, said, f'font-size="{TEXT_PX - 1}"' if len(said) > room else "")]
+    room = (svg.WIDTH - BAR_X - width - 8) / svg.LETTER_PX
+    return [
+        *parts,
+        svg.text(BAR_X + width + 8, top + 14, said, f'font-size="{svg.TEXT_PX - 1}"' if len(said) > room else ""),
+    ]
 
 
 def _range(request_bytes: tuple[float, float]) -> str:

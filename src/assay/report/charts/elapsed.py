@@ -5,32 +5,11 @@ from html import escape
 from typing import NamedTuple
 
 from assay.model.energy import Spread
-from assay.report.charts.drawing import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    LEFT,
-    ORANGE,
-    PINK,
-    RIGHT,
-    SKY,
-    SLATE,
-    VERMILION,
-    WIDTH,
-    SecondsPanel,
-    common_axes,
-    figure,
-    rect,
-    room_for,
-    round_up,
-    text,
-    ticks,
-)
+from assay.report.charts import drawing as svg
 from assay.report.words import seconds_text, significant_text
 from assay.stats.summary import Row
 
-PALETTE = (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, SLATE)
+PALETTE = (svg.BLUE, svg.VERMILION, svg.GREEN, svg.PINK, svg.ORANGE, svg.SKY, svg.SLATE)
 """Names beside them tell the same."""
 CAP_PX = 5
 MOST_DOTS = 60
@@ -62,16 +41,16 @@ def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     every = [one for lines in known.values() for one in lines]
     levels = dict.fromkeys(one.level for one in every)
     colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
-    left = room_for(max(len(one.label) for one in every))
+    left = svg.room_for(max(len(one.label) for one in every))
     letters = max(len(_figures(one.row)) for one in every)
-    ends = common_axes({title: max(map(_greatest, lines)) for title, lines in known.items()})
+    ends = svg.common_axes({title: max(map(_greatest, lines)) for title, lines in known.items()})
     charts = []
     for title, lines in known.items():
-        panel = SecondsPanel(0, left, ends[title], len(lines), letters)
+        panel = svg.SecondsPanel(0, left, ends[title], len(lines), letters)
         parts = [panel.frame(title, "elapsed, seconds" + axis_apart(title, ends))]
         parts += [_line(panel, panel.middle(place), one, colours[one.level]) for place, one in enumerate(lines)]
         words = f"elapsed time of each combination of {title}, in seconds, with intervals"
-        charts.append(figure(panel.end, parts, words, "chart", panel.width))
+        charts.append(svg.figure(panel.end, parts, words, "chart", panel.width))
     return charts
 
 
@@ -91,7 +70,7 @@ def _greatest(one: ChartRow) -> float:
     return max([high, *one.times, *one.wrong])
 
 
-def _line(panel: SecondsPanel, at: float, one: ChartRow, colour: str) -> str:
+def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str:
     """Each trial as a ring, the interval as a line with ends, the median as a stroke across it."""
     if one.row.elapsed is None:
         return ""
@@ -105,7 +84,7 @@ def _line(panel: SecondsPanel, at: float, one: ChartRow, colour: str) -> str:
     if interval:
         begin, end = f"{panel.x(interval.low):.1f}", f"{panel.x(interval.high):.1f}"
         caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
-        parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{INK}" stroke-width="1.5"/>')
+        parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{svg.INK}" stroke-width="1.5"/>')
     parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
     figures = _figures(one.row)
     parts.append(panel.figures(at, figures))
@@ -133,7 +112,7 @@ def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
     """A box for each trial's node: quartiles, with whiskers to the least and the greatest; empty without any."""
     if not trials:
         return ""
-    most = round_up(max(spread.greatest_watts for _, spread in trials))
+    most = svg.round_up(max(spread.greatest_watts for _, spread in trials))
     several = len({spread.node for _, spread in trials}) > 1
     parts = []
     for row, (name, spread) in enumerate(trials):
@@ -141,11 +120,11 @@ def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
         parts += _box(row * ROW_PX, of, spread, most)
     bottom = len(trials) * ROW_PX
     parts += _axis(bottom, most)
-    return figure(bottom + AXIS_PX, parts, "power of each node over the run, in watts")
+    return svg.figure(bottom + AXIS_PX, parts, "power of each node over the run, in watts")
 
 
 def _x(watts: float, most: float) -> float:
-    return LEFT + watts / most * (WIDTH - LEFT - RIGHT)
+    return svg.LEFT + watts / most * (svg.WIDTH - svg.LEFT - svg.RIGHT)
 
 
 def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
@@ -165,19 +144,24 @@ def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
     whiskers = f"M{least:.1f},{centre:g}H{first:.1f}M{third:.1f},{centre:g}H{greatest:.1f}"
     ends = f"M{least:.1f},{at + 4:g}V{low - 4:g}M{greatest:.1f},{at + 4:g}V{low - 4:g}"
     return [
-        text(LEFT, top + 14, figures),
-        f'<path d="{whiskers}{ends}" fill="none" stroke="{INK}"/>',
-        rect(first, at, max(third - first, 1), BOX_PX, SKY, edge=INK),
-        f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{INK}" stroke-width="2.4"/>',
+        svg.text(svg.LEFT, top + 14, figures),
+        f'<path d="{whiskers}{ends}" fill="none" stroke="{svg.INK}"/>',
+        svg.rect(first, at, max(third - first, 1), BOX_PX, svg.SKY, edge=svg.INK),
+        f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{svg.INK}" stroke-width="2.4"/>',
     ]
 
 
 def _axis(bottom: float, most: float) -> list[str]:
-    marks = ticks(most)
+    marks = svg.ticks(most)
     lines = "".join(f"M{_x(watts, most):.1f},{bottom + 4:g}v5" for watts in marks)
     return [
-        f'<path d="M{LEFT},{bottom + 4:g}H{WIDTH - RIGHT}{lines}" fill="none" stroke="{INK}"/>',
-        f'<path d="M{LEFT},{bottom + 4:g}V0" stroke="{FAINT}"/>',
-        *(text(_x(watts, most), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
-        text(WIDTH - RIGHT, bottom + 38, "W, of a node's components together, by half second", 'text-anchor="end"'),
+        f'<path d="M{svg.LEFT},{bottom + 4:g}H{svg.WIDTH - svg.RIGHT}{lines}" fill="none" stroke="{svg.INK}"/>',
+        f'<path d="M{svg.LEFT},{bottom + 4:g}V0" stroke="{svg.FAINT}"/>',
+        *(svg.text(_x(watts, most), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
+        svg.text(
+            svg.WIDTH - svg.RIGHT,
+            bottom + 38,
+            "W, of a node's components together, by half second",
+            'text-anchor="end"',
+        ),
     ]

@@ -6,46 +6,22 @@ from typing import NamedTuple
 from assay.model.record import JobRecord
 from assay.model.task import PathKind, Skew, TaskPhases
 from assay.report.analysis import TrialTables
-from assay.report.charts.drawing import (
-    BLUE,
-    EDGE,
-    GREEN,
-    INK,
-    LEFT,
-    LETTER_PX,
-    MIST,
-    ON_BRIGHT,
-    ORANGE,
-    PALE,
-    PAPER,
-    PINK,
-    RIGHT,
-    SKY,
-    SLATE,
-    VERMILION,
-    WIDTH,
-    Panel,
-    figure,
-    marks,
-    rect,
-    text,
-    time_axis,
-)
+from assay.report.charts import drawing as svg
 from assay.stats.tasks import critical_path, reducer_skew
 
 KINDS: dict[str, tuple[tuple[PathKind, ...], str]] = {
-    "waits and starts": (("master", "container", "start"), MIST),
-    "map": (("map",), BLUE),
-    "spill and merge": (("final spill", "map merge"), SKY),
-    "shuffle": (("shuffle",), ORANGE),
-    "merge": (("merge",), PINK),
-    "reduce": (("reduce",), GREEN),
-    "commit": (("task commit", "job commit"), SLATE),
-    "lost": (("lost",), VERMILION),
-    "unknown": (("unknown",), PAPER),
+    "waits and starts": (("master", "container", "start"), svg.MIST),
+    "map": (("map",), svg.BLUE),
+    "spill and merge": (("final spill", "map merge"), svg.SKY),
+    "shuffle": (("shuffle",), svg.ORANGE),
+    "merge": (("merge",), svg.PINK),
+    "reduce": (("reduce",), svg.GREEN),
+    "commit": (("task commit", "job commit"), svg.SLATE),
+    "lost": (("lost",), svg.VERMILION),
+    "unknown": (("unknown",), svg.PAPER),
 }
 """The path's kinds as a report puts them together, with their colours. `merge` is the reducers', after the shuffle."""
-OUTSIDE, OUTSIDE_COLOUR = "outside jobs", PALE
+OUTSIDE, OUTSIDE_COLOUR = "outside jobs", svg.PALE
 ON_DEEP = {"map", "reduce", "commit", "lost"}
 """Kinds of colours so deep that words upon them have the page's."""
 ROW_PX, BAR_PX, HEAD_PX = 44, 22, 26
@@ -93,12 +69,12 @@ def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> s
     parts = [_legend({kind for _, seconds in rows for kind, value in seconds.items() if value})]
     for row, (name, seconds) in enumerate(rows):
         top = HEAD_PX + row * ROW_PX
-        panel = Panel(top + 20, BAR_PX, 0, round(1000 * most_s), 1)
-        parts.append(text(LEFT, top + 14, f"{name}: {sum(seconds.values()):.1f} s", 'font-weight="600"'))
+        panel = svg.Panel(top + 20, BAR_PX, 0, round(1000 * most_s), 1)
+        parts.append(svg.text(svg.LEFT, top + 14, f"{name}: {sum(seconds.values()):.1f} s", 'font-weight="600"'))
         parts += _bar(panel, seconds)
     bottom = HEAD_PX + len(rows) * ROW_PX + 8
-    parts.append(time_axis(Panel(bottom, 0, 0, round(1000 * most_s), 1), "of the run, added up by kind"))
-    return figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
+    parts.append(svg.time_axis(svg.Panel(bottom, 0, 0, round(1000 * most_s), 1), "of the run, added up by kind"))
+    return svg.figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
 
 
 def _seconds(job: JobRecord, tables: TrialTables) -> dict[str, float]:
@@ -130,21 +106,23 @@ def _colour(kind: str) -> str:
 
 def _legend(shown: set[str]) -> str:
     legend = [(kind, _colour(kind)) for kind in (*KINDS, OUTSIDE) if kind in shown]
-    return f'<text x="{LEFT - 16}" y="14">{marks(legend, EDGE)}</text>'
+    return f'<text x="{svg.LEFT - 16}" y="14">{svg.marks(legend, svg.EDGE)}</text>'
 
 
-def _bar(panel: Panel, seconds: dict[str, float]) -> list[str]:
+def _bar(panel: svg.Panel, seconds: dict[str, float]) -> list[str]:
     """Seconds are written where there is room for them."""
     parts, at_s = [], 0.0
     for kind, own_s in seconds.items():
         left, right = panel.x(1000 * at_s), panel.x(1000 * (at_s + own_s))
         at_s += own_s
         if own_s:
-            parts.append(rect(left, panel.top, right - left, BAR_PX, _colour(kind), edge=PAPER))
-        if right - left > 5 * LETTER_PX:
-            ink = PAPER if kind in ON_DEEP else INK if kind in {"unknown", OUTSIDE} else ON_BRIGHT
+            parts.append(svg.rect(left, panel.top, right - left, BAR_PX, _colour(kind), edge=svg.PAPER))
+        if right - left > 5 * svg.LETTER_PX:
+            ink = svg.PAPER if kind in ON_DEEP else svg.INK if kind in {"unknown", OUTSIDE} else svg.ON_BRIGHT
             words = f"{own_s:.1f}"
-            parts.append(text((left + right) / 2, panel.top + 15.5, words, f'text-anchor="middle" fill="{ink}"'))
-    width = panel.x(1000 * at_s) - LEFT
-    parts.append(rect(LEFT, panel.top, min(width, WIDTH - LEFT - RIGHT), BAR_PX, "none", edge=EDGE))
+            parts.append(svg.text((left + right) / 2, panel.top + 15.5, words, f'text-anchor="middle" fill="{ink}"'))
+    width = panel.x(1000 * at_s) - svg.LEFT
+    parts.append(
+        svg.rect(svg.LEFT, panel.top, min(width, svg.WIDTH - svg.LEFT - svg.RIGHT), BAR_PX, "none", edge=svg.EDGE)
+    )
     return parts

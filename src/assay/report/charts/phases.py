@@ -6,32 +6,11 @@ from itertools import cycle
 from typing import NamedTuple
 
 from assay.model.engine import phase_names
-from assay.report.charts.drawing import (
-    BLUE,
-    FAINT,
-    GAP_PX,
-    GREEN,
-    HEAD_PX,
-    INK,
-    MOST_LETTERS,
-    ORANGE,
-    PINK,
-    ROW_PX,
-    SKY,
-    SLATE,
-    VERMILION,
-    common_axes,
-    figure,
-    rect,
-    room_for,
-    round_up,
-    text,
-    ticks,
-)
+from assay.report.charts import drawing as svg
 from assay.report.charts.elapsed import ChartRow, axis_apart
 from assay.report.words import phases_of, seconds_text
 
-PALETTE = (BLUE, ORANGE, PINK, GREEN, SKY, SLATE, VERMILION)
+PALETTE = (svg.BLUE, svg.ORANGE, svg.PINK, svg.GREEN, svg.SKY, svg.SLATE, svg.VERMILION)
 """Of an engine's phases, in their order."""
 BAR_PX, PLOT_PX, AXIS_PX = 15, 300, 46
 LEAST_PX, FIGURE_PX = 58, 44
@@ -59,22 +38,22 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     known = {title: lines for title, lines in known.items() if lines}
     if not known:
         return []
-    left = room_for(max(len(one.label) for lines in known.values() for one in lines))
+    left = svg.room_for(max(len(one.label) for lines in known.values() for one in lines))
     phases = phases_of([one.row for lines in known.values() for one in lines])
     greatest = {
         title: {phase: max((one.row.phases or {}).get(phase, 0.0) for one in lines) for phase in phases}
         for title, lines in known.items()
     }
-    ends = common_axes({title: max(own.values()) for title, own in greatest.items()})
+    ends = svg.common_axes({title: max(own.values()) for title, own in greatest.items()})
     columns_of = {title: _columns(left, _most(greatest, ends, title)) for title in known}
     width = max(columns[-1].left + columns[-1].width for columns in columns_of.values()) + FIGURE_PX
     charts = []
     for title, lines in known.items():
         columns = columns_of[title]
         parts = [_frame(title, columns, len(lines), axis_apart(title, ends))]
-        parts += [_bars(columns, HEAD_PX * 2 + place * ROW_PX, one) for place, one in enumerate(lines)]
+        parts += [_bars(columns, svg.HEAD_PX * 2 + place * svg.ROW_PX, one) for place, one in enumerate(lines)]
         words = f"average seconds per task of {title} in each phase"
-        charts.append(figure(HEAD_PX * 2 + len(lines) * ROW_PX + AXIS_PX, parts, words, "chart", width))
+        charts.append(svg.figure(svg.HEAD_PX * 2 + len(lines) * svg.ROW_PX + AXIS_PX, parts, words, "chart", width))
     return charts
 
 
@@ -96,22 +75,22 @@ def _columns(left: float, greatest: Mapping[str, float]) -> list[_Column]:
 
 
 def _frame(title: str, columns: Sequence[_Column], lines: int, apart: str) -> str:
-    top, bottom = HEAD_PX * 2, HEAD_PX * 2 + lines * ROW_PX
-    parts = [text(0, 20, title, 'font-weight="600" font-size="14"')]
+    top, bottom = svg.HEAD_PX * 2, svg.HEAD_PX * 2 + lines * svg.ROW_PX
+    parts = [svg.text(0, 20, title, 'font-weight="600" font-size="14"')]
     for one in columns:
         mark = _tick(one)
         parts += [
-            rect(one.left, top - 20, 10, 10, one.colour),
-            text(one.left + 14, top - 10, one.phase),
-            f'<path d="M{one.left:.1f},{top}V{bottom}H{one.left + one.width:.1f}" fill="none" stroke="{INK}"/>',
-            text(one.left, bottom + 18, "0", 'text-anchor="middle"'),
+            svg.rect(one.left, top - 20, 10, 10, one.colour),
+            svg.text(one.left + 14, top - 10, one.phase),
+            f'<path d="M{one.left:.1f},{top}V{bottom}H{one.left + one.width:.1f}" fill="none" stroke="{svg.INK}"/>',
+            svg.text(one.left, bottom + 18, "0", 'text-anchor="middle"'),
         ]
         if mark:
             x = one.left + mark / one.greatest * one.width
-            parts.append(f'<path d="M{x:.1f},{top}V{bottom + 4}" stroke="{FAINT}"/>')
-            parts.append(text(x, bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"'))
+            parts.append(f'<path d="M{x:.1f},{top}V{bottom + 4}" stroke="{svg.FAINT}"/>')
+            parts.append(svg.text(x, bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"'))
     words = f"seconds of an average task, over all jobs{apart}"
-    parts.append(text(columns[0].left, bottom + 37, words))
+    parts.append(svg.text(columns[0].left, bottom + 37, words))
     return "".join(parts)
 
 
@@ -119,21 +98,21 @@ def _tick(one: _Column) -> float:
     """The greatest round number on a column's axis; 0 where there is no room for it."""
     if one.width < LEAST_PX:
         return 0.0
-    return max((value for value in ticks(round_up(one.greatest)) if value <= one.greatest), default=0.0)
+    return max((value for value in svg.ticks(svg.round_up(one.greatest)) if value <= one.greatest), default=0.0)
 
 
 def _bars(columns: Sequence[_Column], top: float, one: ChartRow) -> str:
-    at = top + ROW_PX / 2
-    label = one.label if len(one.label) <= MOST_LETTERS else f"…{one.label[1 - MOST_LETTERS :]}"
-    parts = [text(columns[0].left - 8, at + 4.5, label, 'text-anchor="end"')]
+    at = top + svg.ROW_PX / 2
+    label = one.label if len(one.label) <= svg.MOST_LETTERS else f"…{one.label[1 - svg.MOST_LETTERS :]}"
+    parts = [svg.text(columns[0].left - 8, at + 4.5, label, 'text-anchor="end"')]
     seconds = {column.phase: (one.row.phases or {}).get(column.phase, 0.0) for column in columns}
     for column in columns:
         own = seconds[column.phase]
         length = own / column.greatest * column.width
-        parts.append(rect(column.left, at - BAR_PX / 2, length, BAR_PX, column.colour))
-        parts.append(text(column.left + length + 5, at + 4.5, seconds_text(own)))
+        parts.append(svg.rect(column.left, at - BAR_PX / 2, length, BAR_PX, column.colour))
+        parts.append(svg.text(column.left + length + 5, at + 4.5, seconds_text(own)))
     each = ", ".join(f"{phase} {seconds_text(length)} s" for phase, length in seconds.items())
-    width = columns[-1].left + columns[-1].width + GAP_PX
-    size = f'y="{top:g}" width="{width:.1f}" height="{ROW_PX}"'
+    width = columns[-1].left + columns[-1].width + svg.GAP_PX
+    size = f'y="{top:g}" width="{width:.1f}" height="{svg.ROW_PX}"'
     hover = f'<title>{escape(f"{one.label}: {each}")}</title><rect x="0" {size} fill="#fff" fill-opacity="0"/>'
     return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'

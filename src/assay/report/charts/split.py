@@ -8,23 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from assay.report.charts.drawing import (
-    EDGE,
-    FAINT,
-    INK,
-    LETTER_PX,
-    MIST,
-    ON_BRIGHT,
-    PALE,
-    PAPER,
-    SKY,
-    SLATE,
-    SOFT,
-    TEXT_PX,
-    VERMILION,
-    common_axes,
-    ticks,
-)
+from assay.report.charts import drawing as svg
 from assay.report.words import seconds_text
 from assay.stats.decision import Decision, PlacementResult
 
@@ -43,11 +27,11 @@ class Part(NamedTuple):
     ink: str
 
 
-COMPUTING, STORAGE = Part("computing", SKY, ON_BRIGHT), Part("storage", VERMILION, PAPER)
-START_UP, BETWEEN = Part("start-up", MIST, ON_BRIGHT), Part("waiting", PALE, INK)
-TOGETHER = Part("computing and storage", SKY, ON_BRIGHT)
+COMPUTING, STORAGE = Part("computing", svg.SKY, svg.ON_BRIGHT), Part("storage", svg.VERMILION, svg.PAPER)
+START_UP, BETWEEN = Part("start-up", svg.MIST, svg.ON_BRIGHT), Part("waiting", svg.PALE, svg.INK)
+TOGETHER = Part("computing and storage", svg.SKY, svg.ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
-WHOLE = Part("jobs", SLATE, PAPER)
+WHOLE = Part("jobs", svg.SLATE, svg.PAPER)
 """Of a run whose record does not say when its tasks ran."""
 NOT_A_DRIVE = "the limit, not a drive to buy"
 ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN)
@@ -77,7 +61,7 @@ def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]])
     greatest = {
         str(place): max(max(bar.end, bar.high or 0.0) for bar in bars) for place, bars in enumerate(every) if bars
     }
-    ends = common_axes(greatest)
+    ends = svg.common_axes(greatest)
     longest = max(ends.values(), default=0.0)
     return [
         _figure(bars, ends[str(place)], shorter=ends[str(place)] < longest) if bars else ""
@@ -126,13 +110,13 @@ def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
         x = _x(base.end, end_s)
         parts += [
             f'<line x1="{x}" x2="{x}" y1="{top + LABEL_PX - 2:g}" y2="{top + LABEL_PX + BAR_PX + 10:g}" '
-            f'stroke="{INK}" stroke-dasharray="2 3"/>'
+            f'stroke="{svg.INK}" stroke-dasharray="2 3"/>'
             for top in tops
         ]
     label = "where the time went: " + "; ".join(_spoken(bar) for bar in bars)
     return (
         f'<svg class="split" xmlns="http://www.w3.org/2000/svg" width="100%" height="{bottom + AXIS_PX:g}" role="img" '
-        f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{TEXT_PX}" fill="{INK}">'
+        f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{svg.TEXT_PX}" fill="{svg.INK}">'
         f"{''.join(parts)}</svg>"
     )
 
@@ -143,36 +127,36 @@ def _x(seconds: float, end_s: float) -> str:
 
 def _axis(end_s: float, bottom: float, spans: str, *, shorter: bool) -> str:
     parts = []
-    for value in ticks(end_s):
+    for value in svg.ticks(end_s):
         x = _x(value, end_s)
         anchor = "start" if not value else "middle"
-        parts.append(f'<line x1="{x}" x2="{x}" y1="{LEGEND_PX + LABEL_PX}" y2="{bottom + 4:g}" stroke="{FAINT}"/>')
+        parts.append(f'<line x1="{x}" x2="{x}" y1="{LEGEND_PX + LABEL_PX}" y2="{bottom + 4:g}" stroke="{svg.FAINT}"/>')
         parts.append(f'<text x="{x}" y="{bottom + 18:g}" text-anchor="{anchor}">{value:,.6g}</text>')
-    parts.append(f'<line x1="0" x2="{FULL:g}%" y1="{bottom:g}" y2="{bottom:g}" stroke="{INK}"/>')
+    parts.append(f'<line x1="0" x2="{FULL:g}%" y1="{bottom:g}" y2="{bottom:g}" stroke="{svg.INK}"/>')
     words = "seconds, on a shorter axis" if shorter else f"seconds {spans}"
-    parts.append(f'<text x="0" y="{bottom + 34:g}" fill="{SOFT}">{words}</text>')
+    parts.append(f'<text x="0" y="{bottom + 34:g}" fill="{svg.SOFT}">{words}</text>')
     return "".join(parts)
 
 
 def _legend(shown: Sequence[Part]) -> str:
     """In one text, so that the browser sets the distances."""
     spans = "".join(
-        f'<tspan{" dx=" + chr(34) + "10" + chr(34) if place else ""} fill="{part.colour}" stroke="{EDGE}" '
+        f'<tspan{" dx=" + chr(34) + "10" + chr(34) if place else ""} fill="{part.colour}" stroke="{svg.EDGE}" '
         f'stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
         for place, part in enumerate(shown)
     )
-    return f'<text x="0" y="13" font-size="{TEXT_PX - 1}">{spans}</text>'
+    return f'<text x="0" y="13" font-size="{svg.TEXT_PX - 1}">{spans}</text>'
 
 
 def _drawn(bar: Bar, top: float, end_s: float) -> str:
     at, middle = top + LABEL_PX, top + LABEL_PX + BAR_PX / 2
-    weight = ' font-weight="600"' if not bar.baseline else f' fill="{SOFT}"'
+    weight = ' font-weight="600"' if not bar.baseline else f' fill="{svg.SOFT}"'
     label = f"{bar.label} ({NOT_A_DRIVE})" if bar.baseline else bar.label
     parts = [f'<text x="0" y="{top + 13:g}"{weight}>{escape(label)}</text>']
     begin = 0.0
     for part, seconds in bar.parts.items():
         x, width = _x(begin, end_s), _x(seconds, end_s)
-        edge = EDGE if part is BETWEEN else PAPER
+        edge = svg.EDGE if part is BETWEEN else svg.PAPER
         parts.append(
             f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{edge}">'
             f"<title>{escape(_spoken(bar))}</title></rect>"
@@ -186,7 +170,7 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
         begin += seconds
     if bar.baseline:
         parts.append(
-            f'<rect x="0" y="{at:g}" width="{_x(bar.end, end_s)}" height="{BAR_PX}" fill="none" stroke="{INK}" '
+            f'<rect x="0" y="{at:g}" width="{_x(bar.end, end_s)}" height="{BAR_PX}" fill="none" stroke="{svg.INK}" '
             'stroke-dasharray="4 3"/>'
         )
     if bar.low is not None and bar.high is not None:
@@ -196,7 +180,7 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
             f'<line x1="{x}" x2="{x}" y1="{below - CAP_PX:g}" y2="{below + CAP_PX:g}"/>' for x in (low, high)
         )
         across = f'<line x1="{low}" x2="{high}" y1="{below:g}" y2="{below:g}"/>'
-        parts.append(f'<g stroke="{INK}" stroke-width="1.8">{across}{caps}</g>')
+        parts.append(f'<g stroke="{svg.INK}" stroke-width="1.8">{across}{caps}</g>')
     return "".join(parts)
 
 
@@ -204,7 +188,7 @@ def _fitting(part: Part, seconds: float, room_px: float) -> str:
     """Seconds with the part's name where there is room on a phone, seconds alone where only they fit."""
     figure = f"{seconds_text(seconds)} s" if seconds < 9.95 else f"{seconds:,.0f} s"
     for words in (f"{part.name} {figure}", figure):
-        if (len(words) + 1) * LETTER_PX < room_px:
+        if (len(words) + 1) * svg.LETTER_PX < room_px:
             return words
     return ""
 

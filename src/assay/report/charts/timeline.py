@@ -12,37 +12,7 @@ from assay.model.registry import PROBES
 from assay.model.signature import AccessPhase
 from assay.model.trial import MediumSpec
 from assay.report.analysis import TrialTables
-from assay.report.charts.drawing import (
-    BLUE,
-    COLOURS,
-    EDGE,
-    FAINT,
-    GREEN,
-    INK,
-    LEFT,
-    LETTER_PX,
-    ORANGE,
-    PALE,
-    PINK,
-    RIGHT,
-    SILVER,
-    SLATE,
-    WIDTH,
-    Panel,
-    Series,
-    area,
-    band,
-    figure,
-    least_line,
-    line,
-    rect,
-    round_up,
-    text,
-    time_at_pointer,
-    time_axis,
-    title,
-    value_axis,
-)
+from assay.report.charts import drawing as svg
 from assay.report.charts.phases import phase_colours
 from assay.stats.timeline import Bins, Pieces, added, binned, running_tasks, sampled, within
 
@@ -70,8 +40,8 @@ def scale_of(detailed: Sequence[TrialTables]) -> Scale:
     tasks = [_all_tasks(tables, span) for tables, span in runs]
     return Scale(
         length_ms=max((span.end_ms - span.begin_ms for _, span in runs), default=1),
-        tasks=round_up(max(tasks, default=0.0)),
-        greatest={panel: round_up(_most(name, panel, runs)) for name, panel in shared},
+        tasks=svg.round_up(max(tasks, default=0.0)),
+        greatest={panel: svg.round_up(_most(name, panel, runs)) for name, panel in shared},
     )
 
 
@@ -92,7 +62,7 @@ def _most(probe: str, panel: ChartPanel, runs: Sequence[tuple[TrialTables, Span]
 def most_watts(powers: Iterable[Power]) -> float:
     """The end of an axis on which the greatest power of some trials, all components together, fits."""
     most = [added(list(power.values())).values.max(initial=0.0) for power in powers if power]
-    return round_up(float(max(most, default=0.0)))
+    return svg.round_up(float(max(most, default=0.0)))
 
 
 def _all_tasks(tables: TrialTables, span: Span) -> float:
@@ -108,7 +78,7 @@ TITLE_PX, GAP_PX = 22, 12
 JOB_PX, TASKS_PX, MISSING_PX = 18, 54, 4
 BEHIND, ABOVE = 0.13, 0.2
 POWER_PX = 60
-POWER_COLOURS = (SLATE, SILVER, BLUE, ORANGE, GREEN, PINK)
+POWER_COLOURS = (svg.SLATE, svg.SILVER, svg.BLUE, svg.ORANGE, svg.GREEN, svg.PINK)
 
 
 def timeline(tables: TrialTables, scale: Scale, power: Power | None = None, basis: Basis | None = None) -> str:
@@ -149,34 +119,34 @@ class _Timeline:
                     self._chart(name, chart, medium)
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
-        self._parts.append(time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
-        self._parts.append(time_at_pointer(self._scale.length_ms / 1000))
+        self._parts.append(svg.time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
+        self._parts.append(svg.time_at_pointer(self._scale.length_ms / 1000))
         label = f"{self._tables.record.trial.id} over time: tasks, processor, media and power"
-        return figure(self._at + 42, self._parts, label, "wide timeline")
+        return svg.figure(self._at + 42, self._parts, label, "wide timeline")
 
-    def _panel(self, height: float, greatest: float) -> Panel:
+    def _panel(self, height: float, greatest: float) -> svg.Panel:
         """The next panel, below a line for its title."""
-        return Panel(self._at + TITLE_PX, height, self._span.begin_ms, self._scale.length_ms, greatest)
+        return svg.Panel(self._at + TITLE_PX, height, self._span.begin_ms, self._scale.length_ms, greatest)
 
-    def _add(self, panel: Panel, *parts: str) -> None:
+    def _add(self, panel: svg.Panel, *parts: str) -> None:
         self._parts += parts
         self._at = panel.top + panel.height + GAP_PX
 
     def _missing(self, name: str, reason: str) -> None:
         panel = self._panel(MISSING_PX, 1)
-        room = int((WIDTH - LEFT - RIGHT) / LETTER_PX) - len(name) - 16
+        room = int((svg.WIDTH - svg.LEFT - svg.RIGHT) / svg.LETTER_PX) - len(name) - 16
         short = reason if len(reason) <= room else f"{reason[: room - 1]}…"
-        self._add(panel, text(LEFT, panel.top - 7, f"{name}: not measured: {short}"))
+        self._add(panel, svg.text(svg.LEFT, panel.top - 7, f"{name}: not measured: {short}"))
 
     def _jobs(self) -> None:
         """When each job ran, named where its name fits."""
         panel = self._panel(JOB_PX, 1)._replace(top=2)
         for job in self._tables.record.jobs:
             left, right = panel.x(job.started_ms), panel.x(job.finished_ms)
-            box = rect(left, panel.top, max(right - left, 0.5), JOB_PX, PALE, edge=EDGE)
+            box = svg.rect(left, panel.top, max(right - left, 0.5), JOB_PX, svg.PALE, edge=svg.EDGE)
             self._parts.append(box.replace("<rect", f'<rect data-job="{escape(job.name)}"'))
-            if (len(job.name) + 1) * LETTER_PX < right - left:
-                self._parts.append(text((left + right) / 2, panel.top + 13.5, job.name, 'text-anchor="middle"'))
+            if (len(job.name) + 1) * svg.LETTER_PX < right - left:
+                self._parts.append(svg.text((left + right) / 2, panel.top + 13.5, job.name, 'text-anchor="middle"'))
         self._add(panel)
         self._at -= GAP_PX - 4
 
@@ -186,11 +156,13 @@ class _Timeline:
             return
         panel = self._panel(TASKS_PX, self._scale.tasks)
         legend = [(phase, colour) for phase, colour in self._colours.items() if phase in self._tasks]
-        parts = [title(panel.top, "tasks running", legend), value_axis(panel, (0, self._scale.tasks))]
+        parts = [svg.title(panel.top, "tasks running", legend), svg.value_axis(panel, (0, self._scale.tasks))]
         low = next(iter(self._tasks.values())).mean * 0
         for phase, colour in legend:
             bins = self._tasks[phase]
-            parts.append(area(panel, bins, low, low + bins.mean, colour, series=Series("tasks running", phase, "")))
+            parts.append(
+                svg.area(panel, bins, low, low + bins.mean, colour, series=svg.Series("tasks running", phase, ""))
+            )
             low = low + bins.mean
         self._add(panel, *parts)
 
@@ -227,23 +199,28 @@ class _Timeline:
         greatest = shown.greatest if shown.greatest is not None else self._scale.greatest[shown]
         panel = self._panel(shown.height_px, greatest)
         words = shown.title.format(cores=self._tables.record.facts.get("cores", "?"))
-        legend = [(one.words, COLOURS[one.colour]) for one in series]
-        names = [Series(medium or name, one.words, shown.unit) for one in series]
-        heading = title(panel.top, f"{medium}: {words}" if medium else words, legend if shown.form != "level" else ())
-        parts = [heading, value_axis(panel, (0, greatest) if shown.form == "level" else (0, greatest / 2, greatest))]
+        legend = [(one.words, svg.COLOURS[one.colour]) for one in series]
+        names = [svg.Series(medium or name, one.words, shown.unit) for one in series]
+        heading = svg.title(
+            panel.top, f"{medium}: {words}" if medium else words, legend if shown.form != "level" else ()
+        )
+        parts = [
+            heading,
+            svg.value_axis(panel, (0, greatest) if shown.form == "level" else (0, greatest / 2, greatest)),
+        ]
         colours = [colour for _, colour in legend]
         if shown.form == "stack":
             self._add(panel, *parts, *self._stack(panel, list(series.values()), colours, names))
             return
         bins = [binned(pieces, self._span, self._bins) for pieces in series.values()]
         if shown.form == "level":
-            parts += [area(panel, own, own.mean * 0, own.mean, FAINT, 0.8) for own in bins]
-        parts += [band(panel, own, colour) for own, colour in zip(bins, colours, strict=True)]
-        parts += [line(panel, *own) for own in zip(bins, colours, names, strict=True)]
+            parts += [svg.area(panel, own, own.mean * 0, own.mean, svg.FAINT, 0.8) for own in bins]
+        parts += [svg.band(panel, own, colour) for own, colour in zip(bins, colours, strict=True)]
+        parts += [svg.line(panel, *own) for own in zip(bins, colours, names, strict=True)]
         self._add(panel, *parts)
 
     def _stack(
-        self, panel: Panel, series: Sequence[Pieces], colours: Sequence[str], names: Sequence[Series]
+        self, panel: svg.Panel, series: Sequence[Pieces], colours: Sequence[str], names: Sequence[svg.Series]
     ) -> list[str]:
         """Series upon one another, at the times that all of them have: else one could not lie upon another."""
         every = added(series)
@@ -253,9 +230,9 @@ class _Timeline:
         for pieces, colour, name in zip(series, colours, names, strict=True):
             stacked.append(pieces)
             low, top = top.mean, binned(added(stacked), self._span, self._bins)
-            parts.append(area(panel, top, low, top.mean, colour, 0.9, name))
+            parts.append(svg.area(panel, top, low, top.mean, colour, 0.9, name))
         if not top.whole:  # a band over the stack would look like more of the last one
-            parts += [area(panel, top, top.mean, top.greatest, INK, ABOVE), least_line(panel, top)]
+            parts += [svg.area(panel, top, top.mean, top.greatest, svg.INK, ABOVE), svg.least_line(panel, top)]
         return parts
 
     def _series(self, probe: str, panel: ChartPanel, medium: MediumSpec | None) -> dict[ChartSeries, Pieces]:
@@ -277,14 +254,14 @@ class _Timeline:
         names = [component if len(nodes) == 1 else f"{node}: {component}" for node, component in self._power]
         colours = [POWER_COLOURS[place % len(POWER_COLOURS)] for place in range(len(names))]
         parts = [
-            title(
+            svg.title(
                 panel.top,
                 f"power, W{f' ({self._basis})' if self._basis else ''}",
                 list(zip(names, colours, strict=True)),
             ),
-            value_axis(panel, (0, panel.greatest)),
+            svg.value_axis(panel, (0, panel.greatest)),
         ]
-        of = [Series("power", name, "W") for name in names]
+        of = [svg.Series("power", name, "W") for name in names]
         parts += self._stack(panel, list(self._power.values()), colours, of)
         self._add(panel, *parts)
 
