@@ -15,26 +15,9 @@ from assay.model.naming import nearest
 from assay.model.platform import ClusterSpec
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
-from assay.platform.held import Held
 from assay.probe.sampler import remove_left_overs
 from assay.report.words import print_line
 from assay.run import interruptible
-
-
-def cluster_up(settings: str, installation: Installation, console: Console) -> None:
-    """Start an embedded cluster, leave it running, and print what to export."""
-    profiles = shipped_profiles()
-    if settings not in profiles:
-        raise BadInputError(f"unknown settings profile {settings!r}; {nearest(settings, list(profiles))}")
-    with closing(ConsoleDisplay(console)) as display, interruptible():
-        display.step("start cluster")
-        properties = resolve(settings, profiles).properties
-        started = held.up(installation, ClusterSpec(), os.environ, properties, display)
-    print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
-    print_line(console, "It has no authentication: every user of this machine can run jobs on it as you.")
-    print_line(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
-    print_line(console, f"its own `hadoop` command: {started.details['hadoop']}")
-    print_line(console, f"web pages: {started.details['namenode_url']} and {started.details['history_url']}")
 
 
 def cluster_down(installation: Installation, console: Console) -> None:
@@ -47,28 +30,6 @@ def cluster_down(installation: Installation, console: Console) -> None:
         print_line(console, f"removed what a killed run left behind ({what})")
     if not ended and not gone:
         print_line(console, "nothing to stop")
-
-
-def print_status(installation: Installation, console: Console) -> None:
-    """Everything that is held now, one block each."""
-    for one in held.status(installation.state):
-        print_held(one, console)
-    if not held.status(installation.state):
-        print_line(console, "no cluster is running, and nothing was left behind")
-
-
-def status_json(installation: Installation) -> list[dict[str, object]]:
-    """The same as data."""
-    return [one.model_dump(mode="json") for one in held.status(installation.state)]
-
-
-def print_held(lease: Held, console: Console) -> None:
-    """One lease: what it is, and where."""
-    print_line(console, f"{lease.id}: {lease.state}, {len(lease.processes)} processes")
-    for directory in lease.directories:
-        print_line(console, f"  directory {directory}")
-    for name, value in lease.details.items():
-        print_line(console, f"  {name} {value}")
 
 
 @click.group()
@@ -84,7 +45,19 @@ def up(settings: str) -> None:
     \b
     Example:  assay cluster up
     """
-    cluster_up(settings, find_installation(), open_console())
+    installation, console = find_installation(), open_console()
+    profiles = shipped_profiles()
+    if settings not in profiles:
+        raise BadInputError(f"unknown settings profile {settings!r}; {nearest(settings, list(profiles))}")
+    with closing(ConsoleDisplay(console)) as display, interruptible():
+        display.step("start cluster")
+        properties = resolve(settings, profiles).properties
+        started = held.up(installation, ClusterSpec(), os.environ, properties, display)
+    print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
+    print_line(console, "It has no authentication: every user of this machine can run jobs on it as you.")
+    print_line(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
+    print_line(console, f"its own `hadoop` command: {started.details['hadoop']}")
+    print_line(console, f"web pages: {started.details['namenode_url']} and {started.details['history_url']}")
 
 
 @cluster.command("down")
@@ -105,7 +78,16 @@ def status(*, as_json: bool) -> None:
     \b
     Example:  assay cluster status
     """
+    leases = held.status(find_installation().state)
     if as_json:
-        click.echo(json.dumps(status_json(find_installation()), indent=1))
-    else:
-        print_status(find_installation(), open_console())
+        click.echo(json.dumps([one.model_dump(mode="json") for one in leases], indent=1))
+        return
+    console = open_console()
+    for lease in leases:
+        print_line(console, f"{lease.id}: {lease.state}, {len(lease.processes)} processes")
+        for directory in lease.directories:
+            print_line(console, f"  directory {directory}")
+        for name, value in lease.details.items():
+            print_line(console, f"  {name} {value}")
+    if not leases:
+        print_line(console, "no cluster is running, and nothing was left behind")

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from assay.cli.context import FORMS, UserPath, open_console
 from assay.cli.report import Form, emit, find_browser, json_lines, uncollected, write_page
@@ -17,30 +16,6 @@ from assay.report.compare_views import comparison_markdown, comparison_page, pri
 from assay.report.values import csv_lines
 
 PAGE = Path("comparison.html")
-
-
-@uncollected()
-def report_comparison(folders: Sequence[Path], form: Form | None, out: Path | None, console: Console) -> int:
-    """Print the runs side by side and write the page, or write one form; 0.
-
-    Raises BadInputError where a folder is no run or is named twice, or PDF can't be had.
-    """
-    names = run_names(folders)
-    browser = find_browser() if form == "pdf" else ""
-    if form == "json":
-        emit(_json_lines(dict(zip(names, folders, strict=True))), out)
-        return 0
-    runs = {name: read_run(RunFolder(folder), details=False) for name, folder in zip(names, folders, strict=True)}
-    compared = compare_runs(runs)
-    if form == "csv":
-        emit(csv_lines([compared_values(row) for row in compared.rows]), out)
-    elif form == "md":
-        emit(iter([comparison_markdown(compared)]), out)
-    else:
-        if form is None:
-            print_comparison(compared, console)
-        write_page(comparison_page(compared), out or PAGE.with_suffix(f".{form or 'html'}"), browser, console)
-    return 0
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:
@@ -76,10 +51,26 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
     help="Write only this form; html and pdf go into the working directory.",
 )
 @click.option("--out", type=UserPath(), help="The file to write.")
+@uncollected()
 def compare(folders: tuple[Path, ...], form: Form | None, out: Path | None) -> int:
     """Compare runs in a table and on the page comparison.html. Different machines are never pooled.
 
     \b
     Example:  assay compare runs/laptop runs/server
     """
-    return report_comparison(folders, form, out, open_console())
+    by_name = dict(zip(run_names(folders), folders, strict=True))
+    browser = find_browser() if form == "pdf" else ""
+    if form == "json":
+        emit(_json_lines(by_name), out)
+        return 0
+    compared = compare_runs({name: read_run(RunFolder(folder), details=False) for name, folder in by_name.items()})
+    if form == "csv":
+        emit(csv_lines([compared_values(row) for row in compared.rows]), out)
+    elif form == "md":
+        emit(iter([comparison_markdown(compared)]), out)
+    else:
+        console = open_console()
+        if form is None:
+            print_comparison(compared, console)
+        write_page(comparison_page(compared), out or PAGE.with_suffix(f".{form or 'html'}"), browser, console)
+    return 0

@@ -80,19 +80,13 @@ def data_get(name: str, to: Path | None) -> int:
 @data.command("make")
 @click.argument("preset")
 @click.option(
-    "--seed",
-    type=click.IntRange(0, 2**31 - 1),
-    default=1,
-    show_default=True,
+    "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True,
     help="Seed of the graph; each seed makes another graph of the same kind.",
-)
+)  # fmt: skip
 @click.option(
-    "--scale",
-    type=Number(),
-    default=1.0,
-    show_default=True,
+    "--scale", type=Number(), default=1.0, show_default=True,
     help="Size, as a fraction of the published nodes and edges.",
-)
+)  # fmt: skip
 @click.option("--to", type=UserPath(), help="Also copy the file here.")
 def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
     """Generate a graph like a published graph: as many nodes and edges, about as many wedges and triangles.
@@ -115,7 +109,25 @@ def data_check(name_or_file: str, form: str, header_lines: int | None) -> int:
     \b
     Example:  assay data check my-graph.txt.gz
     """
-    return _check(_named(name_or_file, form, header_lines))
+    path = Path(name_or_file)
+    if name_or_file:
+        possible(path)
+    names = all_published()
+    if path.exists() or name_or_file not in names:
+        if not path.is_file():
+            raise BadInputError(f"{name_or_file} is neither a file nor a graph's name; names are {', '.join(names)}")
+        name = printable(path.name.split(".")[0])
+        spec = DatasetSpec.model_validate(
+            {"name": name, "file": path.resolve(), "format": form, "header_lines": header_lines}
+        )
+    else:
+        given = "--header-lines" if header_lines is not None else "--format" if form != "auto" else None
+        if given is not None:
+            raise BadInputError(
+                f"{given} belongs to a file of yours, and {name_or_file} is a published graph; leave it out"
+            )
+        spec = DatasetSpec(name=name_or_file, get=name_or_file)
+    return _check(open_dataset(spec, find_installation().cache))
 
 
 def _bring(spec: DatasetSpec, to: Path | None) -> int:
@@ -125,30 +137,6 @@ def _bring(spec: DatasetSpec, to: Path | None) -> int:
     if to is not None and not to.parent.is_dir():
         raise BadInputError(f"{to.parent} is not a folder; make it first, or name another file")
     return _check(open_dataset(spec, find_installation().cache), to, brought=True)
-
-
-def _named(name_or_file: str, form: str, header_lines: int | None) -> GraphFile:
-    """A file if there is one of that name, else a graph of the catalogue."""
-    installation = find_installation()
-    path = Path(name_or_file)
-    if name_or_file:
-        possible(path)
-    names = all_published()
-    if path.exists() or name_or_file not in names:
-        if not path.is_file():
-            raise BadInputError(f"{name_or_file} is neither a file nor a graph's name; names are {', '.join(names)}")
-        name = path.name.split(".")[0]
-        spec = DatasetSpec.model_validate(
-            {"name": printable(name), "file": path.resolve(), "format": form, "header_lines": header_lines}
-        )
-    else:
-        given = "--header-lines" if header_lines is not None else "--format" if form != "auto" else None
-        if given is not None:
-            raise BadInputError(
-                f"{given} belongs to a file of yours, and {name_or_file} is a published graph; leave it out"
-            )
-        spec = DatasetSpec(name=name_or_file, get=name_or_file)
-    return open_dataset(spec, installation.cache)
 
 
 def _check(dataset: GraphFile, to: Path | None = None, *, brought: bool = False) -> int:

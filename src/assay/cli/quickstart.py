@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from assay.cli.context import OUT_HELP, UserPath, find_installation, open_console
 from assay.cli.run import run_experiment
@@ -31,23 +30,6 @@ NO_EMULATED_DRIVES = doubt_kind(
     cure="repair what is missing and start again; `assay doctor` shows it",
     severity=200,
 )
-
-
-def run_quickstart(out: Path | None, installation: Installation, console: Console) -> int:
-    """Compare an emulated hard disk, an SSD and zero storage delay; where that can't be, disk and memory, and say why.
-
-    The emulated drives' backing files lie in memory where there is enough, so that no disk of this machine is in the
-    way; else on the disk below Assay's own directory.
-    """
-    experiments = installation.root / "experiments"
-    lacking = [*missing(installation), *_unbounded(installation)]
-    if not lacking:
-        name = "quickstart.yaml" if _fits_into_memory() else "quickstart-on-disk.yaml"
-        return run_experiment(experiments / name, out, installation, console)
-    doubt = NO_EMULATED_DRIVES.doubt(f"drives can't be emulated here: {'; '.join(lacking)}")
-    print_doubt(doubt, console)
-    plain = experiments / "quickstart-without-emulation.yaml"
-    return run_experiment(plain, out, installation, console, doubts=(doubt,))
 
 
 def _fits_into_memory() -> bool:
@@ -79,4 +61,14 @@ def quickstart(out: Path | None) -> int:
     \b
     Example:  assay quickstart
     """
-    return run_quickstart(out, find_installation(), open_console())
+    installation, console = find_installation(), open_console()
+    experiments = installation.root / "experiments"
+    lacking = [*missing(installation), *_unbounded(installation)]
+    if not lacking:
+        # In memory no disk of this machine is in the emulated drives' way.
+        name = "quickstart.yaml" if _fits_into_memory() else "quickstart-on-disk.yaml"
+        return run_experiment(experiments / name, out, installation, console)
+    doubt = NO_EMULATED_DRIVES.doubt(f"drives can't be emulated here: {'; '.join(lacking)}")
+    print_doubt(doubt, console)
+    plain = experiments / "quickstart-without-emulation.yaml"
+    return run_experiment(plain, out, installation, console, doubts=(doubt,))
