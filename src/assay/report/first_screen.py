@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
@@ -33,7 +34,13 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     """Of all readable records of a run."""
     counted = [record for record in records if not record.trial.warm_up]
     passed = sum(record.outcome is Outcome.PASS for record in counted)
-    checked = f"all {passed} outputs passed verification" if passed == len(counted) else _not_passed(counted, passed)
+    failed = sum(record.outcome is Outcome.FAIL for record in counted)
+    wrong = [f"{failed} failed"] if failed else []
+    if unknown := len(counted) - passed - failed:
+        wrong.append(f"{unknown} could not be checked")
+    checked = f"{passed} of {len(counted)} outputs are correct, {', '.join(wrong)}"
+    if passed == len(counted):
+        checked = f"all {passed} outputs passed verification" if counted else "no trial was read"
     missing = len(plan.trials) - len(records)
     lacking = [f"{missing} of {len(plan.trials)} planned trials are not in this report"] if missing else []
     lacking += [f"{len(damaged)} record folder{'s' if len(damaged) > 1 else ''} can't be read"] if damaged else []
@@ -41,19 +48,11 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     doubted = f"doubts: {_listed(kinds)}" if kinds else "no doubt was raised"
     return Overview(
         compared=_compared(counted, plan.placements),
-        checked=checked if counted else "no trial was read",
+        checked=checked,
         missing="; ".join(lacking),
         doubted=doubted,
         right=bool(counted) and passed == len(counted),
     )
-
-
-def _not_passed(records: Sequence[Record], passed: int) -> str:
-    failed = sum(record.outcome is Outcome.FAIL for record in records)
-    unknown = len(records) - passed - failed
-    parts = [f"{failed} failed"] if failed else []
-    parts += [f"{unknown} could not be checked"] if unknown else []
-    return f"{passed} of {len(records)} outputs are correct, {', '.join(parts)}"
 
 
 def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -75,7 +74,9 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
     different[PLACEMENT] = in_plan_order(levels[PLACEMENT], planned)
     always = (PLACEMENT, "workload", "dataset")
     of_work = {record.trial.workload.name: record.trial.factors for record in records}
-    others = [name for name in levels if name not in always and _varies(records, name, of_work)]
+    pairs = [(of_work[record.trial.workload.name], record.trial.factors) for record in records]
+    vary = {name for name in levels if any(one.get(name) != other.get(name) for one, other in pairs)}
+    others = [name for name in levels if name in vary and name not in always]
     rest = [(name, _listed(different[name])) for name in ("dataset", *others) if different[name]]
     placements, on = _listed(different[PLACEMENT], media), ("on", _listed(different["workload"]))
     if len(different[PLACEMENT]) == 1 and others:
@@ -84,11 +85,6 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
     else:
         named = [("compared" if len(different[PLACEMENT]) > 1 else PLACEMENT, placements), on, *rest]
     return (*named, *baseline, ("repetitions", f"{len({record.trial.repetition for record in records})}"))
-
-
-def _varies(records: Sequence[Record], name: str, of_work: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether trials of one workload differ in a factor."""
-    return any(of_work[one.trial.workload.name].get(name) != one.trial.factors.get(name) for one in records)
 
 
 def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str:
@@ -163,10 +159,7 @@ class FirstScreen(NamedTuple):
 
 
 def first_screen(
-    decisions: Sequence[Decision],
-    answers: Sequence[Answer],
-    filters: Sequence[Filter],
-    doubts: Sequence[Doubt],
+    decisions: Sequence[Decision], answers: Sequence[Answer], filters: Sequence[Filter], doubts: Sequence[Doubt]
 ) -> FirstScreen:
     """Of a report's decisions with their words; without any there are neither cards nor rows."""
     names = _addresses(answers)
@@ -227,10 +220,8 @@ def carded(decisions: Sequence[Decision]) -> list[int]:
         by_work.setdefault(_work(one), []).append(place)
     for own in by_work.values():
         own.sort(key=lambda place: -abs(_saved(decisions[place])))
-    turns = [
-        own[rank] for rank in range(max(map(len, by_work.values()))) for own in by_work.values() if rank < len(own)
-    ]
-    return sorted(turns[:MOST_CARDS])
+    turns = (place for turn in zip_longest(*by_work.values()) for place in turn if place is not None)
+    return sorted(islice(turns, MOST_CARDS))
 
 
 def _work(one: Decision) -> tuple[str, str]:
@@ -266,8 +257,7 @@ def _headline(decisions: Sequence[Decision]) -> str:
     sets = [name for name in dict.fromkeys(one.levels.get("dataset", "none") for one in decisions) if name != "none"]
     what = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
-    counts = _counts(decisions)
-    parts = [f"{name} in {count}" for name, count in counts.items() if count]
+    parts = [f"{name} in {count}" for name, count in _counts(decisions).items() if count]
     first, _, rest = ", ".join(parts).partition(",")
     return f"{what}{on}: {first} of {len(decisions)} combinations{f',{rest}' if rest else ''}"
 
@@ -286,7 +276,11 @@ def _workloads(decisions: Sequence[Decision], rows: Sequence[VerdictRow]) -> lis
             counts=_counts([decisions[place] for place in places]),
             saves=_spread([best.saving for place in places if (best := rows[place].best)]),
             storage=_spread([base.storage_share for place in places if (base := rows[place].base)]),
-            marks=" ".join(_common([rows[place].marks.split() for place in places])),
+            marks=" ".join(
+                mark
+                for mark in rows[places[0]].marks.split()
+                if all(mark in rows[place].marks.split() for place in places)
+            ),
         )
         for (work, dataset), places in grouped.items()
     ]
@@ -295,7 +289,3 @@ def _workloads(decisions: Sequence[Decision], rows: Sequence[VerdictRow]) -> lis
 def _spread(estimates: Sequence[Estimate | None]) -> tuple[float, float] | None:
     known = [one.value for one in estimates if one is not None]
     return (min(known), max(known)) if known else None
-
-
-def _common(marks: Sequence[Sequence[str]]) -> list[str]:
-    return [one for one in marks[0] if all(one in own for own in marks)]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import unescape
 from typing import Any, NamedTuple
 
@@ -31,7 +32,7 @@ from assay.report.charts.timeline import MOST_BINS
 from assay.report.factors import effect_tables, effects_shown, factor_rows, levels_text, p_text
 from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
-from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, DetailGroup, detail_groups
+from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
 from assay.report.values import PARTS, PHASES, Value, combination_values, csv_lines, trial_values
 from assay.report.words import (
     base_text,
@@ -103,15 +104,13 @@ def _contents(headings: list[Heading]) -> str:
             section = one.id
         elif one.level == 3:
             within.setdefault(section, []).append(one)
-    lines = [f"<li>{_link(one)}{_parts(within.get(one.id, []))}</li>" for one in sections]
+    lines = []
+    for one in sections:
+        parts = within.get(one.id, [])
+        links = "".join(f"<li>{_link(part)}</li>" for part in parts[:MOST_WITHIN])
+        links += f"<li>and {len(parts) - MOST_WITHIN} more</li>" if len(parts) > MOST_WITHIN else ""
+        lines.append(f"<li>{_link(one)}{f'<ul>{links}</ul>' if len(parts) > 1 else ''}</li>")
     return f'<nav id="contents" aria-label="contents"><ol>{"".join(lines)}</ol></nav>'
-
-
-def _parts(headings: list[Heading]) -> str:
-    if len(headings) < 2:
-        return ""
-    more = f"<li>and {len(headings) - MOST_WITHIN} more</li>" if len(headings) > MOST_WITHIN else ""
-    return f"<ul>{''.join(f'<li>{_link(one)}</li>' for one in headings[:MOST_WITHIN])}{more}</ul>"
 
 
 def _link(heading: Heading) -> str:
@@ -132,7 +131,6 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
     names = varying(rows)
     table = _table(rows, run.records)
     facts = _common_facts(run.records)
-    seen = overview(run.plan, run.records, run.damaged, doubts)
     html = template("page.html.j2").render(
         **table,
         **_why(run, names),
@@ -163,7 +161,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
             combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
             trials=list(trial_values(run.records)) if len(run.records) <= MOST_CARRIED else [],
         ),
-        overview=seen,
+        overview=overview(run.plan, run.records, run.damaged, doubts),
         most_details=MOST_DETAILS,
         records=run.records,
         shown=run.shown,
@@ -188,7 +186,7 @@ def template(name: str, package: str = "assay.report") -> Any:
         "duration": duration_text,
         "number": number_text,
         "significant": significant_text,
-        "exactly": _exactly,
+        "exactly": lambda value: "" if value is None else repr(value),  # all digits, for those who take them away
         "counted": counted_text,
         "coded": _coded,
         "percent": percent,
@@ -201,11 +199,6 @@ def template(name: str, package: str = "assay.report") -> Any:
 def _stages(record: Record) -> list[str]:
     """The names of the stages of a trial's jobs."""
     return list(dict.fromkeys(one.name for job in (*record.staging_jobs, *record.jobs) for one in job.stages))
-
-
-def _exactly(value: float | None) -> str:
-    """All digits, for those who take the table away."""
-    return "" if value is None else repr(value)
 
 
 def _coded(words: str) -> Any:
@@ -231,7 +224,7 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "rows": [(row, marks_of(filters, levels_of(row)), combination_values(row)) for row in shown],
         "all_rows": len(rows),
         "filters": filters,
-        "marks": _Marks(filters),
+        "marks": partial(marks_of, filters),
         "factors": varying(rows),
         "shared": _shared(rows),
         "any_ratio": any(row.comparison for row in shown),
@@ -247,21 +240,6 @@ def _shared(rows: Sequence[Row]) -> dict[str, str]:
     """What is the same in all rows, of what one would want to know first."""
     levels = {name: {str(getattr(row.group, name)) for row in rows} for name in TOLD_WHEN_SHARED}
     return {name: own.pop() for name, own in levels.items() if len(own) == 1}
-
-
-class _Marks(NamedTuple):
-    """How filters know a part of the page."""
-
-    filters: Sequence[Filter]
-
-    def of(self, record: Record) -> str:
-        """One trial's."""
-        return marks_of(self.filters, record.trial.factors)
-
-    def of_group(self, group: DetailGroup) -> str:
-        """Those of trials that differ in their placement only."""
-        levels = group.all[0].tables.record.trial.factors
-        return marks_of(self.filters, {name: level for name, level in levels.items() if name != PLACEMENT})
 
 
 def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[ChartRow]]:
@@ -314,28 +292,21 @@ def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-class _Settings(NamedTuple):
+def _settings(shown: Sequence[Record]) -> dict[str, Any]:
     """Hadoop's properties of so many trials: those of one value, and each value of the others with its trials' ids.
 
     A property that a trial does not have has the value "".
     """
-
-    trials: int
-    shared: Mapping[str, str]
-    differing: Mapping[str, Mapping[str, list[str]]]
-
-
-def _settings(shown: Sequence[Record]) -> _Settings:
     known = [record for record in shown if record.settings]
     values: dict[str, dict[str, list[str]]] = {}
     for name in sorted({name for record in known for name in record.settings}):
         for record in known:
             values.setdefault(name, {}).setdefault(record.settings.get(name, ""), []).append(record.trial.id)
-    return _Settings(
-        trials=len(known),
-        shared={name: next(iter(own)) for name, own in values.items() if len(own) == 1},
-        differing={name: own for name, own in values.items() if len(own) > 1},
-    )
+    return {
+        "trials": len(known),
+        "shared": {name: next(iter(own)) for name, own in values.items() if len(own) == 1},
+        "differing": {name: own for name, own in values.items() if len(own) > 1},
+    }
 
 
 def _common_facts(records: Sequence[Record]) -> dict[str, list[str]]:
@@ -345,9 +316,6 @@ def _common_facts(records: Sequence[Record]) -> dict[str, list[str]]:
         for name, value in record.facts.items():
             facts.setdefault(name, {})[value] = None
     return {
-        name: [
-            *list(values)[:MOST_VALUES],
-            *([f"and {len(values) - MOST_VALUES} more"] if len(values) > MOST_VALUES else []),
-        ]
-        for name, values in facts.items()
+        name: [*list(own)[:MOST_VALUES], *([f"and {len(own) - MOST_VALUES} more"] if len(own) > MOST_VALUES else [])]
+        for name, own in facts.items()
     }

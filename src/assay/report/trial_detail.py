@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from assay.model.record import Part, Record
+from assay.model.record import Record
 from assay.report.analysis import TrialTables
 from assay.report.charts.accesses import Flow, access_rows, flow_picture, flows, use_rows
 from assay.report.charts.elapsed import power_boxes
@@ -33,12 +33,11 @@ class Cost(NamedTuple):
 
 def cost_of(record: Record, samples_bytes: int) -> Cost:
     """From the own-cost amounts of the run part; samples are those of the whole trial, staging included."""
-    busy_s, elapsed_s = _amount(record, "busy_s", "run"), _amount(record, "elapsed_s", "run")
-    parts = [one.value for one in record.amounts if one.probe == PROBE and one.series == "elapsed_s"]
-    covered_s = sum(parts)
+    busy_s, elapsed_s = _in_the_run(record, "busy_s"), _in_the_run(record, "elapsed_s")
+    covered_s = sum(one.value for one in record.amounts if (one.probe, one.series) == (PROBE, "elapsed_s"))
     return Cost(
         core_percent=100 * busy_s / elapsed_s if busy_s is not None and elapsed_s else None,
-        growth_bytes=_amount(record, "resident_growth_bytes", "run"),
+        growth_bytes=_in_the_run(record, "resident_growth_bytes"),
         samples_bytes=samples_bytes,
         samples_bytes_per_hour=samples_bytes * 3600 / covered_s if samples_bytes and covered_s else None,
     )
@@ -59,9 +58,9 @@ def _median(values: Sequence[float | None]) -> float | None:
     return median(known) if known else None
 
 
-def _amount(record: Record, series: str, part: Part) -> float | None:
-    found = [one for one in record.amounts if (one.probe, one.series, one.part) == (PROBE, series, part)]
-    return sum(one.value for one in found) if found else None
+def _in_the_run(record: Record, series: str) -> float | None:
+    found = [one.value for one in record.amounts if (one.probe, one.series, one.part) == (PROBE, series, "run")]
+    return sum(found) if found else None
 
 
 TOO_SHORT = 4
@@ -85,9 +84,10 @@ class TrialDetail(NamedTuple):
 
 
 class DetailGroup(NamedTuple):
-    """Trials that differ in their placement only; `others` are their repetitions."""
+    """Trials that differ in their placement only, by all other `factors`; `others` are their repetitions."""
 
     title: str
+    factors: Mapping[str, str]
     path_bars: str
     power_boxes: str
     firsts: list[TrialDetail]
@@ -121,12 +121,9 @@ def detail_groups(detailed: Sequence[TrialTables], names: Sequence[str]) -> list
     """
     grouped: dict[tuple[tuple[str, str], ...], list[TrialTables]] = {}
     for tables in detailed:
-        grouped.setdefault(_kind(tables.record), []).append(tables)
-    return [_group(dict(kind), own, names) for kind, own in grouped.items()]
-
-
-def _kind(record: Record) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, value) for name, value in record.trial.factors.items() if name != "placement"))
+        others = {name: level for name, level in tables.record.trial.factors.items() if name != "placement"}
+        grouped.setdefault(tuple(sorted(others.items())), []).append(tables)
+    return [_group(dict(levels), own, names) for levels, own in grouped.items()]
 
 
 def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: Sequence[str]) -> DetailGroup:
@@ -146,6 +143,7 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
     firsts = list({one.tables.placement: one for one in reversed(seen)}.values())[::-1]
     return DetailGroup(
         title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
+        factors=factors,
         path_bars=path_bars([(one.name, one.tables, one.paths) for one in seen]),
         power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
         firsts=firsts,
@@ -183,9 +181,7 @@ def _detail(
         own_scale=own_scale,
         paths=job_paths(tables),
         flow_picture=flow_picture(
-            own_flows,
-            most_bytes,
-            f"{record.trial.id}: bytes by phase, role and direction",
+            own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction",
             phase_colours(record.trial.engine),
         ),
         accesses=access_rows(signature, record) if signature else [],
@@ -193,4 +189,4 @@ def _detail(
         energy=energy,
         cost=cost_of(record, tables.samples_bytes),
         missing=(*tables.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in record.doubts if doubt.instrument)),
-    )
+    )  # fmt: skip

@@ -9,6 +9,7 @@ a page's bytes. Text is in the page's own font; widths are estimated from it.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.probe import Colour
@@ -204,26 +205,20 @@ def _steps(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
     """Along the values from left to right."""
     ends = [_n(panel.x(time_ms)) for time_ms in bins.end_ms[run].tolist()]
     heights = [_n(panel.y(value)) for value in values[run].tolist()]
-    parts = [f"M{_n(panel.x(int(bins.begin_ms[run.start])))},{heights[0]}"]
-    for place, end in enumerate(ends):
-        if place + 1 == len(ends):
-            parts.append(f"H{end}")
-        elif heights[place + 1] != heights[place]:
-            parts.append(f"H{end}V{heights[place + 1]}")
-    return "".join(parts)
+    return f"M{_n(panel.x(int(bins.begin_ms[run.start])))},{heights[0]}{_stairs(ends, heights)}"
 
 
 def _back(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
     """Along the values from right to left, from the end of `_steps`."""
     begins = [_n(panel.x(time_ms)) for time_ms in bins.begin_ms[run].tolist()]
     heights = [_n(panel.y(value)) for value in values[run].tolist()]
-    parts = [f"V{heights[-1]}"]
-    for place in range(len(begins) - 1, -1, -1):
-        if place == 0:
-            parts.append(f"H{begins[0]}")
-        elif heights[place - 1] != heights[place]:
-            parts.append(f"H{begins[place]}V{heights[place - 1]}")
-    return "".join(parts)
+    return f"V{heights[-1]}{_stairs(begins[::-1], heights[::-1])}"
+
+
+def _stairs(ends: Sequence[str], heights: Sequence[str]) -> str:
+    """From the first height to the last, each up to its end."""
+    turns = zip(ends, pairwise(heights), strict=False)
+    return "".join(f"H{end}V{after}" for end, (before, after) in turns if after != before) + f"H{ends[-1]}"
 
 
 def _n(value: float) -> str:
