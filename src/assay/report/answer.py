@@ -44,17 +44,16 @@ class Answer(NamedTuple):
 def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     """In words; `shared` are all decisions of the report: what is the same in all of them is not repeated."""
     names = _names(decision)
-    lines = [AnswerLine(_where(decision, one, names), _time(one), _words(decision, one)) for one in decision.placements]
+    on = "On" if decision.factor == PLACEMENT else "With"
+    lines = []
+    for one in decision.placements:
+        drives = f" ({one.drives})" if on == "On" and one.drives and one.kind else ""
+        lines.append(AnswerLine(f"{on} {names[one.placement]}{drives}", _time(one), _words(decision, one)))
     if decision.baseline is not None:
-        lines.append(
-            AnswerLine(
-                "With zero storage delay", _time(decision.baseline), _baseline_words(decision, names), baseline=True
-            )
-        )
-    notes = [
-        *_left_out(decision), *_not_met(decision.conditions, names), *_bound(decision, names), *_open(decision),
-    ]  # fmt: skip
-    notes.append(_scope(decision))
+        words = _baseline_words(decision, names)
+        lines.append(AnswerLine("With zero storage delay", _time(decision.baseline), words, baseline=True))
+    notes = [*_left_out(decision), *_not_met(decision.conditions, names), *_bound(decision, names)]
+    notes += [*_open(decision), _scope(decision)]
     return Answer(
         subject=subject_of(decision, shared),
         headline=_headline(decision, names),
@@ -118,19 +117,17 @@ def _phrase(drive: str) -> str:
     return (kind and kind.phrase) or f"the {drive}"
 
 
-def _where(decision: Decision, one: PlacementResult, names: Mapping[str, str]) -> str:
-    if decision.factor != PLACEMENT:
-        return f"With {names[one.placement]}"
-    return f"On {names[one.placement]}" + (f" ({one.drives})" if one.drives and one.kind else "")
-
-
 def _time(one: PlacementResult) -> str:
     return f"{seconds_text(one.elapsed_s.value) if one.elapsed_s.value < 9.95 else round(one.elapsed_s.value)} s"
 
 
 def _words(decision: Decision, one: PlacementResult) -> str:
+    if one.saving is None and one.storage_s:
+        return _storage(one)
     if one.saving is None:
-        return _storage(one) if one.storage_s else _busy(decision)
+        if decision.busy_bound_s is None:
+            return "what storage costs was not measured"
+        return f"its drives were busy for {seconds_text(decision.busy_bound_s)} s of that"
     change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
     return f"{change}: {one.verdict} (threshold {percent(decision.worth)}; 95 % interval {interval_text(one.saving)})"
 
@@ -138,25 +135,15 @@ def _words(decision: Decision, one: PlacementResult) -> str:
 def _storage(one: PlacementResult) -> str:
     if one.storage_s is None or one.storage_share is None:
         return ""
-    if one.storage_share.low is not None and not _is_significant(one.storage_share):
+    if one.storage_share.low is not None and one.storage_share.low <= 0:
         return f"no significant storage share (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
     seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
     return f"storage: {seconds} s of it, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
 
 
-def _is_significant(share: Estimate) -> bool:
-    return share.low is not None and share.low > 0
-
-
-def _busy(decision: Decision) -> str:
-    if decision.busy_bound_s is None:
-        return "what storage costs was not measured"
-    return f"its drives were busy for {seconds_text(decision.busy_bound_s)} s of that"
-
-
 def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
     """How much of what storage costs each placement wins back; where it costs nothing, the most that one could save."""
-    won = [one for one in decision.placements if one.won_back is not None]
+    won = [(one.placement, one.won_back) for one in decision.placements if one.won_back is not None]
     if not won:
         share = decision.placements[0].storage_share if decision.placements else None
         if share is None:
@@ -165,22 +152,16 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
             return "how much a drive could save at most is not known"
         base = names[decision.placements[0].placement]
         return f"no drive could save more than {percent(max(0.0, share.high))} of the time on {base}"
-    shares = [f"{names[one.placement]} wins back {_won_back(one)} of what storage costs{_between(one)}" for one in won]
+    shares = [f"{names[level]} wins back {_won_back(share)}" for level, share in won]
     return "; ".join(shares)
 
 
-def _won_back(one: PlacementResult) -> str:
-    share = one.won_back.value if one.won_back else 0.0
-    if share >= MOST_SURE:
-        return "all"
-    return "nothing" if share <= 0 else percent(share)
-
-
-def _between(one: PlacementResult) -> str:
-    """Its interval; no drive wins back more than all, whatever the noise says."""
-    if one.won_back is None or one.won_back.low is None or one.won_back.high is None:
-        return ""
-    return f" ({interval_text(one.won_back.model_copy(update={'high': min(1.0, one.won_back.high)}))})"
+def _won_back(share: Estimate) -> str:
+    """No drive wins back more than all, whatever the noise says."""
+    words = "all" if share.value >= MOST_SURE else "nothing" if share.value <= 0 else percent(share.value)
+    known = share.low is not None and share.high is not None
+    capped = share.model_copy(update={"high": min(1.0, share.high or 0.0)})
+    return f"{words} of what storage costs" + (f" ({interval_text(capped)})" if known else "")
 
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
@@ -191,7 +172,8 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     worth = [one for one in decision.placements if one.verdict is Verdict.WORTH_IT]
     if worth:
         best = min(worth, key=lambda one: one.elapsed_s.value)
-        return f"{names[best.placement]} is worth it: {_less(best)} than {base}"
+        less = f"{percent(best.saving.value)} less time" if best.saving else ""
+        return f"{names[best.placement]} is worth it: {less} than {base}"
     best = min(decision.placements[1:], key=lambda one: one.elapsed_s.value)
     if decision.verdict is Verdict.NOT_WORTH_IT:
         others = "no other placement" if len(decision.placements) > 2 else names[best.placement]
@@ -201,10 +183,6 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
             return f"{others} {verb} worth it: {percent(-best.saving.value)} more time than {base}"
         return f"{others} {verb} worth it: at most {percent(most)} less time than {base}"
     return f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
-
-
-def _less(one: PlacementResult) -> str:
-    return f"{percent(one.saving.value)} less time" if one.saving else ""
 
 
 def _alone(decision: Decision, names: Mapping[str, str]) -> str:

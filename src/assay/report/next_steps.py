@@ -29,27 +29,18 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     steps = []
     undecided = [one for one in decisions if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
     if undecided:
-        steps.append(_repeat(run, undecided))
+        seconds = sum(one.more.seconds for one in undecided if one.more)
+        what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
+        words = f"To decide {what}, repeat the experiment for about {about_text(seconds)}"
+        steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(not condition.met for one in decisions for condition in one.conditions):
-        steps.append(
-            NextStep(
-                "To make more of the data reach the drives, set a lower `memory` or use a larger input, and run the "
-                "experiment again"
-            )
-        )
+        memory = "set a lower `memory` or use a larger input, and run the experiment again"
+        steps.append(NextStep(f"To make more of the data reach the drives, {memory}"))
     if run.plan.next:
         steps.append(NextStep(run.plan.next.strip().rstrip(".")))
     elif not steps and decisions:
         steps.append(_go_on(run, decisions))
     return steps
-
-
-def _repeat(run: RunData, undecided: Sequence[Decision]) -> NextStep:
-    seconds = sum(one.more.seconds for one in undecided if one.more)
-    what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
-    return NextStep(
-        f"To decide {what}, repeat the experiment for about {about_text(seconds)}", repeat_command(run, seconds)
-    )
 
 
 def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
@@ -70,12 +61,8 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
             "again, and compare both runs with `assay compare`"
         )
     has_baseline = any(one.baseline is not None for one in decisions)
-    baseline = (
-        ""
-        if has_baseline or not all(kind_of(medium).emulated for medium in media)
-        else " or `zero_delay_baseline: true`"
-    )
-    return NextStep(f"To compare, add another medium{baseline}")
+    can_have_one = not has_baseline and all(kind_of(medium).emulated for medium in media)
+    return NextStep(f"To compare, add another medium{' or `zero_delay_baseline: true`' if can_have_one else ''}")
 
 
 def run_command(run: RunData) -> str:

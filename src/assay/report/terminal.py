@@ -1,6 +1,7 @@
 """A run on a terminal: its table, the answer in words, what limits it. Readable at 80 columns and in a pipe."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from rich.console import Console
 from rich.text import Text
@@ -119,12 +120,8 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
             yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:
-        why = (
-            "Not tested (no repetitions)"
-            if decision.assumed
-            else "Not tested (under half a second, or not in all trials)"
-        )
-        yield from _wrapped(f"{why}: {', '.join(short)}.", width, GAP)
+        why = "no repetitions" if decision.assumed else "under half a second, or not in all trials"
+        yield from _wrapped(f"Not tested ({why}): {', '.join(short)}.", width, GAP)
 
 
 def _change(one: Change | None) -> str:
@@ -171,8 +168,6 @@ def columns(rows: Sequence[Row]) -> list[Column]:
 
 
 def _wrapped(words: str, width: int, indent: str) -> Iterator[str]:
-    from textwrap import wrap
-
     yield from wrap(words, max(20, width), initial_indent=indent, subsequent_indent=indent, break_long_words=False)
 
 

@@ -177,6 +177,7 @@ _PRODUCTS: tuple[tuple[str, str, Callable[[Efficiency], Ranged]], ...] = (
     ("edp", "js", lambda one: one.edp_js),
     ("ed2p", "js2", lambda one: one.ed2p_js2),
 )
+_ENDS = {"value": "", "low": "_low", "high": "_high"}
 
 
 class ComponentEnergy(NamedTuple):
@@ -229,9 +230,8 @@ def energy_values(found: Sequence[Efficiency | None]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for name, unit, of in _PRODUCTS:
         ranges = [of(one) for one in known]
-        values[f"{name}_{unit}"] = median(one.value for one in ranges) if known else None
-        values[f"{name}_low_{unit}"] = median(one.low for one in ranges) if known else None
-        values[f"{name}_high_{unit}"] = median(one.high for one in ranges) if known else None
+        for end, key in _ENDS.items():
+            values[f"{name}{key}_{unit}"] = median(getattr(one, end) for one in ranges) if known else None
     values["energy_seconds"] = median(one.seconds for one in known) if known else None
     values["energy_basis"] = ", ".join(sorted({one.basis for one in known})) or None
     return values
@@ -244,13 +244,11 @@ def energy_cells(values: Mapping[str, Value]) -> list[str]:
     """Some `energy_values` as people read them, below ENERGY_HEAD."""
     if values["energy_basis"] is None:
         return ["-", "-", "-", "missing"]
-    return [*(ranged_text(_ranged(values, name, unit)) for name, unit, _ in _PRODUCTS), str(values["energy_basis"])]
-
-
-def _ranged(values: Mapping[str, Value], name: str, unit: str) -> Ranged:
-    """One of `energy_values` with its ends."""
-    value, low, high = (values[f"{name}{end}_{unit}"] for end in ("", "_low", "_high"))
-    return Ranged.model_validate({"value": value, "low": low, "high": high})
+    ranges = [
+        Ranged.model_validate({end: values[f"{name}{key}_{unit}"] for end, key in _ENDS.items()})
+        for name, unit, _ in _PRODUCTS
+    ]
+    return [*map(ranged_text, ranges), str(values["energy_basis"])]
 
 
 def efficiencies(run: RunData) -> dict[str, Efficiency | None]:
@@ -291,16 +289,12 @@ def _components(account: EnergyAccount, whole: Efficiency | None) -> tuple[Compo
             component=component if len(nodes) == 1 else f"{node}: {component}",
             basis=basis,
             energy_j=parts,
-            jobs_share=_jobs_share(parts, whole),
+            jobs_share=sum(own) / whole.energy_j.value if own and whole and whole.energy_j.value else None,
             within=within,
         )
         for (node, component, basis, within), parts in found.items()
+        for own in [[energy.value for part, energy in parts.items() if part in JOBS]]
     )
-
-
-def _jobs_share(parts: Mapping[Part, Ranged], whole: Efficiency | None) -> float | None:
-    own = [energy.value for part, energy in parts.items() if part in JOBS]
-    return sum(own) / whole.energy_j.value if own and whole and whole.energy_j.value else None
 
 
 def _samples(tables: TrialTables) -> Iterator[Sample]:

@@ -80,7 +80,11 @@ def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str
         f'<circle cx="{panel.x(time):.1f}" cy="{at:g}" r="3.2" fill="none" stroke="{colour}" stroke-opacity=".6"/>'
         for time in one.times[:MOST_DOTS]
     ]
-    parts += [_cross(panel.x(time), at, colour) for time in one.wrong[:MOST_DOTS]]
+    parts += [
+        f'<path class="wrong" d="M{panel.x(time) - 3:.1f},{at - 3:g}l6,6m0,-6l-6,6" stroke="{colour}" '
+        'stroke-width="1.5" fill="none"/>'
+        for time in one.wrong[:MOST_DOTS]
+    ]
     if interval:
         begin, end = f"{panel.x(interval.low):.1f}", f"{panel.x(interval.high):.1f}"
         caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
@@ -93,11 +97,6 @@ def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str
     words = f"{one.label}: {figures}, {runs}" + (f". {one.row.words}." if one.row.words else "")
     hover = f"<title>{escape(words)}</title>{panel.hover(at)}"
     return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'
-
-
-def _cross(x: float, at: float, colour: str) -> str:
-    path = f"M{x - 3:.1f},{at - 3:g}l6,6m0,-6l-6,6"
-    return f'<path class="wrong" d="{path}" stroke="{colour}" stroke-width="1.5" fill="none"/>'
 
 
 def between(low: float, high: float) -> str:

@@ -57,7 +57,10 @@ def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]])
 
     `labels` are those of each decision's placements in their order, the baseline's last.
     """
-    every = [_bars(decision, own) for decision, own in zip(decisions, labels, strict=True)]
+    every = [
+        [_bar(one, label, decision) for one, label in zip(_results(decision), own, strict=True)]
+        for decision, own in zip(decisions, labels, strict=True)
+    ]
     greatest = {
         str(place): max(max(bar.end, bar.high or 0.0) for bar in bars) for place, bars in enumerate(every) if bars
     }
@@ -69,24 +72,18 @@ def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]])
     ]
 
 
-def _bars(decision: Decision, labels: Sequence[str]) -> list[Bar]:
-    results = [(one, False) for one in decision.placements]
-    results += [(decision.baseline, True)] if decision.baseline is not None else []
-    together = decision.baseline is None
-    return [
-        _bar(one, label, together=together, baseline=baseline)
-        for (one, baseline), label in zip(results, labels, strict=True)
-    ]
+def _results(decision: Decision) -> list[PlacementResult]:
+    return [*decision.placements, *([decision.baseline] if decision.baseline is not None else [])]
 
 
-def _bar(one: PlacementResult, label: str, *, together: bool, baseline: bool) -> Bar:
+def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
     elapsed, split = one.elapsed_s, one.split
     if split is None:
         parts = {WHOLE: elapsed.value}
     else:
         storage_s = max(0.0, split.storage_s.value) if split.storage_s else 0.0
         parts = {
-            TOGETHER if together else COMPUTING: split.computing_s,
+            TOGETHER if decision.baseline is None else COMPUTING: split.computing_s,
             STORAGE: storage_s,
             START_UP: split.start_up_s,
             BETWEEN: split.between_jobs_s,
@@ -94,7 +91,8 @@ def _bar(one: PlacementResult, label: str, *, together: bool, baseline: bool) ->
     moved = sum(parts.values()) - elapsed.value
     low = None if elapsed.low is None else elapsed.low + moved
     high = None if elapsed.high is None else elapsed.high + moved
-    return Bar(label, {part: seconds for part, seconds in parts.items() if seconds > 0}, low, high, baseline)
+    shown = {part: seconds for part, seconds in parts.items() if seconds > 0}
+    return Bar(label, shown, low, high, baseline=one is decision.baseline)
 
 
 def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:

@@ -37,7 +37,11 @@ def scale_of(detailed: Sequence[TrialTables]) -> Scale:
         (name, panel) for name, kind in PROBES.items() for chart in kind.charts for panel in chart.panels
         if panel.greatest is None
     ]  # fmt: skip
-    tasks = [_all_tasks(tables, span) for tables, span in runs]
+    tasks = [
+        float(sum(within(pieces, span).values for pieces in running.values()).max(initial=0.0))  # type: ignore[union-attr]
+        for tables, span in runs
+        if (running := running_tasks(tables.attempts))
+    ]
     return Scale(
         length_ms=max((span.end_ms - span.begin_ms for _, span in runs), default=1),
         tasks=svg.round_up(max(tasks, default=0.0)),
@@ -63,12 +67,6 @@ def most_watts(powers: Iterable[Power]) -> float:
     """The end of an axis on which the greatest power of some trials, all components together, fits."""
     most = [added(list(power.values())).values.max(initial=0.0) for power in powers if power]
     return svg.round_up(float(max(most, default=0.0)))
-
-
-def _all_tasks(tables: TrialTables, span: Span) -> float:
-    """The most that ran at once."""
-    running = [within(pieces, span).values for pieces in running_tasks(tables.attempts).values()]
-    return float(sum(running).max(initial=0.0)) if running else 0.0  # type: ignore[union-attr]
 
 
 MOST_BINS = 300
