@@ -12,7 +12,7 @@ from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
-from assay.media.emulated.attached_drives import AttachedDrive, attach, detach, drives, named, removable
+from assay.media.emulated.attached_drives import AttachedDrive, attach, detach, drives, named
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names
@@ -158,7 +158,8 @@ def detach_drives(names: tuple[str, ...], installation: Installation, console: C
     present = drives(installation)
     if bool(names) == everything:
         raise BadInputError("name the drives to detach, or give --all")
-    chosen = removable(present) if everything else [named(name, present) for name in names]
+    unused = [drive for drive in present if drive.state != "in use"]
+    chosen = unused if everything else [named(name, present) for name in names]
     busy = [drive.id for drive in chosen if drive.state == "in use"]
     if busy:
         raise BadInputError(f"{', '.join(busy)}: a run is using it; end the run, and it goes with it")

@@ -14,6 +14,7 @@ All numbers are big-endian. A length of a text is Hadoop's variable-length integ
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from assay.input.files import stream_of
 from assay.input.staging import PACKAGE, example
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
@@ -76,28 +77,18 @@ class _Stream:
     """Pieces of bytes, taken by number."""
 
     def __init__(self, pieces: Iterator[bytes], name: str) -> None:
-        self._pieces = pieces
+        self._stream = stream_of(pieces)
         self._name = name
-        self._bytes = b""
-        self._at = 0
 
     def ended(self) -> bool:
         """There is no byte more."""
-        while self._at == len(self._bytes):
-            piece = next(self._pieces, None)
-            if piece is None:
-                return True
-            self._bytes, self._at = piece, 0
-        return False
+        return not self._stream.peek(1)
 
     def take(self, count: int) -> bytes:
         """So many bytes. Raises AssayError when there are fewer."""
-        end = self._at + count
-        if end > len(self._bytes):
-            self._fill(count)
-            end = count
-        taken = self._bytes[self._at : end]
-        self._at = end
+        taken = self._stream.read(count)
+        if len(taken) < count:
+            raise AssayError(f"{self._name} ends within a record")
         return taken
 
     def number(self) -> int:
@@ -111,18 +102,6 @@ class _Stream:
             # The first byte tells how many follow: 0x8f is one, 0x8e two, ...
             length = int.from_bytes(self.take(0x90 - length), "big") if 0x8C <= length < 0x90 else 0
         return self.take(length).decode(errors="replace")
-
-    def _fill(self, count: int) -> None:
-        """Make `count` bytes start at the buffer's beginning."""
-        parts = [self._bytes[self._at :]]
-        held = len(parts[0])
-        while held < count:
-            piece = next(self._pieces, None)
-            if piece is None:
-                raise AssayError(f"{self._name} ends within a record")
-            parts.append(piece)
-            held += len(piece)
-        self._bytes, self._at = b"".join(parts), 0
 
 
 _WRITTEN = f"{PACKAGE}.RandomWriter$Counters"

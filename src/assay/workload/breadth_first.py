@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 
-from assay.model.errors import BadInputError
 from assay.model.input import GraphInput
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
@@ -48,15 +47,11 @@ class BreadthFirstDistances(VertexValues):
         super().__init__(spec, base, dataset)
         text = self.options.text("from").strip()
         fields = [] if text == SMALLEST else re.split(r"[+ ]+", text)
-        if not all(field.isascii() and field.isdecimal() and int(field) < 1 << 63 for field in fields):
-            raise self._refusal()
-        self._sources = sorted({int(field) for field in fields})
-        if len(self._sources) > MOST_SOURCES:
-            raise self._refusal()
-
-    def _refusal(self) -> BadInputError:
-        wanted = f"1 to {MOST_SOURCES} vertex ids with + or spaces between them, or `{SMALLEST}`"
-        return self.options.refusal("from", wanted)
+        are_ids = all(field.isascii() and field.isdecimal() and int(field) < 1 << 63 for field in fields)
+        self._sources = sorted(set(map(int, fields))) if are_ids else []
+        if not are_ids or len(self._sources) > MOST_SOURCES:
+            wanted = f"1 to {MOST_SOURCES} vertex ids with + or spaces between them, or `{SMALLEST}`"
+            raise self.options.refusal("from", wanted)
 
     def command_options(self) -> tuple[str, ...]:
         """The sources; without any the first job finds the smallest vertex."""

@@ -231,10 +231,7 @@ class KMeans(BaseWorkload):
         "centres": "a file of starting centres in the same form; by default k points are drawn without replacement",
         "assign": "`true`: one more job, `assignment`, writes each point with its cluster",
     }
-    path_options = (
-        "file",
-        "centres",
-    )
+    path_options = ("file", "centres")
 
     input: Points
 
@@ -252,7 +249,7 @@ class KMeans(BaseWorkload):
                 raise BadInputError(f"workload {spec.name}: {name} is the file's; leave out {name}, or file")
         # A file of centres has its own k.
         if not file and not centres:
-            self._check_k(generated.count)
+            self._check_k(self._k, generated.count)
 
     def estimate(self) -> Estimate:
         """The points, and what of them is spilled and shuffled at once; raises BadInputError for wrong files."""
@@ -330,14 +327,14 @@ class KMeans(BaseWorkload):
     def _start(self) -> Floats:
         """The starting centres (shape (k, attributes)). Raises BadInputError."""
         if self._centres_file is None:
-            self._check_k(self.input.count)
+            self._check_k(self._k, self.input.count)
             return drawn(self.input, self._k, self._seed)
         start = np.concatenate(list(self._centres_file.chunks())) if self._centres_file.count else np.empty((0, 0))
         if "k" in self.spec.options and len(start) != self._k:
             raise BadInputError(
                 f"workload {self.spec.name}: k is {self._k}, and the file of centres has {len(start)}; leave k out"
             )
-        self._check_k(self.input.count, len(start))
+        self._check_k(len(start) or self._k, self.input.count)
         if start.shape[1] != self.input.attributes:
             raise BadInputError(
                 f"workload {self.spec.name}: the centres have {start.shape[1]} attributes, and the points "
@@ -345,10 +342,10 @@ class KMeans(BaseWorkload):
             )
         return start
 
-    def _check_k(self, count: int, k: int | None = None) -> None:
-        if (k or self._k) > count:
+    def _check_k(self, k: int, count: int) -> None:
+        if k > count:
             raise BadInputError(
-                f"workload {self.spec.name}: k is {k or self._k}, and there are only {count} points; take a smaller k"
+                f"workload {self.spec.name}: k is {k}, and there are only {count} points; take a smaller k"
             )
 
     def _agree(self, centres: Floats, iterations: Iterations) -> Verdict:

@@ -39,9 +39,7 @@ class LabelPropagation(VertexValues):
         )
     }
     defaults = {"iterations": "5"}
-    option_help = {
-        "iterations": "the largest number of iterations",
-    }
+    option_help = {"iterations": "the largest number of iterations"}
 
     def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         """Raises BadInputError when an option is unknown or impossible."""

@@ -98,7 +98,8 @@ class Sort(BaseWorkload):
         files, file_bytes = self.options.file_size()
         self._reducers = self._chosen_reducers()
         lengths = {f"{end}{part}": length for part in ("key", "value") for end, length in self._ends(part)}
-        if sum(self._largest(part) for part in ("key", "value")) == 0:
+        # RandomWriter draws a length from `min` up to, but not with, `max`, unless they are the same.
+        if not any(max(lengths[f"min{part}"], lengths[f"max{part}"] - 1) for part in ("key", "value")):
             raise BadInputError(f"workload {spec.name}: keys and values would all be empty; give a larger max_value")
         mean = max(1, sum(length / 2 for length in lengths.values()))
         self._refuse_few_pairs(files * file_bytes / mean)
@@ -173,11 +174,6 @@ class Sort(BaseWorkload):
         if low > high:
             raise self.options.refusal(f"min_{part}", f"at most max_{part}, which is {high}")
         return ("min", low), ("max", high)
-
-    def _largest(self, part: str) -> int:
-        """RandomWriter draws a length from `min` up to, but not with, `max`, unless they are the same."""
-        (_, low), (_, high) = self._ends(part)
-        return max(low, high - 1)
 
 
 def digest(store: Store, path: str) -> Digest:

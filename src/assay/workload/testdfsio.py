@@ -13,7 +13,7 @@ from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput, InputKind
 from assay.model.progress import Progress
-from assay.model.record import FILE_SYSTEM_COUNTERS, JobRecord
+from assay.model.record import FILE_SYSTEM_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, StoredFile
 from assay.model.trial import WorkloadSpec
@@ -88,8 +88,9 @@ class TestDfsIo(BaseWorkload):
         """The job; its figures are those of its result file."""
         report = engine.run_program(self._program(self.spec.variant, self.spec.hadoop), progress)
         figures = read_result("".join(report.texts.values()))
-        job = engine.history(report.jobs[0]).job
-        return report.model_copy(update={"result": {**figures, "moved_bytes": self._moved(job)}})
+        name = "HDFS_BYTES_READ" if self.spec.variant == "read" else "HDFS_BYTES_WRITTEN"
+        moved = engine.history(report.jobs[0]).job.counters.get(FILE_SYSTEM_COUNTERS, {}).get(name, 0)
+        return report.model_copy(update={"result": {**figures, "moved_bytes": moved}})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Number, lengths and content of the files, and the job's own count of bytes, each computed in another way."""
@@ -134,10 +135,6 @@ class TestDfsIo(BaseWorkload):
             properties={**properties, "test.build.data": self._home},
             jobs=(kind,),
         )
-
-    def _moved(self, job: JobRecord) -> int:
-        name = "HDFS_BYTES_READ" if self.spec.variant == "read" else "HDFS_BYTES_WRITTEN"
-        return job.counters.get(FILE_SYSTEM_COUNTERS, {}).get(name, 0)
 
     def _samples(self, store: Store, files: Sequence[StoredFile]) -> tuple[list[str], set[str]]:
         """Where start, middle or end of a file are not what TestDFSIO writes, and the kinds that the others are."""

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from assay.input.files import stream_of
 from assay.input.text import Text, UserText
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
@@ -71,9 +72,6 @@ def most_held_bytes(text_bytes: int, distinct: int | None = None) -> int:
     return min(MOST_BYTES, _BYTES_BY_TEXT * text_bytes, known)
 
 
-BUFFER_BYTES = 1 << 20
-
-
 def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
     """What ASCII's white space separates in all files of a directory, about a MB at a time; none goes across files."""
     for file in store.list_files(path):
@@ -90,7 +88,7 @@ def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
 def lines_of_text(store: Store, path: str) -> Iterator[str]:
     """The lines of all files of a directory as TextInputFormat cuts them: at LF, CR and CR LF, without a BOM."""
     for file in store.list_files(path):
-        stream = io.BufferedReader(_Stream(store.pieces(file.path) if file.bytes else iter(())), BUFFER_BYTES)
+        stream = stream_of(store.pieces(file.path) if file.bytes else iter(()))
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline=None)
         yield from (line.removesuffix("\n") for line in text)
 
@@ -129,10 +127,7 @@ def judge_counts(
 def with_counts(report: LaunchReport, job: JobRecord, what: str, text: Text) -> LaunchReport:
     """A report with what the framework counted in a job: the texts that maps wrote, and the different ones reduced."""
     counted = job.counters.get(TASK_COUNTERS, {})
-    result = {
-        what: counted.get("MAP_OUTPUT_RECORDS", -1),
-        f"distinct_{what}": counted.get("REDUCE_OUTPUT_RECORDS", -1),
-    }
+    result = {what: counted.get("MAP_OUTPUT_RECORDS", -1), f"distinct_{what}": counted.get("REDUCE_OUTPUT_RECORDS", -1)}
     return report.model_copy(update={"result": result, "settings": {**text.properties, **report.settings}})
 
 
@@ -143,26 +138,6 @@ def counted_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:
         if not (tab and count.isdigit()):
             raise AssayError(f"the output has a line that is not `word<TAB>count`: {line[:80]!r}")
         yield word.decode(errors="replace"), int(count)
-
-
-class _Stream(io.RawIOBase):
-    """Pieces of bytes as a file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        if not self._rest:
-            # An empty piece is not the end.
-            self._rest = memoryview(next((piece for piece in self._pieces if piece), b""))
-        count = min(len(buffer), len(self._rest))
-        buffer[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count
 
 
 OWN_FILES = (

@@ -107,11 +107,6 @@ def named(name: str, everything: list[AttachedDrive]) -> AttachedDrive:
     raise BadInputError(f"no drive {name!r} is attached; `assay media list` shows what is: {ids}")
 
 
-def removable(everything: list[AttachedDrive]) -> list[AttachedDrive]:
-    """What `detach --all` takes: all but what a run is using."""
-    return [drive for drive in everything if drive.state != "in use"]
-
-
 def _of_lease(lease: Lease) -> AttachedDrive:
     home = lease.directories[0]
     state: Literal["attached", "in use", "left over", "broken"] = "in use"

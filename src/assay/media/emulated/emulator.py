@@ -301,11 +301,7 @@ class Drive:
 
     def last_words(self) -> str:
         """The last line of its log that is more than `ready`, to go at a sentence's end."""
-        try:
-            lines = self.log.read_text(errors="replace").split("\n")
-        except OSError:
-            return ""
-        said = [line.strip() for line in lines if line.strip() not in {"", "ready"}]
+        said = [line.strip() for line in _text(self.log).split("\n") if line.strip() not in {"", "ready"}]
         return f"; its last words: {said[-1]}" if said else ""
 
 
