@@ -227,7 +227,7 @@ class BlockTrace:
         """A thread has died, or hangs: parts that were not over when it last looked have no totals."""
         if thread not in self._stopped:
             self._stopped.add(thread)
-            self._doubts.append(_hangs(thread) if error is None else _died(thread, error))
+            self._doubts.append(_incomplete(thread, error))
 
     def _detach(self) -> None:
         """The last look at everything, once; what fails now is told."""
@@ -243,7 +243,14 @@ class BlockTrace:
             try:
                 self.look(last=True)
                 lost = self.tracepoints.trace.lost() if self.tracepoints is not None else 0
-                self._doubts += [_events_lost(lost)] if lost else []
+                if lost:
+                    self._doubts.append(
+                        TRACE_DROPPED.doubt(
+                            f"the kernel dropped {lost} block events",
+                            why="requests are missing from the I/O signature, or their latencies are",
+                            cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
+                        )
+                    )
             except Exception as error:
                 self._stop_believing(TRACE, error)
             for medium in self.media:
@@ -272,32 +279,17 @@ def of_unknown_files(requests: Requests) -> Iterator[Doubt]:
         )
 
 
-def _events_lost(events: int) -> Doubt:
-    return TRACE_DROPPED.doubt(
-        f"the kernel dropped {events} block events",
-        why="requests are missing from the I/O signature, or their latencies are",
-        cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
-    )
-
-
-def _hangs(name: str) -> Doubt:
+def _incomplete(thread: str, error: Exception | None) -> Doubt:
+    count = "missing from the I/O signature or count as `other`, and parts that were not over"
+    if error is None:
+        return TRACE_INCOMPLETE.doubt(
+            f"the {thread} did not end with the trial",
+            why=f"the last requests may be {count} when it hung have no totals by role",
+            cure="look for a device that hangs (dmesg)",
+        )
     return TRACE_INCOMPLETE.doubt(
-        f"the {name} did not end with the trial",
-        why=(
-            "the last requests may be missing from the I/O signature or count as `other`, and parts that were not over "
-            "when it hung have no totals by role"
-        ),
-        cure="look for a device that hangs (dmesg)",
-    )
-
-
-def _died(what: str, error: Exception) -> Doubt:
-    return TRACE_INCOMPLETE.doubt(
-        f"the {what} stopped: {type(error).__name__}: {error}",
-        why=(
-            "requests after that are missing from the I/O signature or count as `other`, and parts that were not over "
-            "have no totals by role"
-        ),
+        f"the {thread} stopped: {type(error).__name__}: {error}",
+        why=f"requests after that are {count} have no totals by role",
         cure="run the trial again; if it stops again, report what it says",
     )
 

@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import (
-    Chart,
-    ChartPanel,
-    ChartSeries,
-    Interval,
-    Moment,
-    ProbeKind,
-    Quantity,
-    Scene,
-    WatchedDisk,
-)
+from assay.model.probe import Chart, ChartPanel, ChartSeries, Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
 from assay.model.registry import PROBES
 from assay.probe.kernel_file import KernelFile
 
@@ -155,10 +145,12 @@ class DiskInstrument:
                     self._doubts.append(_uncounted(disk.medium, "there is no block device of its own below it"))
                 continue
             if (other := first.setdefault(disk.device.resolve(), disk.medium)) != disk.medium:
-                self._doubts.append(_counted_with(disk, other))
+                what = f"media {disk.medium!r} and {other!r} are both on {disk.device}: only {other!r} has its figures"
+                self._doubts.append(MEDIA_SHARE_DEVICE.doubt(what, disk.medium))
                 continue
             if disk.shared:
-                self._doubts.append(_shared(disk))
+                what = f"{disk.device}, the device of medium {disk.medium!r}, is used by others too"
+                self._doubts.append(DISK_SHARED.doubt(what, disk.medium))
             try:
                 self._devices.append(_Device(disk, self._folder))
             except OSError as error:
@@ -183,8 +175,16 @@ class DiskInstrument:
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What was not counted, or is not this trial's alone."""
-        vanished = [_vanished(device) for device in self._devices if device.gone is not None]
-        return (*self._doubts, *vanished, *(_reset(device) for device in self._devices if device.resets))
+        vanished, reset = [], []
+        for device in self._devices:
+            counters = f"the counters of {device.name} (medium {device.medium!r})"
+            if device.gone is not None:
+                what = f"{counters} could no longer be read: {device.gone}"
+                vanished.append(DISK_VANISHED.doubt(what, device.medium))
+            if device.resets:
+                what = f"{counters} began again from zero {device.resets} times"
+                reset.append(DISK_COUNTERS_RESET.doubt(what, device.medium))
+        return (*self._doubts, *vanished, *reset)
 
     def close(self) -> None:
         """Close the counters."""
@@ -236,12 +236,6 @@ DISK_SHARED = doubt_kind(
     cure="give the medium a disk or a partition of its own, or an emulated drive",
     instrument="disk",
 )
-
-
-def _shared(disk: WatchedDisk) -> Doubt:
-    return DISK_SHARED.doubt(f"{disk.device}, the device of medium {disk.medium!r}, is used by others too", disk.medium)
-
-
 MEDIA_SHARE_DEVICE = doubt_kind(
     "media-share-device",
     "medium",
@@ -250,15 +244,6 @@ MEDIA_SHARE_DEVICE = doubt_kind(
     cure="give each medium a device of its own, or make them one medium",
     instrument="disk",
 )
-
-
-def _counted_with(disk: WatchedDisk, other: str) -> Doubt:
-    return MEDIA_SHARE_DEVICE.doubt(
-        f"media {disk.medium!r} and {other!r} are both on {disk.device}: only {other!r} has its figures",
-        disk.medium,
-    )
-
-
 DISK_VANISHED = doubt_kind(
     "disk-vanished",
     "medium",
@@ -267,15 +252,6 @@ DISK_VANISHED = doubt_kind(
     cure="find out what happened to the device (dmesg)",
     instrument="disk",
 )
-
-
-def _vanished(device: _Device) -> Doubt:
-    return DISK_VANISHED.doubt(
-        f"the counters of {device.name} (medium {device.medium!r}) could no longer be read: {device.gone}",
-        device.medium,
-    )
-
-
 DISK_COUNTERS_RESET = doubt_kind(
     "disk-counters-reset",
     "medium",
@@ -284,15 +260,6 @@ DISK_COUNTERS_RESET = doubt_kind(
     cure="find out what happened to the device (dmesg)",
     instrument="disk",
 )
-
-
-def _reset(device: _Device) -> Doubt:
-    return DISK_COUNTERS_RESET.doubt(
-        f"the counters of {device.name} (medium {device.medium!r}) began again from zero {device.resets} times",
-        device.medium,
-    )
-
-
 THROUGHPUT = ChartPanel(
     title="throughput, MB/s",
     unit="MB/s",

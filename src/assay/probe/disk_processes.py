@@ -124,8 +124,16 @@ class DiskProcessesInstrument:
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Groups whose counts could not be read, or not to the end."""
-        unread = [_unread(self._refused)] if self._refused and self._processes else []
-        return (*unread, *(_lost(group, bytes_) for group, bytes_ in self._orphaned.items()))
+        doubts = []
+        if self._refused and self._processes:
+            reason = next(iter(self._refused.values()))
+            doubts.append(
+                DISK_PROCESSES_UNREAD.doubt(f"the bytes of {', '.join(self._refused)} could not be read: {reason}")
+            )
+        for group, lost in self._orphaned.items():
+            what = f"{lost.read + lost.written} bytes of {group} were of processes that ended without their parents"
+            doubts.append(DISK_PROCESSES_ORPHANED.doubt(what, group))
+        return tuple(doubts)
 
     def close(self) -> None:
         """Close what was opened."""
@@ -176,14 +184,6 @@ DISK_PROCESSES_UNREAD = doubt_kind(
     cure="run as root",
     instrument="disk-processes",
 )
-
-
-def _unread(refused: Mapping[str, str]) -> Doubt:
-    return DISK_PROCESSES_UNREAD.doubt(
-        f"the bytes of {', '.join(refused)} could not be read: {next(iter(refused.values()))}"
-    )
-
-
 DISK_PROCESSES_ORPHANED = doubt_kind(
     "disk-processes-orphaned",
     "trial",
@@ -192,12 +192,6 @@ DISK_PROCESSES_ORPHANED = doubt_kind(
     cure="see the tasks' logs for killed processes",
     instrument="disk-processes",
 )
-
-
-def _lost(group: str, orphaned: ProcessBytes) -> Doubt:
-    return DISK_PROCESSES_ORPHANED.doubt(
-        f"{orphaned.read + orphaned.written} bytes of {group} were of processes that ended without their parents", group
-    )
 
 
 def _added(one: ProcessBytes, other: ProcessBytes) -> ProcessBytes:

@@ -90,7 +90,9 @@ class MemoryProbe:
             self._group_stat = KernelFile(group.directory / "memory.stat")
             self._version = group.version
         except OSError as error:
-            self._doubts.append(_group_untold(error))
+            self._doubts.append(
+                CLUSTER_MEMORY_UNTOLD.doubt(f"the cluster's control group does not show its memory: {error}")
+            )
 
     def _cluster(self) -> dict[str, int]:
         """The group's figures; nothing where it has none, or has gone."""
@@ -101,7 +103,9 @@ class MemoryProbe:
         except (OSError, ValueError) as error:
             self._group_stat.close()
             self._group_stat = None
-            self._doubts.append(_group_gone(error))
+            self._doubts.append(
+                CLUSTER_MEMORY_LOST.doubt(f"the cluster's control group no longer shows its memory: {error}")
+            )
             return {}
 
     def _keep_peaks(self, subject: str, values: Mapping[str, int]) -> None:
@@ -148,12 +152,6 @@ CLUSTER_MEMORY_UNTOLD = doubt_kind(
     cure="delegate the memory controller to that group (cgroup.subtree_control)",
     instrument="memory",
 )
-
-
-def _group_untold(error: Exception) -> Doubt:
-    return CLUSTER_MEMORY_UNTOLD.doubt(f"the cluster's control group does not show its memory: {error}")
-
-
 CLUSTER_MEMORY_LOST = doubt_kind(
     "cluster-memory-lost",
     "cluster",
@@ -162,10 +160,5 @@ CLUSTER_MEMORY_LOST = doubt_kind(
     cure="don't touch the control groups named assay-... while a trial runs",
     instrument="memory",
 )
-
-
-def _group_gone(error: Exception) -> Doubt:
-    return CLUSTER_MEMORY_LOST.doubt(f"the cluster's control group no longer shows its memory: {error}")
-
 
 PROBES.add("memory", ProbeKind(lambda _: MemoryProbe()), place=4)

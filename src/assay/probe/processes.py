@@ -261,7 +261,10 @@ class Cluster:
         if self._before is not None:
             exact, summed = exact_s - self._before[0], summed_s - self._before[1]
             if abs(exact - summed) > max(DOUBTED_SHARE * exact, DOUBTED_S):
-                doubts.append(_not_all(exact, summed))
+                what = (
+                    f"daemons and containers took {exact:.1f} s by their control group, and {summed:.1f} s by process"
+                )
+                doubts.append(CPU_GROUPS_INCOMPLETE.doubt(what))
         self._before = (exact_s, summed_s)
         return {Quantity("cluster", "control_group_s"): exact_s}
 
@@ -274,13 +277,6 @@ CPU_GROUPS_INCOMPLETE = doubt_kind(
     cure="use the control group's figure for the cluster's total",
     instrument="processes",
 )
-
-
-def _not_all(exact_s: float, summed_s: float) -> Doubt:
-    return CPU_GROUPS_INCOMPLETE.doubt(
-        f"daemons and containers took {exact_s:.1f} s by their control group, and {summed_s:.1f} s by process"
-    )
-
 
 MIB = 1 << 20
 
@@ -336,7 +332,9 @@ class ProcessProbe:
     def doubts(self) -> tuple[Doubt, ...]:
         """Watched processes that ended, and sums that don't fit."""
         gone = () if self._processes is None else dict.fromkeys(self._processes.gone)
-        return (*self._doubts, *(_ended(group) for group in gone))
+        what = "was gone before the trial's end, or at its beginning"
+        ended = (WATCHED_PROCESS_ENDED.doubt(f"a process of {group} {what}", group) for group in gone)
+        return (*self._doubts, *ended)
 
     def close(self) -> None:
         """See `Probe.close`."""
@@ -429,12 +427,5 @@ WATCHED_PROCESS_ENDED = doubt_kind(
     cure="see its log for the reason",
     instrument="processes",
 )
-
-
-def _ended(group: str) -> Doubt:
-    return WATCHED_PROCESS_ENDED.doubt(
-        f"a process of {group} was gone before the trial's end, or at its beginning", group
-    )
-
 
 PROBES.add("processes", ProbeKind(lambda _: ProcessProbe(os.cpu_count() or 1)), place=3)

@@ -87,8 +87,9 @@ class Rapl:
         if before is None or now.clock_s <= before:
             return {}
         gone_s = now.clock_s - before
-        if any(counter.may_have_wrapped_twice(gone_s) for counter in self._counters):
-            self._doubts.append(_unsure(gone_s))
+        if any(gone_s * MOST_WATTS * 1e6 > counter.range_uj for counter in self._counters):
+            what = f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to wrap unnoticed"
+            self._doubts.append(ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(what))
         return {f"{component}/power_w": round(value / gone_s, 3) for component, value in joules.items()}
 
     def totals(self) -> Mapping[Quantity, float]:
@@ -128,7 +129,7 @@ class _Counter:
     def __init__(self, zone: Zone) -> None:
         self.component = zone.component
         self.counted_uj = 0
-        self._range_uj = zone.range_uj
+        self.range_uj = zone.range_uj
         self._file = KernelFile(zone.energy)
         self.close = self._file.close
         self._last_uj = self._now_uj()
@@ -136,13 +137,10 @@ class _Counter:
     def read(self) -> int:
         """Microjoules since the last reading."""
         now_uj = self._now_uj()
-        gone = gone_uj(self._last_uj, now_uj, self._range_uj)
+        gone = gone_uj(self._last_uj, now_uj, self.range_uj)
         self._last_uj = now_uj
         self.counted_uj += gone
         return gone
-
-    def may_have_wrapped_twice(self, gone_s: float) -> bool:
-        return gone_s * MOST_WATTS * 1e6 > self._range_uj
 
     def _now_uj(self) -> int:
         return int(self._file.read())
@@ -184,12 +182,5 @@ ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
     cure="leave Assay a share of a core, and don't suspend the machine while a trial runs",
     instrument="rapl",
 )
-
-
-def _unsure(gone_s: float) -> Doubt:
-    return ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(
-        f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to wrap unnoticed"
-    )
-
 
 PROBES.add(Rapl.name, ProbeKind(lambda _: Rapl() if has_zones() else None), place=9)

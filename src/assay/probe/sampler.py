@@ -111,7 +111,11 @@ class Guest:
             self._attached = True
         except Exception as error:  # whatever it trips over is its own affair: the others go on
             self._failed = True
-            self.doubts.append(_missing(self.probe.name, error))
+            what = f"the probe {self.probe.name} measured nothing: {_words(error)}"
+            why, cure = f"the record has no figures of {self.probe.name}", ""
+            if isinstance(error, CannotMeasureError):
+                why, cure = error.why, error.cure
+            self.doubts.append(PROBE_MISSING.doubt(what, instrument=self.probe.name, why=why, cure=cure))
 
     def sample(self, now: Moment, samples: Samples) -> None:
         """Read it once more, and keep its samples."""
@@ -133,7 +137,9 @@ class Guest:
         gone = {what: value if what.level else value - before.get(what, 0.0) for what, value in totals.items()}
         backwards = [what for what, value in gone.items() if value < 0 and not what.level]
         if backwards:
-            self.doubts.append(_went_back(self.probe.name, backwards[0], part))
+            first = backwards[0]
+            what = f"{first.series} of {first.subject} was less at the end of {part!r} than at its beginning"
+            self.doubts.append(COUNTER_WENT_BACK.doubt(what, first.subject, instrument=self.probe.name))
         return [
             Amount(
                 probe=self.probe.name, subject=what.subject, series=what.series, part=part, value=value,
@@ -170,7 +176,8 @@ class Guest:
             yield
         except Exception as error:
             if not self._failed:
-                self.doubts.append(_stopped(self.probe.name, error))
+                what = f"the probe {self.probe.name} stopped at {time.strftime('%H:%M:%S')}: {_words(error)}"
+                self.doubts.append(PROBE_STOPPED.doubt(what, instrument=self.probe.name))
             self._failed = True
 
 
@@ -195,26 +202,6 @@ COUNTER_WENT_BACK = doubt_kind(
     why="a counter that was reset does not show what was counted, so this total is left out",
     cure="don't reset the machine's counters or devices while a trial runs",
 )
-
-
-def _missing(name: str, error: Exception) -> Doubt:
-    what = f"the probe {name} measured nothing: {_words(error)}"
-    if isinstance(error, CannotMeasureError):
-        return PROBE_MISSING.doubt(what, instrument=name, why=error.why, cure=error.cure)
-    return PROBE_MISSING.doubt(what, instrument=name, why=f"the record has no figures of {name}")
-
-
-def _stopped(name: str, error: Exception) -> Doubt:
-    what = f"the probe {name} stopped at {time.strftime('%H:%M:%S')}: {_words(error)}"
-    return PROBE_STOPPED.doubt(what, instrument=name)
-
-
-def _went_back(name: str, what: Quantity, part: Part) -> Doubt:
-    return COUNTER_WENT_BACK.doubt(
-        f"{what.series} of {what.subject} was less at the end of {part!r} than at its beginning",
-        what.subject,
-        instrument=name,
-    )
 
 
 def _words(error: Exception) -> str:
@@ -284,7 +271,7 @@ class _SamplingThread:
         """It is gone or hangs: say so once."""
         if not self._lost:
             self._lost = True
-            self.doubts.append(_lost(reason))
+            self.doubts.append(PROBES_LOST.doubt(f"the thread that samples all probes was lost: {reason}"))
 
     def _run(self, scene: Scene, begun: threading.Event) -> None:
         try:
@@ -323,7 +310,11 @@ class _SamplingThread:
             longest_s = max(longest_s, moment.clock_s - last.clock_s)
             stepped_s = max(stepped_s, abs((moment.time_ms - last.time_ms) / 1000 - (moment.clock_s - last.clock_s)))
             last = moment
-        self.doubts += [*_gap(longest_s), *_clock_step(stepped_s)]
+        if longest_s >= GAP_S:
+            self.doubts.append(SAMPLES_SPARSE.doubt(f"there was a gap of {longest_s:.1f} s in the samples"))
+        if stepped_s >= CLOCK_STEP_S:
+            what = f"the machine's clock was set by {stepped_s:.1f} s while the trial ran"
+            self.doubts.append(CLOCK_STEPPED.doubt(what))
 
     def _sample(self, moment: Moment, order: _Mark | None) -> None:
         """Read all probes; a mark that came is answered, whatever happens."""
@@ -451,12 +442,6 @@ PROBES_LOST = doubt_kind(
     cure="find the device that hangs (dmesg), and run the trial again",
     instrument=ALL_INSTRUMENTS,
 )
-
-
-def _lost(reason: str) -> Doubt:
-    return PROBES_LOST.doubt(f"the thread that samples all probes was lost: {reason}")
-
-
 SAMPLES_SPARSE = doubt_kind(
     "samples-sparse",
     "trial",
@@ -465,14 +450,6 @@ SAMPLES_SPARSE = doubt_kind(
     cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
     instrument="sampler",
 )
-
-
-def _gap(longest_s: float) -> list[Doubt]:
-    if longest_s < GAP_S:
-        return []
-    return [SAMPLES_SPARSE.doubt(f"there was a gap of {longest_s:.1f} s in the samples")]
-
-
 CLOCK_STEPPED = doubt_kind(
     "clock-stepped",
     "machine",
@@ -481,9 +458,3 @@ CLOCK_STEPPED = doubt_kind(
     cure="let the clock be slewed, not stepped (chronyd, ntpd), and run the trial again",
     instrument="sampler",
 )
-
-
-def _clock_step(stepped_s: float) -> list[Doubt]:
-    if stepped_s < CLOCK_STEP_S:
-        return []
-    return [CLOCK_STEPPED.doubt(f"the machine's clock was set by {stepped_s:.1f} s while the trial ran")]
