@@ -153,7 +153,7 @@ class Probe(Protocol):
 
         What touches only some subjects (a device that vanished, a counter that was reset) belongs here.
         """
-        ...
+        return ()
 
     def close(self) -> None:
         """Free all that it holds; also after a failure."""
@@ -202,7 +202,7 @@ class Evaluated(Probe, Protocol):
 
     def evaluate(self) -> Evaluation:
         """All that was seen; asked once, after the last part and before `doubts`."""
-        ...
+        return Evaluation()
 
 
 Colour = Literal["ink", "blue", "vermilion", "green", "pink", "orange", "sky", "slate", "silver", "yellow"]

@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.model.doubt import Doubt
 from assay.model.probe import (
     CannotMeasureError,
     Chart,
@@ -22,6 +21,7 @@ from assay.model.probe import (
     Moment,
     ProbeKind,
     Quantity,
+    Sampled,
     Scene,
 )
 from assay.model.registry import PROBES
@@ -35,7 +35,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ENOUGH_BYTES = 512
 
 
-class CpuProbe:
+class CpuProbe(Sampled):
     """What the machine's cores spent their time on."""
 
     name = "cpu"
@@ -73,10 +73,6 @@ class CpuProbe:
         sums = {**self._sums, "user": self._sums["user"] + self._sums["nice"]}
         del sums["nice"]
         return {Quantity("machine", f"{field}_s"): count / TICKS_PER_S for field, count in sums.items()}
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """None: a source that fails ends the probe."""
-        return ()
 
     def close(self) -> None:
         """See `Probe.close`."""
@@ -127,7 +123,7 @@ PRESSURE = Path("/proc/pressure")
 _KINDS = {"cpu": ("some",), "memory": ("some", "full"), "io": ("some", "full")}
 
 
-class PressureProbe:
+class PressureProbe(Sampled):
     """The machine's pressure."""
 
     name = "pressure"
@@ -171,21 +167,14 @@ class PressureProbe:
         """Seconds of waiting."""
         return {Quantity("machine", f"{name}_s"): stall / 1e6 for name, stall in self._stalls_us.items()}
 
-    def doubts(self) -> tuple[Doubt, ...]:
-        """None: a source that fails ends the probe."""
-        return ()
-
     def close(self) -> None:
         """See `Probe.close`."""
         for file in self._files.values():
             file.close()
 
     def _read(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for kind, file in self._files.items():
-            told = stalls_us(file.read())
-            found |= {f"{kind}_{which}": told[which] for which in _KINDS[kind] if which in told}
-        return found
+        told = {kind: stalls_us(file.read()) for kind, file in self._files.items()}
+        return {f"{kind}_{which}": told[kind][which] for kind in told for which in _KINDS[kind] if which in told[kind]}
 
 
 def stalls_us(text: str) -> dict[str, int]:

@@ -8,7 +8,6 @@ therefore told as one with the NodeManager that starts them: once they have ende
 that was killed together with its parent nobody of ours inherits: what it was last seen with is kept.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -19,8 +18,8 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene, now
 from assay.model.registry import PROBES
 from assay.probe.kernel_file import KernelFile
+from assay.probe.process_stat import PROC, all_pids
 
-PROC = Path("/proc")
 CONTAINERS = "nodemanager and containers"
 _FIELDS = ("read_bytes", "write_bytes", "cancelled_write_bytes")
 LOOKS, PAUSE_S = 3, 0.01
@@ -163,11 +162,10 @@ class DiskProcessesInstrument:
 def descendants(pids: Iterable[int], proc: Path = PROC) -> Iterable[int]:
     """All processes below some, by the parents that /proc/PID/stat names."""
     children: dict[int, list[int]] = {}
-    for entry in os.listdir(proc):
-        if entry.isdigit():
-            with suppress(OSError, ValueError, IndexError):
-                stat = (proc / entry / "stat").read_bytes()
-                children.setdefault(int(stat[stat.rindex(b")") + 2 :].split()[1]), []).append(int(entry))
+    for pid in all_pids(proc):
+        with suppress(OSError, ValueError, IndexError):
+            stat = (proc / str(pid) / "stat").read_bytes()
+            children.setdefault(int(stat[stat.rindex(b")") + 2 :].split()[1]), []).append(pid)
     found, left = [], [*pids]
     while left:
         below = children.get(left.pop(), [])

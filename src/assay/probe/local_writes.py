@@ -14,8 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.model.doubt import Doubt
-from assay.model.probe import Evaluation, ProbeKind, Scene
+from assay.model.probe import Evaluated, ProbeKind, Scene
 from assay.model.record import Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
@@ -28,7 +27,7 @@ _PATIENCE_MS = 100
 _PATIENCE_S = 10.0
 
 
-class LocalWrites:
+class LocalWrites(Evaluated):
     """Where the bytes of intermediates were written while the jobs ran."""
 
     name = "local-writes"
@@ -80,14 +79,6 @@ class LocalWrites:
         shares = {medium: size / total for medium, size in own.items()}
         return (Landed(role="intermediate", when="run", bytes=total, shares=shares, trouble=self._trouble),)
 
-    def evaluate(self) -> Evaluation:
-        """Nothing more."""
-        return Evaluation()
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """None: what was not seen is told with what was."""
-        return ()
-
     def close(self) -> None:
         """Watch no more."""
         self._stop.set()
@@ -108,22 +99,18 @@ class LocalWrites:
                         self._trouble = "the kernel's queue of notices ran over"
                     if event.wd in self._watched:
                         directory, medium = self._watched[event.wd]
-                        self._take(kernel, event.mask, directory / event.name, medium)
+                        path = directory / event.name
+                        if event.mask & flags.ISDIR:
+                            if event.mask & flags.CREATE:
+                                self._watch(kernel, path, medium)
+                        elif _INTERMEDIATE.search(str(path)) and event.mask & (flags.CLOSE_WRITE | flags.MOVED_TO):
+                            self._count(path, medium)
                 if wanted:
                     self._wanted.clear()
                     self._caught_up.set()
         except OSError as error:  # most likely fs.inotify.max_user_watches
             self._trouble = f"the local directories could no longer be watched: {error}"
             self._caught_up.set()
-
-    def _take(self, kernel: "INotify", mask: int, path: Path, medium: str) -> None:
-        from inotify_simple import flags
-
-        if mask & flags.ISDIR:
-            if mask & flags.CREATE:
-                self._watch(kernel, path, medium)
-        elif _INTERMEDIATE.search(str(path)) and mask & (flags.CLOSE_WRITE | flags.MOVED_TO):
-            self._count(path, medium)
 
     def _count(self, path: Path, medium: str) -> None:
         """Add a file's size, once; one that was renamed before it was looked at counts under its new name."""
@@ -146,14 +133,11 @@ class LocalWrites:
                 if entry.is_dir():
                     self._watch(kernel, entry, medium)
                 elif _INTERMEDIATE.search(str(entry)):
-                    self._find(entry, medium)
-
-    def _find(self, path: Path, medium: str) -> None:
-        """A file that was there before its directory was watched: it is closed, or a notice of that will come."""
-        with suppress(FileNotFoundError):
-            status = path.stat()
-            if (status.st_dev, status.st_ino, status.st_mtime_ns) not in self._counted:
-                self._found[status.st_dev, status.st_ino] = (medium, status.st_size)
+                    # Its file is closed, or a notice of that will come.
+                    with suppress(FileNotFoundError):
+                        status = entry.stat()
+                        if (status.st_dev, status.st_ino, status.st_mtime_ns) not in self._counted:
+                            self._found[status.st_dev, status.st_ino] = (medium, status.st_size)
 
 
 PROBES.add(LocalWrites.name, ProbeKind(lambda _: LocalWrites(), needed=True), place=21)

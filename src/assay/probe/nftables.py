@@ -12,6 +12,7 @@ A table's name tells whose it is (`ownership`), so that what a killed process le
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from assay.model.doubt import Doubt, doubt_kind
@@ -58,7 +59,7 @@ class FlowCounter(Protocol):
 
     def glance(self) -> dict[Flow, Count]:
         """The same for rates: what passed within the last second may be missing. Raises FlowsError."""
-        ...
+        return self.read()
 
     def remove(self) -> None:
         """Stop counting; nothing is left."""
@@ -74,7 +75,7 @@ class FlowCounter(Protocol):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes the counts doubtful; asked last, the counting may end for it."""
-        ...
+        return ()
 
 
 NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
@@ -111,8 +112,8 @@ NETWORK_PURPOSES_LOST = doubt_kind(
 )
 
 
-class CountingTable:
-    """A table that counts the flows of some ports until it is removed: a `flows.FlowCounter`."""
+class CountingTable(FlowCounter):
+    """A table in the kernel that counts the flows of some ports until it is removed."""
 
     has_stand_in = True
 
@@ -132,32 +133,22 @@ class CountingTable:
         """Everything counted since `make`. Raises NftError, also when somebody else removed the table."""
         return dict(parse(self._run("", ("-j", "list", "table", "inet", str(self._name)))))
 
-    def glance(self) -> dict[Flow, Count]:
-        """The kernel's counters know nothing older than now."""
-        return self.read()
-
     def remove(self) -> None:
         """Stop counting; nothing is left. What can't be removed now, the next start removes."""
         if self._name is not None:
             name, self._name = self._name, None
-            try:
+            with suppress(NftError):  # gone already: somebody flushed all rules
                 self._run("", ("delete", "table", "inet", name))
-            except NftError:  # gone already: somebody flushed all rules
-                return
 
     def not_counted(self, reason: str) -> Doubt:
-        """See `flows.FlowCounter.not_counted`."""
+        """See `FlowCounter.not_counted`."""
         return NETWORK_PURPOSES_UNKNOWN.doubt(f"traffic was not counted by pair of nodes and purpose: {reason}")
 
     def not_read(self, reasons: Sequence[str]) -> Doubt:
-        """See `flows.FlowCounter.not_read`."""
+        """See `FlowCounter.not_read`."""
         return NETWORK_PURPOSES_LOST.doubt(
             f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of intervals: {reasons[0]}"
         )
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """None: the kernel loses no count."""
-        return ()
 
 
 def ruleset(name: str, ports: Iterable[int]) -> str:

@@ -12,12 +12,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import IO
 
 from assay.host.self_cost import Weight
-from assay.model.doubt import Doubt
-from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Scene
+from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Sampled, Scene
 from assay.model.record import Amount, Basis
 from assay.model.registry import PROBES
 from assay.probe.process_stat import OpenProcess
@@ -101,10 +101,8 @@ def thread_clocks_s() -> dict[int, float]:
     found = {}
     for thread in threading.enumerate():
         if thread.name.startswith(PREFIX) and thread.native_id is not None:
-            try:
+            with suppress(OSError):  # ended meanwhile
                 found[thread.native_id] = time.clock_gettime(_clock_of(thread.native_id))
-            except OSError:  # ended meanwhile
-                continue
     return found
 
 
@@ -119,7 +117,7 @@ def _clock_of(thread: int) -> int:
 NAME = "own-cost"
 
 
-class OwnCost:
+class OwnCost(Sampled):
     """Goes first among the instruments, so that the memory before them is known.
 
     The memory of the samples and the time of child processes are the context's to tell.
@@ -163,10 +161,6 @@ class OwnCost:
             Quantity("probes", "samples_bytes", level=True): float(self._context.samples_bytes()),
             Quantity("probes", "resident_growth_bytes", basis="estimated", level=True): float(growth),
         }
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """None."""
-        return ()
 
     def close(self) -> None:
         """See `Probe.close`."""

@@ -58,6 +58,11 @@ def parse_stat(text: str) -> ProcessStat:
     )
 
 
+def stat_of(pid: int, proc: Path = PROC) -> ProcessStat:
+    """One reading of a process that is not kept open. Raises OSError or ValueError when it has ended."""
+    return parse_stat((proc / str(pid) / "stat").read_text(errors="replace"))
+
+
 class OpenProcess:
     """A process whose stat file is open. Raises OSError when it has ended before that."""
 
@@ -99,7 +104,7 @@ def kernel_ticks(proc: Path = PROC) -> dict[int, int]:
     found = {}
     for pid in all_pids(proc):
         with suppress(OSError, ValueError):
-            seen = parse_stat((proc / str(pid) / "stat").read_text(errors="replace"))
+            seen = stat_of(pid, proc)
             if _KTHREADD in (pid, seen.parent):
                 found[pid] = sum(seen.own)
     return found

@@ -33,7 +33,7 @@ from assay.probe.process_stat import (
     busy_s,
     group_of,
     kernel_ticks,
-    parse_stat,
+    stat_of,
 )
 
 CONTAINERS, CLIENTS, ASSAY = "containers", "clients", "assay"
@@ -106,7 +106,9 @@ class ProcessGroups:
         groups = [*(one.group for one in scene.processes), *self._reaped_group.values()]
         self.accounts: dict[str, Account] = {group: Account() for group in groups}
         for one in scene.processes:
-            self._watch(one.pid, one.group)
+            if not self._join(one.pid, one.group):
+                self.gone.append(one.group)
+            self._watched.add(one.pid)
 
     def look(self) -> None:
         """Find what has begun and what has ended, and read all members."""
@@ -126,11 +128,6 @@ class ProcessGroups:
         for member in self.members.values():
             member.process.close()
         self.members.clear()
-
-    def _watch(self, pid: int, group: str) -> None:
-        if not self._join(pid, group):
-            self.gone.append(group)
-        self._watched.add(pid)
 
     def _join(self, pid: int, group: str) -> bool:
         """Take a process in, unless it has ended."""
@@ -158,7 +155,7 @@ class ProcessGroups:
     def _parents(self, pids: Iterable[int]) -> Iterable[tuple[int, int]]:
         for pid in pids:
             with suppress(OSError, ValueError):
-                yield pid, parse_stat((self._proc / str(pid) / "stat").read_text(errors="replace")).parent
+                yield pid, stat_of(pid, self._proc).parent
 
     def _end(self, member: Member) -> None:
         """A process has ended: where its parent's waiting would put its time into another group, put that right."""
@@ -289,8 +286,11 @@ class ProcessProbe:
     def __init__(self, cores: int, proc: Path = PROC, stat: Path = STAT) -> None:
         self._cores, self._proc, self._stat = cores, proc, stat
         self._processes: ProcessGroups | None = None
-        self._rates = Rates(cores)
-        self._resident = Resident()
+        self._peaks: dict[str, int] = {}
+        self._interval = Interval()
+        self._busy_ticks = 0
+        self._groups: Mapping[str, Ticks] = {}
+        self._containers: Mapping[str, int] = {}
         self._remainder: Remainder | None = None
         self._cluster: Cluster | None = None
         self._doubts: list[Doubt] = []
@@ -306,9 +306,45 @@ class ProcessProbe:
         """Time in percent of all cores, and resident MiB, by group and by container."""
         assert self._processes is not None and self._remainder is not None  # noqa: S101, PT018 - for the type checker
         groups, containers = self._look(self._processes)
-        values = self._resident.take(self._processes)
-        busy_ticks_gone = self._remainder.look(_sum(groups))
-        return values | self._rates.take(now, groups, containers, busy_ticks_gone)
+        self._busy_ticks += self._remainder.look(_sum(groups))
+        return self._resident_mib(self._processes) | self._percent(now, groups, containers)
+
+    def _percent(self, now: Moment, groups: Mapping[str, Ticks], containers: Mapping[str, int]) -> dict[str, float]:
+        """Time of all cores since it last gave any."""
+        interval_s = self._interval.ended(now)
+        if interval_s is None:
+            return {}
+        before, self._groups = self._groups, groups
+        containers_before, self._containers = self._containers, containers
+        left, self._busy_ticks = self._busy_ticks, 0
+        if not interval_s:
+            return {}
+        percent = 100 / (interval_s * self._cores * TICKS_PER_S)
+        values = {}
+        for group, ticks in groups.items():
+            user, system = ticks.user - before[group].user, ticks.system - before[group].system
+            left -= user + system
+            values[f"{group}/user_percent"] = round(user * percent, 2)
+            values[f"{group}/system_percent"] = round(system * percent, 2)
+        values["other/busy_percent"] = round(max(0, left) * percent, 2)
+        for name, count in containers.items():
+            values[f"{name}/busy_percent"] = round(max(0, count - containers_before.get(name, 0)) * percent, 2)
+        return values
+
+    def _resident_mib(self, processes: ProcessGroups) -> dict[str, float]:
+        """By group and by container, and how many containers there are; keeps the groups' peaks."""
+        bytes_of: dict[str, int] = dict.fromkeys(processes.accounts, 0)
+        containers: dict[str, int] = defaultdict(int)
+        for member in processes.members.values():
+            bytes_of[member.group] += member.resident_bytes
+            if member.container is not None:
+                containers[member.container] += member.resident_bytes
+        for group, count in bytes_of.items():
+            self._peaks[group] = max(self._peaks.get(group, 0), count)
+        values = {f"{name}/resident_mib": float(round(count / MIB)) for name, count in (bytes_of | containers).items()}
+        if CONTAINERS in bytes_of:
+            values[f"{CONTAINERS}/live_count"] = len(containers)
+        return values
 
     def _look(self, processes: ProcessGroups) -> tuple[dict[str, Ticks], dict[str, int]]:
         processes.look()
@@ -322,7 +358,16 @@ class ProcessProbe:
         """Seconds by group, and memory; what else the machine did is a difference that no group measured."""
         assert self._processes is not None and self._remainder is not None and self._cluster is not None  # noqa: S101, PT018
         groups = {group: account.told for group, account in self._processes.accounts.items()}
-        found = self._resident.totals(self._processes)
+        found: dict[Quantity, float] = {
+            Quantity(group, "resident_peak_bytes", level=True): count for group, count in self._peaks.items()
+        }
+        self._peaks = {}
+        shares: dict[str, int] = defaultdict(int)
+        for member in self._processes.members.values():
+            shares[member.group] += member.process.proportional_bytes() or 0
+        for group, count in shares.items():
+            if count:
+                found[Quantity(group, "proportional_bytes", level=True)] = count
         for group, ticks in groups.items():
             found[Quantity(group, "user_s")] = ticks.user / TICKS_PER_S
             found[Quantity(group, "system_s")] = ticks.system / TICKS_PER_S
@@ -342,77 +387,6 @@ class ProcessProbe:
             self._processes.close()
         if self._remainder is not None:
             self._remainder.close()
-
-
-class Rates:
-    """Time by group and container as shares of all cores: differences of one tick and one before."""
-
-    def __init__(self, cores: int) -> None:
-        self._cores = cores
-        self._interval = Interval()
-        self._busy = 0
-        self._groups: Mapping[str, Ticks] = {}
-        self._containers: Mapping[str, int] = {}
-
-    def take(
-        self, now: Moment, groups: Mapping[str, Ticks], containers: Mapping[str, int], busy: int
-    ) -> dict[str, float]:
-        """Percent of all cores since it told some last; `busy` are the machine's ticks since the last time."""
-        interval_s = self._interval.ended(now)
-        self._busy += busy
-        if interval_s is None:
-            return {}
-        before, self._groups = self._groups, groups
-        containers_before, self._containers = self._containers, containers
-        left, self._busy = self._busy, 0
-        if not interval_s:
-            return {}
-        percent = 100 / (interval_s * self._cores * TICKS_PER_S)
-        values = {}
-        for group, ticks in groups.items():
-            user, system = ticks.user - before[group].user, ticks.system - before[group].system
-            left -= user + system
-            values[f"{group}/user_percent"] = round(user * percent, 2)
-            values[f"{group}/system_percent"] = round(system * percent, 2)
-        values["other/busy_percent"] = round(max(0, left) * percent, 2)
-        for name, count in containers.items():
-            values[f"{name}/busy_percent"] = round(max(0, count - containers_before.get(name, 0)) * percent, 2)
-        return values
-
-
-class Resident:
-    """Resident memory by group, and each group's peak in a part of the trial."""
-
-    def __init__(self) -> None:
-        self._peaks: dict[str, int] = {}
-
-    def take(self, processes: ProcessGroups) -> dict[str, float]:
-        """MiB by group and by container, and how many containers there are."""
-        bytes_of: dict[str, int] = dict.fromkeys(processes.accounts, 0)
-        containers: dict[str, int] = defaultdict(int)
-        for member in processes.members.values():
-            bytes_of[member.group] += member.resident_bytes
-            if member.container is not None:
-                containers[member.container] += member.resident_bytes
-        for group, count in bytes_of.items():
-            self._peaks[group] = max(self._peaks.get(group, 0), count)
-        values = {f"{name}/resident_mib": float(round(count / MIB)) for name, count in (bytes_of | containers).items()}
-        if CONTAINERS in bytes_of:
-            values[f"{CONTAINERS}/live_count"] = len(containers)
-        return values
-
-    def totals(self, processes: ProcessGroups) -> dict[Quantity, float]:
-        """Each group's peak since the last time, and its share of memory now; peaks begin anew."""
-        found: dict[Quantity, float] = {
-            Quantity(group, "resident_peak_bytes", level=True): count for group, count in self._peaks.items()
-        }
-        self._peaks = {}
-        shares: dict[str, int] = defaultdict(int)
-        for member in processes.members.values():
-            shares[member.group] += member.process.proportional_bytes() or 0
-        return found | {
-            Quantity(group, "proportional_bytes", level=True): count for group, count in shares.items() if count
-        }
 
 
 def _sum(groups: Mapping[str, Ticks]) -> int:
