@@ -45,7 +45,7 @@ class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those 
 
 def whole_record(text: str | bytes) -> Record:
     """All of a record. Raises Unreadable."""
-    return _agreeing(_checked(Record, _content(text)))
+    return _agreeing(_checked(Record, content_of(text)))
 
 
 def record_outline(text: str | bytes) -> Record:
@@ -54,7 +54,7 @@ def record_outline(text: str | bytes) -> Record:
     What it keeps is what figures over all trials need. It takes a twentieth of the whole record's memory. Raises
     Unreadable.
     """
-    content = _content(text)
+    content = content_of(text)
     content.update(NOT_IN_OUTLINE)
     reports = {name: _reports(one) for name, one in _map(content.get("devices")).items()}
     content["devices"] = {name: own for name, own in reports.items() if own}
@@ -71,7 +71,7 @@ def record_outline(text: str | bytes) -> Record:
 
 def read_as(kind: type[Kind], text: str | bytes) -> Kind:
     """A text of this schema as one of our types. Raises Unreadable."""
-    return _checked(kind, _content(text))
+    return _checked(kind, content_of(text))
 
 
 def first_of(error: ValidationError) -> str:
@@ -82,8 +82,8 @@ def first_of(error: ValidationError) -> str:
     return f"{place}: {words}" if place else words
 
 
-def _content(text: str | bytes) -> dict[str, Any]:
-    """The JSON object, of this schema."""
+def content_of(text: str | bytes) -> dict[str, Any]:
+    """A record's or a plan's JSON object, of this schema. Raises Unreadable."""
     try:
         content = from_json(text, allow_inf_nan=False)
     except ValueError as error:

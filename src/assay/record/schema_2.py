@@ -28,13 +28,30 @@ INSTRUMENTS: Mapping[str, str] = {
 
 STAGES = ("map", "reduce")
 
+MEDIUM_DEFAULTS = {"path": None, "size_bytes": None, "profile": None, "file_system": "ext4", "slowdown": 1}
+"""Every medium had all of these fields, with these values where they said nothing."""
+
+MEDIUM_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "directory": ("path",), "memory": ("path", "size_bytes"), "emulated": tuple(MEDIUM_DEFAULTS), "existing": (),
+}  # fmt: skip
+"""Those that a kind of medium has."""
+
+EVENTS = {
+    "missing": "probe-missing", "stopped": "probe-stopped", "unread": "probe-stopped",
+    "counter-went-back": "counter-went-back",
+}  # fmt: skip
+"""What befell a probe, whose name was part of the kind: now the instrument."""
+
 _OF_A_PROBE = re.compile(r"probe-(?P<instrument>.+)-(?P<event>missing|stopped|unread|counter-went-back)")
-_MEDIUM = re.compile(r"(?:\bof medium |\bon which medium |\bon medium |\(medium |^media )'(?P<name>[^']+)'")
 
 
 def converted(content: Mapping[str, Any]) -> dict[str, Any]:
     """A record's or plan's JSON of schema 2 in the form of schema 3; what is not of schema 2 is left as it is."""
     found = {**content, "schema_version": 3}
+    if isinstance(content.get("trial"), dict):
+        found["trial"] = _trial(content["trial"])
+    if isinstance(content.get("trials"), list):
+        found["trials"] = [_trial(one) if isinstance(one, dict) else one for one in content["trials"]]
     for name, convert in (("doubts", _doubt), ("jobs", _job), ("staging_jobs", _job)):
         if isinstance(content.get(name), list):
             found[name] = [convert(one) if isinstance(one, dict) else one for one in content[name]]
@@ -46,6 +63,20 @@ def converted(content: Mapping[str, Any]) -> dict[str, Any]:
 def renamed(table: "pyarrow.Table") -> "pyarrow.Table":
     """A table of tasks of schema 2 with the names of schema 3; any other as it is."""
     return table.rename_columns(["stage" if name == "kind" else name for name in table.column_names])
+
+
+def _trial(trial: Mapping[str, Any]) -> dict[str, Any]:
+    """Its media without the fields of other kinds that said nothing."""
+    media = trial.get("media")
+    if not isinstance(media, list):
+        return dict(trial)
+    return {**trial, "media": [_medium(one) if isinstance(one, dict) else one for one in media]}
+
+
+def _medium(medium: Mapping[str, Any]) -> dict[str, Any]:
+    own = MEDIUM_FIELDS.get(str(medium.get("kind")), tuple(MEDIUM_DEFAULTS))
+    silent = {name for name, value in MEDIUM_DEFAULTS.items() if name not in own and medium.get(name) == value}
+    return {name: value for name, value in medium.items() if name not in silent}
 
 
 def _job(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,19 +100,12 @@ def _with_phases(of: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _doubt(doubt: Mapping[str, Any]) -> dict[str, Any]:
-    """The kind's instrument and severity, and the medium that the sentence names."""
+    """The kind's instrument and severity; of what it is was only said in words, so it is left open."""
     kind = str(doubt.get("kind"))
     severity = 10 * (len(DECISIVE) - DECISIVE.index(kind)) if kind in DECISIVE else 0
     of_a_probe = _OF_A_PROBE.fullmatch(kind)
     if of_a_probe:
         event = of_a_probe["event"]
-        new_kind = event if event == "counter-went-back" else f"probe-{event}"
-        return {**doubt, "kind": new_kind, "instrument": of_a_probe["instrument"], "severity": severity}
+        return {**doubt, "kind": EVENTS[event], "instrument": of_a_probe["instrument"], "severity": severity}
     begins = "disk-processes" if kind.startswith("disk-processes-") else kind.partition("-")[0]
-    medium = _MEDIUM.search(str(doubt.get("what")))
-    return {
-        **doubt,
-        "instrument": INSTRUMENTS.get(begins, ""),
-        "severity": severity,
-        "subject": medium["name"] if medium else "",
-    }
+    return {**doubt, "instrument": INSTRUMENTS.get(begins, ""), "severity": severity}

@@ -6,12 +6,12 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from assay.host.files import UnreadableFileError, read_bytes
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import Trial
+from assay.record.reading import content_of
 
 MOST_RECORDS = 500
 """The newest ones are enough for medians, and reading thousands would keep people waiting."""
@@ -45,7 +45,7 @@ def read_history(runs: Path, most: int = MOST_RECORDS) -> DurationHistory:
         for folder in sorted(trials.glob("[!.]*")):
             file = folder / "record.json"
             try:
-                duration = _duration_of(from_json(read_bytes(file), allow_inf_nan=False), trials.parent)
+                duration = _duration_of(content_of(read_bytes(file)), trials.parent)
             except (UnreadableFileError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
                 found.damaged.append(file)
                 continue
