@@ -140,6 +140,15 @@ def test_a_failed_trial_keeps_the_logs_once_nothing_writes_them_any_more():
     assert run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent()).logs == b""
 
 
+def test_logs_that_can_not_be_read_do_not_take_the_place_of_the_trials_own_error(monkeypatch):
+    def logs(*_):
+        raise ValueError("no logs")
+
+    setup = fake_setup(Script(fail_at="run answer"), a_trial())
+    monkeypatch.setattr(setup.platform, "logs", logs)
+    assert run_trial(a_trial(), setup, Silent()).record.error == "scripted failure"
+
+
 def test_a_probe_that_fails_does_not_take_the_place_of_the_trials_own_error():
     class Failing(Script):
         def note(self, what):
@@ -265,6 +274,13 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     with pytest.raises(BadInputError, match=r"medium 'disk' has 1\.0 MiB free, and about 300\.0 MiB are needed"):
         check_needs(a_plan(), small, Silent())
     assert script.log == ["check cluster", "prepare dataset"]
+
+
+@pytest.mark.parametrize("varied", ["store", "engine"])
+def test_trials_on_another_store_or_engine_are_checked_by_themselves(varied):
+    script = Script()
+    check_needs(a_plan(a_trial(), a_trial(2).model_copy(update={varied: "other"})), scripted(script), Silent())
+    assert script.log.count("check cluster") == 2
 
 
 def test_a_trial_that_can_not_be_is_refused_before_any_dataset_is_prepared():

@@ -117,7 +117,7 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
 
 def _key(trial: Trial) -> Key:
     """Of trials with the same one only the first is looked at."""
-    names = trial.dataset.name, trial.placement.name
+    names = trial.dataset.name, trial.placement.name, trial.store, trial.engine
     return (trial.workload.model_dump_json(), *names, str(trial.cluster), str(trial.settings))
 
 

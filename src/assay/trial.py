@@ -323,7 +323,7 @@ def _logs_kept(platform: Platform, neutral: Path, findings: Findings) -> Iterato
     try:
         yield
     except Exception:
-        with suppress(OSError):  # the failure itself is what counts
+        with suppress(Exception):  # the failure itself is what counts
             findings.logs = platform.logs(neutral)
         raise
 

@@ -75,6 +75,17 @@ def test_the_core_has_its_own_kinds_before_those_of_plug_ins(tmp_path, monkeypat
     assert dict(SHAPES) == {"square": 4}
 
 
+def test_after_a_failed_import_a_registry_is_never_read_as_if_it_were_whole(tmp_path, monkeypatch):
+    (tmp_path / "broken_home").mkdir()
+    (tmp_path / "broken_home" / "__init__.py").write_text("import no_such_module\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    shapes = Registry("shape", "broken_home")
+    shapes.add("square", 4)
+    for _ in range(2):
+        with pytest.raises(BadInputError, match="broken_home can't be imported"):
+            list(shapes)
+
+
 def test_extras_of_the_checkout_are_found():
     assert "memory" in COMMANDS
     assert "capture" in PROBE_SETS

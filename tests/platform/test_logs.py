@@ -3,6 +3,7 @@
 import io
 import os
 import tarfile
+from pathlib import Path
 
 from assay.platform import base
 
@@ -34,6 +35,19 @@ def test_of_long_logs_the_ends_are_kept_and_of_many_the_newest(tmp_path, monkeyp
         log.write_text(f"begin end{number}")
         os.utime(log, (number, number))
     assert packed(base.archived(tmp_path)) == {"3.log": b"end3", "2.log": b"end2", "1.log": b"d1"}
+
+
+def test_a_log_that_goes_meanwhile_takes_no_other_with_it(tmp_path, monkeypatch):
+    for name in ("gone.log", "kept.log"):
+        (tmp_path / name).write_text(name)
+    opened = Path.open
+
+    def opens(file, *how):
+        file.with_name("gone.log").unlink(missing_ok=True)
+        return opened(file, *how)
+
+    monkeypatch.setattr(Path, "open", opens)
+    assert packed(base.archived(tmp_path)) == {"kept.log": b"kept.log"}
 
 
 def test_where_nothing_was_written_there_are_none(tmp_path):

@@ -67,8 +67,12 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
 
     def _read(self) -> dict[str, Kind]:
         homes, self._homes = self._homes, ()
-        for home in homes:
-            import_all(home, deep=True)
+        try:
+            for home in homes:
+                import_all(home, deep=True)
+        except BaseException:
+            self._homes = homes  # what is missing is missing again, with the same error
+            raise
         load_plugins()
         return self._kinds
 

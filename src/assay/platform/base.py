@@ -5,10 +5,11 @@ import io
 import tarfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from stat import S_ISREG
 from typing import Protocol
 
 from assay.host.machine import machine_facts
@@ -148,20 +149,22 @@ def archived(neutral: Path) -> bytes:
 
     Logs are what Hadoop's processes name so: `*.log`, and a container's `stdout`, `stderr`, `syslog` and `prelaunch.*`.
     """
-    logs = [
-        file for pattern in LOG_NAMES for file in neutral.rglob(pattern) if file.is_file() and not file.is_symlink()
-    ]
-    logs.sort(key=lambda file: file.stat().st_mtime, reverse=True)
+    logs: list[tuple[float, Path]] = []
+    for file in (file for pattern in LOG_NAMES for file in neutral.rglob(pattern)):
+        with suppress(OSError):  # one that has gone takes no other with it
+            status = file.lstat()
+            if S_ISREG(status.st_mode):
+                logs.append((status.st_mtime, file))
     target, left = io.BytesIO(), MOST_LOGS_BYTES
     with tarfile.open(fileobj=target, mode="w:gz") as archive:
-        for file in logs:
-            status = file.stat()
-            with file.open("rb") as content:
-                content.seek(max(0, status.st_size - min(MOST_LOG_BYTES, left)))
+        for changed, file in sorted(logs, reverse=True):
+            text = b""
+            with suppress(OSError), file.open("rb") as content:
+                content.seek(max(0, file.stat().st_size - min(MOST_LOG_BYTES, left)))
                 text = content.read(min(MOST_LOG_BYTES, left))
             if text:
                 entry = tarfile.TarInfo(str(file.relative_to(neutral)))
-                entry.size, entry.mtime = len(text), int(status.st_mtime)
+                entry.size, entry.mtime = len(text), int(changed)
                 archive.addfile(entry, io.BytesIO(text))
                 left -= len(text)
     return target.getvalue() if left < MOST_LOGS_BYTES else b""

@@ -9,6 +9,7 @@ RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases
 RUN/trials/<id>/signature.json     the jobs' I/O signature, where a probe saw requests
 RUN/trials/<id>/samples.parquet    one row per probe, series and time
+RUN/trials/<id>/logs.tar.gz        of a trial that failed: the ends of the cluster's logs
 RUN/trials/<id>/sha256sums         the checksums of all these
 RUN/damaged/                       record folders that could not be read when their trial was run again
 
