@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SELF = Path("/proc/self")
-_FORGET_PEAK = "5"
 
 
 @dataclass
@@ -44,7 +43,7 @@ def weighed(process: Path = SELF) -> Iterator[Weight]:
 def _peak_from_now(process: Path) -> int | None:
     """The peak that the kernel counts from: the resident memory of this moment. None where it can't be told to."""
     try:
-        (process / "clear_refs").write_text(_FORGET_PEAK)
+        (process / "clear_refs").write_text("5")
     except OSError:
         return None
     return _peak_bytes(process)

@@ -132,7 +132,13 @@ class _Grid:
         for group in zipped:
             members = [by_name[name] for name in group if name in by_name]
             positions: Sequence[int] = range(max((len(one.levels) for one in members), default=1))
-            self._joints.append(_joined(members, [workload] if WORKLOAD in group else positions))
+            # First with first; an axis of one level (no dataset, a workload's own value) goes with all.
+            self._joints.append(
+                [
+                    Combination({one.name: one.levels[at if len(one.levels) > 1 else 0] for one in members})
+                    for at in ([workload] if WORKLOAD in group else positions)
+                ]
+            )
         self._workload = by_name[WORKLOAD].levels[0].labels
 
     @property
@@ -169,13 +175,6 @@ class _Grid:
         for at, joint in enumerate(swept):
             away = [one for one in joint if one is not homes[at][0]]
             yield from _product([*homes[:at], away, *homes[at + 1 :], *crossed])
-
-
-def _joined(members: Sequence[Axis], positions: Sequence[int]) -> list[Combination]:
-    """First with first; an axis of one level (no dataset, a workload's own value) goes with all."""
-    return [
-        Combination({one.name: one.levels[at if len(one.levels) > 1 else 0] for one in members}) for at in positions
-    ]
 
 
 def _product(joints: Sequence[Sequence[Combination]]) -> Iterator[Combination]:

@@ -159,19 +159,12 @@ def _dataset(source: Source, entry: DatasetEntry, at: int, vocabulary: Vocabular
             if str(entry.file) in vocabulary.catalogue:
                 cure = f"for the published graph say {{get: {entry.file}}}, for a generated one {{make: {entry.file}}}"
             raise source.error_at(place, f"dataset file {file} is {what}; {cure}")
-    spec = DatasetSpec(name=entry.name or _dataset_name(entry), **fields)
+    scale = "" if entry.scale == 1 else f"-x{entry.scale:g}"
+    by_source = entry.file.name.split(".")[0] if entry.file is not None else entry.get or f"{entry.make}-like{scale}"
+    spec = DatasetSpec(name=entry.name or by_source, **fields)
     with source.at(*place, "scale"):
         vocabulary.check_dataset(spec)
     return spec
-
-
-def _dataset_name(entry: DatasetEntry) -> str:
-    if entry.file is not None:
-        return entry.file.name.split(".")[0]
-    if entry.get is not None:
-        return entry.get
-    scale = "" if entry.scale == 1 else f"-x{entry.scale:g}"
-    return f"{entry.make}-like{scale}"
 
 
 def _settings(source: Source) -> list[SettingsSpec]:

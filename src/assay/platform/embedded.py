@@ -271,6 +271,11 @@ class EmbeddedCluster:
         hadoop = commands.write_hadoop_command(
             layout.neutral / "bin" / "hadoop", attempt.distribution, attempt.starts, attempt.conf_dir
         )
+        settings = attempt.starts.settings(attempt.distribution)
+        if self._spec.limit_memory_bytes is not None:  # what the limit makes of the memory for containers
+            settings["yarn.nodemanager.resource.memory-mb"] = str(offered_mb(self._spec))
+        several = "one per task, in turn" if self._turns(layout) else "drawn at random for each file"
+        settings["local directories"] = "one" if len(layout.local) == 1 else several
         return RunningCluster(
             hadoop=hadoop, conf_dir=attempt.conf_dir, version=attempt.distribution.version,
             addresses={
@@ -279,29 +284,14 @@ class EmbeddedCluster:
             },
             nodes=(ClusterNode(attempt.node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
             extras=attempt.distribution.extras,
-            settings={
-                **attempt.starts.settings(attempt.distribution), **self._sizes(),
-                "local directories": _local_directories(layout, self._turns(layout)),
-            },
+            settings=settings,
         )  # fmt: skip
-
-    def _sizes(self) -> dict[str, str]:
-        """What a limit makes of the memory for containers, where there is one."""
-        bounded = self._spec.limit_memory_bytes is not None
-        return {"yarn.nodemanager.resource.memory-mb": str(offered_mb(self._spec))} if bounded else {}
 
     def _end(self, lease: Lease) -> None:
         end_processes(lease.processes, grace_s=0.0)
         for daemon in self._daemons:
             daemon.reap()
         self._daemons = []
-
-
-def _local_directories(layout: Layout, turns: Mapping[str, str]) -> str:
-    """How tasks come by their local directories, for the record."""
-    if len(layout.local) == 1:
-        return "one"
-    return "one per task, in turn" if turns else "drawn at random for each file"
 
 
 def _empty(layout: Layout) -> None:

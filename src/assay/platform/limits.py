@@ -156,9 +156,8 @@ class Limits:
             return None
         version, group = self._groups["cpu"]
         throttled = _flat(group / "cpu.stat")
-        if version == 1:
-            return throttled["throttled_time"] / 1e9 if "throttled_time" in throttled else None
-        return throttled["throttled_usec"] / 1e6 if "throttled_usec" in throttled else None
+        name, per_s = ("throttled_time", 1e9) if version == 1 else ("throttled_usec", 1e6)
+        return throttled[name] / per_s if name in throttled else None
 
 
 def make_limits(memory_bytes: int | None, cpus: float | None, lease: Lease, process: Path = SELF) -> Limits:
