@@ -73,18 +73,13 @@ class Timeline:
         import numpy as np
 
         only = ONLY.get((role, direction), ALL)
-        able = np.array([self._is_able(job, phase, only, role, direction) for job, phase in self.phases])
+        in_maps = self._map_only if (role, direction) == ("output", "write") else set()
+        able = np.array([phase in only or (phase == "map" and job in in_maps) for job, phase in self.phases])
         counts = self._counts * able
         counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, self._counts)
         counts[:, -1] = counts.sum(axis=1) == 0
         weights: Array = counts / counts.sum(axis=1, keepdims=True)
         return weights
-
-    def _is_able(
-        self, job: str, phase: AccessPhase, only: frozenset[AccessPhase], role: AccessRole, direction: Direction
-    ) -> bool:
-        writes_output = (role, direction) == ("output", "write") and phase == "map" and job in self._map_only
-        return phase in only or writes_output
 
 
 def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:

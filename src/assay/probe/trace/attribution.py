@@ -72,17 +72,10 @@ def _placed(descriptor: int, ask: Asking) -> Placed:
             if flags & _DELAYED:
                 delayed = True
             elif not flags & (_UNKNOWN | _INLINE):
-                _append(ranges, physical, physical + length)
+                begin = ranges.pop()[0] if ranges and ranges[-1][1] == physical else physical  # neighbours become one
+                ranges.append((begin, physical + length))
         if count < _AT_ONCE or flags & _LAST:
             return Placed(tuple(ranges), delayed)
-
-
-def _append(ranges: list[tuple[int, int]], begin: int, end: int) -> None:
-    """Neighbours become one."""
-    if ranges and ranges[-1][1] == begin:
-        ranges[-1] = (ranges[-1][0], end)
-    else:
-        ranges.append((begin, end))
 
 
 FileRole = Role | Literal["data"]
