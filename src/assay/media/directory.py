@@ -1,6 +1,7 @@
 """A directory on a mounted file system: the disk you have."""
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,14 +45,13 @@ class DirectoryMedium:
     def facts(self) -> Mapping[str, str]:
         """Place, device, file system, mount options, free bytes, and what the kernel knows of the drive."""
         mount = mount_of(self._place)
-        numbers = os.statvfs(self._place)
         return {
             "kind": self.spec.kind,
             "place": str(self._place),
             "device": mount.source,
             "file_system": mount.file_system,
             "mount_options": mount.options,
-            "free_bytes": str(numbers.f_bavail * numbers.f_frsize),
+            "free_bytes": str(shutil.disk_usage(self._place).free),
             **disk_facts(mount.device_number),
         }
 
@@ -63,11 +63,8 @@ class DirectoryMedium:
             raise BadInputError(
                 f"medium {self.spec.name!r}: {self._place} can't be written to; change its owner or mode"
             )
-        numbers = os.statvfs(self._place)
-        return Space(
-            free_bytes=numbers.f_bavail * numbers.f_frsize, total_bytes=numbers.f_blocks * numbers.f_frsize,
-            shared=self._place.stat().st_dev,
-        )  # fmt: skip
+        usage = shutil.disk_usage(self._place)
+        return Space(free_bytes=usage.free, total_bytes=usage.total, shared=self._place.stat().st_dev)
 
     @contextmanager
     def attached(self) -> Iterator[Path]:

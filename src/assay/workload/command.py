@@ -177,9 +177,11 @@ def judge(words: Sequence[str], folder: Path, seconds: float) -> Verdict:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output.seek(0)
-        said = _last_lines(output.read().decode(errors="replace"))
+        text = output.read().decode(errors="replace")
+    lines = [line.rstrip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
+    detail = ": ".join(filter(None, (f"exit code {code}", "\n  ".join(lines[-LAST_LINES:]))))
     outcome = Outcome.PASS if code == 0 else Outcome.FAIL
-    return Verdict(check=CHECK, outcome=outcome, detail=": ".join(text for text in (f"exit code {code}", said) if text))
+    return Verdict(check=CHECK, outcome=outcome, detail=detail)
 
 
 def fetch(store: Store, path: str, folder: Path) -> int:
@@ -197,11 +199,6 @@ def fetch(store: Store, path: str, folder: Path) -> int:
             for piece in store.pieces(file.path) if file.bytes else ():
                 copy.write(piece)
     return wanted
-
-
-def _last_lines(text: str) -> str:
-    lines = [line.rstrip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
-    return "\n  ".join(lines[-LAST_LINES:])
 
 
 _ERROR_LINES = 8

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import re
+import shutil
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -167,8 +168,7 @@ def raw_drive(
 
 def _make_backing_file(file: Path, drive: str, size_bytes: int) -> None:
     """Sparse: it takes no room yet."""
-    numbers = os.statvfs(file.parent)
-    free = numbers.f_bavail * numbers.f_frsize
+    free = shutil.disk_usage(file.parent).free
     if free < LEAST_FREE_BYTES:
         raise BadInputError(
             f"the disk below {file.parent.parent} is too small for the backing file of {drive}: {free >> 20} MiB are "

@@ -1,6 +1,7 @@
 """A drive that you don't have: emulated as its profile says, under a real file system and page cache."""
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -261,8 +262,7 @@ class EmulatedMedium:
         self.check()
         total = int(self._size() * (1 - FILE_SYSTEM_SHARE))
         below = _existing(self.place)
-        numbers = os.statvfs(below)
-        free_bytes = min(total, numbers.f_bavail * numbers.f_frsize)
+        free_bytes = min(total, shutil.disk_usage(below).free)
         in_memory = mount_of(below).file_system in IN_MEMORY
         return Space(free_bytes=free_bytes, total_bytes=total, shared=below.stat().st_dev, in_memory=in_memory)
 
