@@ -28,7 +28,7 @@ KEPT_COUNTERS = {
     TASK_COUNTERS: (PROCESSOR_TIME, "REDUCE_SHUFFLE_BYTES"),
     FILE_SYSTEM_COUNTERS: ("FILE_BYTES_READ", "HDFS_BYTES_READ", "FILE_BYTES_WRITTEN", "HDFS_BYTES_WRITTEN"),
 }
-KEPT_REPORTS = {"run": ("reads", "writes", "busy_seconds")}
+KEPT_OF_RUN = ("reads", "writes", "busy_seconds")
 KEPT_AMOUNTS = ("disk", "run", "busy_s")
 
 
@@ -145,15 +145,10 @@ def _kept(counters: object) -> dict[str, dict[str, object]]:
 
 def _reports(reports: object) -> dict[str, dict[str, object]]:
     """Of a device's reports those figures that an outline has; of requests their bytes alone."""
-    kept: dict[str, dict[str, object]] = {}
-    for part, wanted in KEPT_REPORTS.items():
-        own = _map(_map(reports).get(part))
-        kept[part] = {
-            name: {"bytes": one.get("bytes")} if isinstance(one, dict) else one
-            for name in wanted
-            if (one := own.get(name)) is not None
-        }
-    return {part: own for part, own in kept.items() if own}
+    own = _map(_map(reports).get("run"))
+    known = {name: one for name in KEPT_OF_RUN if (one := own.get(name)) is not None}
+    kept = {name: {"bytes": one.get("bytes")} if isinstance(one, dict) else one for name, one in known.items()}
+    return {"run": kept} if kept else {}
 
 
 def _map(value: object) -> dict[str, Any]:

@@ -239,7 +239,8 @@ class _DecisionInputs:
         """For how long the base's drives were busy at most; None where that bounds nothing, or is known to be wrong."""
         base = self._records[self.base]
         busy = [seconds for record in base if (seconds := busy_seconds(record)) is not None]
-        if self._baseline or not busy or self.factor != PLACEMENT or _in_memory(base[0]):
+        in_memory = all(kind_of(medium).in_memory for medium in base[0].trial.media)
+        if self._baseline or not busy or self.factor != PLACEMENT or in_memory:
             return None
         bound = min(max(busy), max(one.elapsed_s for one in self.fit.own[self.base]))
         sure = [one.saving.low for one in placements[1:] if one.saving and one.saving.low is not None]
@@ -315,15 +316,13 @@ class _DecisionInputs:
         """What would decide all that is open among so many verdicts, if the ratios stay as they are."""
         have = len({one.repetition for own in self.fit.own.values() for one in own})
         open_ = [one.placement for one in placements[1:] if one.verdict is Verdict.NOT_KNOWN_YET]
-        needed = []
-        for level in open_:
-            contrast = self.fit.contrast(level, self.base)
-            needed.append(
-                repetitions_to_decide(contrast.log, contrast.error, self.fit.noise, have, self._worth, ALPHA / together)
-            )
+        needed = [
+            repetitions_to_decide(one.log, one.error, self.fit.noise, have, self._worth, ALPHA / together)
+            for one in (self.fit.contrast(level, self.base) for level in open_)
+        ]
         if not needed or None in needed:
             return None
-        more = max(1, max(count for count in needed if count is not None) - have)
+        more = max(1, max(filter(None, needed)) - have)
         spent = sum(step.seconds for own in self._records.values() for record in own for step in record.steps)
         return More(repetitions=more, seconds=more * spent / have)
 
@@ -348,10 +347,6 @@ def _nodes(record: Record) -> int | None:
 def _kind(record: Record) -> str:
     kinds = {kind_of(medium).drive(medium, record.facts) for medium in record.trial.media}
     return kinds.pop() if len(kinds) == 1 else ""
-
-
-def _in_memory(record: Record) -> bool:
-    return all(kind_of(medium).in_memory for medium in record.trial.media)
 
 
 def _drives(record: Record) -> str:

@@ -13,7 +13,6 @@ from pydantic import ConfigDict
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
 from assay.model.record import Phases, Record
-from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import within
@@ -54,7 +53,8 @@ def outliers(found: Sequence[Sample]) -> list[Outlier]:
             continue
         logs = np.log([one.elapsed_s for one in own])
         distance = logs - np.median(logs)
-        scale = robust_deviation(distance)
+        # The median of few distances is too small.
+        scale = float(np.median(np.abs(distance)) * NORMAL * len(own) / (len(own) - 0.8))
         for one, off in zip(own, distance, strict=True):
             if abs(off) > MOST_DEVIATIONS * scale:
                 marked.append(
@@ -64,12 +64,6 @@ def outliers(found: Sequence[Sample]) -> list[Outlier]:
                     )
                 )  # fmt: skip
     return marked
-
-
-def robust_deviation(distances: Array) -> float:
-    """Of distances from their median; for few values made larger, as the median of few distances is too small."""
-    count = len(distances)
-    return float(np.median(np.abs(distances)) * NORMAL * count / (count - 0.8))
 
 
 MOST_NAMED = 3
@@ -85,14 +79,10 @@ def in_words(one: Comparison) -> str:
     """One sentence without its full stop: the ratio, its interval, and whether it is significant."""
     took = f"{one.level} took {one.ratio:.2f} times as long as {one.base}"
     if one.p is None:
-        return f"{took}, not tested: {untested(one)}"
+        why = "there are no repetitions" if one.noise.own_freedom < 1 else "both take less than half a second"
+        return f"{took}, not tested: {why}"
     interval = f"95 % interval {one.interval.low:.2f} to {one.interval.high:.2f}; {basis(one)}"
     return f"{took} ({interval})" if one.significant else f"{took}, not significant ({interval}{_remedy(one)})"
-
-
-def untested(one: Comparison) -> str:
-    """Why no test was made."""
-    return "there are no repetitions" if one.noise.own_freedom < 1 else "both take less than half a second"
 
 
 def basis(one: Comparison) -> str:
