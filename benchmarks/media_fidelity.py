@@ -21,9 +21,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.calibration.fio import Fio, Limit, Stretch, find_fio
-from assay.calibration.measure import Ground, measure_knee
-from assay.cli.calibrate import Calibrator, Wish, facts_of, spec_of
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.attachment import BLOCK_BYTES, raw_drive
@@ -32,13 +29,16 @@ from assay.media.emulated.medium import PURPOSE, EmulatedMedium
 from assay.media.emulated.profile import find_profile, profile_names
 from assay.media.memory import MemoryMedium
 from assay.model.base import Frozen
-from assay.model.calibration import Access, Calibration, Knee
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
 from assay.model.progress import Silent
 from assay.model.trial import MediumSpec
-from assay.report.calibration import figure_text
-from assay.stats.fidelity import compare, named_figures
+from assay_extras.calibration.calibration import Access, Calibration, Knee
+from assay_extras.calibration.command import Calibrator, Wish, facts_of, spec_of
+from assay_extras.calibration.fidelity import compare, named_figures
+from assay_extras.calibration.fio import Fio, Limit, Stretch, find_fio
+from assay_extras.calibration.measure import Ground, measure_knee
+from assay_extras.calibration.page import figure_text
 
 NULL = "null"
 # Ceilings that the emulator must leave (named figures of the null profile).

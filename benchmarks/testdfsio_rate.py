@@ -15,14 +15,14 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from assay.calibration.fio import Fio, Limit, Stretch, find_fio
-from assay.cli.calibrate import spec_of
 from assay.cli.run import run_experiment
 from assay.media.emulated.medium import EmulatedMedium
-from assay.model.calibration import Access
 from assay.model.doubt import Outcome
 from assay.model.installation import Installation
 from assay.record.folder import RunFolder
+from assay_extras.calibration.calibration import Access
+from assay_extras.calibration.command import spec_of
+from assay_extras.calibration.fio import Fio, Limit, Stretch, find_fio
 
 SIZE_BYTES = 2_000_000_000
 LEAST_SHARE = 0.9

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from assay.calibration.fio import find_fio
-from assay.calibration.measure import Ground, measure, plan_accesses
-from assay.cli.calibrate import Calibrator, Wish, facts_of, spec_of, write_profile
 from assay.media.emulated.requirements import missing
 from assay.model.progress import Silent
-from assay.stats.fidelity import compare
+from assay_extras.calibration.command import Calibrator, Wish, facts_of, spec_of, write_profile
+from assay_extras.calibration.fidelity import compare
+from assay_extras.calibration.fio import find_fio
+from assay_extras.calibration.measure import Ground, measure, plan_accesses
 from tests.it.driving import Place
 
 pytestmark = [pytest.mark.it, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]

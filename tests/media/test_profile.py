@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
-from assay.model.drive_profile import EXPECTED
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.stats.fidelity import BOUNDS
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "emulator" / "profiles"
@@ -87,10 +85,6 @@ def test_a_slowdown_is_handed_on_and_changes_the_digest(tmp_path):
 def test_mistakes_in_the_form(tmp_path, change, message):
     with pytest.raises(BadInputError, match=message):
         read_profile(written(tmp_path, GOOD.replace(*change)))
-
-
-def test_what_may_be_expected_is_what_is_measured():
-    assert set(EXPECTED) == set(BOUNDS)
 
 
 def test_an_unknown_profile_and_the_nearest():

@@ -23,6 +23,18 @@ def greet():
 
 COMMANDS.add("greet", Command(greet))
 """
+SUBCOMMANDS = """
+import click
+from assay.model.registry import COMMANDS, Command
+
+@click.command()
+def weigh():
+    "Weigh a medium."
+    click.echo("heavy")
+
+COMMANDS.add("media weigh", Command(weigh))
+COMMANDS.add("media list", Command(weigh))
+"""
 WORKLOAD = """
 from assay.model.registry import WORKLOADS
 from assay.workload.grep import Grep
@@ -96,6 +108,15 @@ def test_a_plug_in_outside_the_package_adds_a_command(assay, tmp_path):
     assert assay("greet").stdout == "hello\n"
     told = assay("--help").stdout
     assert told.index("doctor") < told.index("greet") < told.index("memory")
+
+
+def test_a_plug_in_adds_a_command_to_a_group_of_the_core_and_takes_none_from_it(assay, tmp_path):
+    (tmp_path / "assay_extras" / "toy.py").write_text(SUBCOMMANDS)
+    assert assay("media", "weigh").stdout == "heavy\n"
+    listed = assay("media", "--help").stdout
+    assert listed.index("calibrate") < listed.index("list ") < listed.index("weigh      Weigh a medium.")
+    assert "List the drive profiles" in assay("media", "list", "--help").stdout
+    assert "weigh" not in assay("--help").stdout
 
 
 def test_a_broken_plug_in_is_named(assay, tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -40,7 +39,6 @@ def findings(installation: Installation) -> list[Finding]:
         _tried("tmpfs", lambda: _tmpfs(installation)),
         _root(),
         _emulation(installation),
-        _calibration(),
         *_left_overs(installation),
         *_drives(installation),
     ]
@@ -96,12 +94,6 @@ def _emulation(installation: Installation) -> Finding:
     number = len(profile_names(installation.profiles))
     detail = "; ".join(lacking) or f"they work here; {number} profiles (assay media list)"
     return Finding(what="emulated drives", state="lacking" if lacking else "good", detail=detail)
-
-
-def _calibration() -> Finding:
-    if shutil.which("fio"):
-        return Finding(what="calibration", state="good", detail="fio is there")
-    return Finding(what="calibration", state="lacking", detail="there is no fio: install it to measure media")
 
 
 def _drives(installation: Installation) -> list[Finding]:

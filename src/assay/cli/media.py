@@ -1,4 +1,4 @@
-"""`assay media`: drive profiles, emulated drives to work with by hand, and calibration."""
+"""`assay media`: drive profiles, and emulated drives to work with by hand."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
-from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
+from assay.cli.context import FAILED, UserPath, find_installation, open_console
 from assay.media.emulated.attached_drives import AttachedDrive, attach, detach, drives, named
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
@@ -72,37 +72,6 @@ def media_show(profile: str, *, as_json: bool) -> None:
         click.echo(json.dumps(profile_json(profile, find_installation()), indent=1))
     else:
         print_profile(profile, find_installation(), open_console())
-
-
-@media.command("calibrate")
-@click.argument("media", nargs=-1, required=True, metavar="MEDIUM...")
-@click.option("--seconds", type=Number(), help="Time for each medium; by default 120, with --full 600.")
-@click.option("--full", is_flag=True, help="Measure more block sizes, queue depths and streams.")
-@click.option("--again", is_flag=True, help="Measure even if a calibration of the same device is stored.")
-@click.option("--profile-to", type=UserPath(), help="Also write a drive profile to this YAML file.")
-@click.option("--name", help="The profile's name; by default the file's.")
-@click.option("--json", "as_json", is_flag=True, help="Print all measurements and facts as JSON.")
-def media_calibrate(
-    media: tuple[str, ...], *, seconds: float | None, full: bool, again: bool, profile_to: Path | None,
-    name: str | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Measure directories and emulated drives with fio. Name a drive by its profile's name or YAML file.
-
-    \b
-    Example:  assay media calibrate /mnt/disk wd10ezex
-              assay media calibrate /mnt/disk --profile-to my-disk.yaml
-    """
-    from assay.cli.calibrate import Wish, calibrate_media, calibrations_json, write_profile
-
-    wish = Wish(seconds=seconds or (600 if full else 120), form="full" if full else "brief", again=again)
-    made = calibrate_media(
-        media, wish, find_installation(), open_console(error=as_json), profile_to=profile_to, quiet=as_json
-    )
-    if as_json:
-        click.echo(calibrations_json(made))
-    if profile_to is not None:
-        lender = write_profile(made[0], profile_to, name, find_installation())
-        click.echo(f"profile: {profile_to}; what can't be measured is that of {lender}", err=True)
 
 
 @media.command("attach")

@@ -176,10 +176,11 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
 
 
 def template(name: str, package: str = "assay.report") -> Any:
-    """One that lies in a package, with what all of them use."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    """One that lies in a package; it may include those of the reports, and has what all of them use."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(loader=PackageLoader(package, "."), autoescape=True, undefined=StrictUndefined)
+    loader = ChoiceLoader([PackageLoader(one, ".") for one in dict.fromkeys((package, "assay.report"))])
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.filters |= {
         "seconds": seconds_text,
         "size": bytes_text,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from assay.calibration.storage import CalibrationFolder
-from tests.calibration.builders import a_calibration
+from assay_extras.calibration.calibration import CalibrationFolder
+from tests.extras.calibration.builders import a_calibration
 
 FACTS = {"device": "/dev/x", "file_system": "ext4"}
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from assay.calibration.fio import Fio, Limit, Stretch, arguments, find_fio, parse_point
-from assay.model.calibration import Access
 from assay.model.errors import AssayError, BadInputError
-from tests.calibration.builders import FIXTURES
+from assay_extras.calibration.calibration import Access
+from assay_extras.calibration.fio import Fio, Limit, Stretch, arguments, find_fio, parse_point
+from tests.extras.calibration.builders import FIXTURES
 
 MIB = 1 << 20
 SEQUENTIAL_WRITE = Access(direction="write", pattern="sequential", block_bytes=MIB, depth=8)

@@ -14,10 +14,6 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from assay.calibration.fio import Meter, find_fio
-from assay.calibration.measure import Ground, Measured, block_device, measure, measure_knee, plan_accesses, write_out
-from assay.calibration.profile import make_profile, nearest
-from assay.calibration.storage import CalibrationFolder
 from assay.cli.console import ConsoleDisplay
 from assay.host.files import possible
 from assay.host.lease import Lease, release_stale
@@ -28,17 +24,28 @@ from assay.media.emulated.emulator import Drive, Emulator, RealSystem
 from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.base import Frozen
-from assay.model.calibration import Calibration, Form, Knee
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
 from assay.model.progress import Progress
 from assay.model.trial import MediumSpec
-from assay.report.calibration import calibration_page, print_calibration
 from assay.report.words import print_line
 from assay.run import interruptible
-from assay.stats.fidelity import named_figures
+from assay_extras.calibration.calibration import Calibration, CalibrationFolder, Form, Knee
+from assay_extras.calibration.fidelity import named_figures
+from assay_extras.calibration.fio import Meter, find_fio
+from assay_extras.calibration.measure import (
+    Ground,
+    Measured,
+    block_device,
+    measure,
+    measure_knee,
+    plan_accesses,
+    write_out,
+)
+from assay_extras.calibration.page import calibration_page, print_calibration
+from assay_extras.calibration.profile import make_profile, nearest
 
 # Of an emulated drive's seconds: the share for the block device as a whole; the rest is for the file system on it.
 _RAW_SHARE = 0.62

@@ -5,10 +5,10 @@ import re
 import pytest
 from rich.console import Console
 
-from assay.model.calibration import Access, Knee
 from assay.model.doubt import Doubt
-from assay.report.calibration import block_plots, calibration_page, figure_text, print_calibration
-from tests.calibration.builders import a_calibration, a_point, expecting
+from assay_extras.calibration.calibration import Access, Knee
+from assay_extras.calibration.page import block_plots, calibration_page, figure_text, print_calibration
+from tests.extras.calibration.builders import a_calibration, a_point, expecting
 
 DOUBT = Doubt(kind="short-seeks", what="seeks <were> short", why="why", cure="run as root")
 WHOLE = a_calibration(

@@ -3,11 +3,11 @@
 import pytest
 from rich.console import Console
 
-from assay.cli import calibrate as command
-from assay.cli.calibrate import Wish
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from tests.calibration.builders import FakeMeter, a_calibration
+from assay_extras.calibration import command
+from assay_extras.calibration.command import Wish
+from tests.extras.calibration.builders import FakeMeter, a_calibration
 
 
 @pytest.fixture

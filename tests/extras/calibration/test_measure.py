@@ -5,8 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.calibration import measure as laying
-from assay.calibration.measure import (
+from assay.model.errors import AssayError, BadInputError
+from assay.model.progress import Silent
+from assay_extras.calibration import measure as laying
+from assay_extras.calibration.calibration import Access
+from assay_extras.calibration.measure import (
     Ground,
     Window,
     block_device,
@@ -19,10 +22,7 @@ from assay.calibration.measure import (
     plan_accesses,
     read_rates,
 )
-from assay.model.calibration import Access
-from assay.model.errors import AssayError, BadInputError
-from assay.model.progress import Silent
-from tests.calibration.builders import FIXTURES, FakeMeter
+from tests.extras.calibration.builders import FIXTURES, FakeMeter
 
 
 @pytest.fixture

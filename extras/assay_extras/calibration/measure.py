@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 import numpy
 
-from assay.calibration.fio import Limit, Meter, Stretch, direct_works
 from assay.model.base import Frozen
-from assay.model.calibration import Access, Form, Knee, Point
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
+from assay_extras.calibration.calibration import Access, Form, Knee, Point
+from assay_extras.calibration.fio import Limit, Meter, Stretch, direct_works
 
 _SECTOR_BYTES = 512
 

@@ -11,7 +11,6 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from assay.model.calibration import Calibration, Point
 from assay.model.naming import bytes_text
 from assay.report.charts.drawing import (
     BLUE,
@@ -31,7 +30,8 @@ from assay.report.charts.drawing import (
 )
 from assay.report.page import template, with_contents
 from assay.report.terminal import print_doubt
-from assay.stats.fidelity import Comparison, compare
+from assay_extras.calibration.calibration import Calibration, Point
+from assay_extras.calibration.fidelity import Comparison, compare
 
 DEPTH_COLOURS = (BLUE, SKY, GREEN, ORANGE, VERMILION, PINK)
 DIRECTION_COLOURS = {"read": BLUE, "write": VERMILION}
@@ -216,7 +216,7 @@ def print_calibration(calibration: Calibration, console: Console) -> None:
 
 def calibration_page(calibration: Calibration) -> str:
     """One self-contained HTML page: no script, no address but its own."""
-    html: str = template("calibration.html.j2").render(
+    html: str = template("calibration.html.j2", "assay_extras.calibration").render(
         calibration=calibration,
         lines=lines(calibration.points),
         comparisons=comparison_lines(compare(calibration)),

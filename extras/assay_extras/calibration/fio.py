@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from pydantic import ConfigDict
 
 from assay.model.base import Frozen
-from assay.model.calibration import Access, Point
 from assay.model.errors import AssayError, BadInputError
+from assay_extras.calibration.calibration import Access, Point
 
 # A drive that takes longer than this to write out its caches or to end its last requests is taken for hung.
 PATIENCE_S = 180

@@ -3,13 +3,13 @@
 import pytest
 from ruamel.yaml import YAML
 
-from assay.calibration.profile import kind_of, make_profile, nearest
 from assay.media.emulated.profile import read_profile
-from assay.model.calibration import Access, Knee
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import BadInputError
-from assay.stats.fidelity import named_figures
-from tests.calibration.builders import a_calibration, a_point
+from assay_extras.calibration.calibration import Access, Knee
+from assay_extras.calibration.fidelity import named_figures
+from assay_extras.calibration.profile import kind_of, make_profile, nearest
+from tests.extras.calibration.builders import a_calibration, a_point
 
 MIB = 1 << 20
 HDD = DriveProfile(

@@ -2,9 +2,10 @@
 
 import pytest
 
-from assay.model.calibration import Access, Knee
-from assay.stats.fidelity import BOUNDS, compare, named_figures
-from tests.calibration.builders import a_calibration, a_point, expecting
+from assay.model.drive_profile import EXPECTED
+from assay_extras.calibration.calibration import Access, Knee
+from assay_extras.calibration.fidelity import BOUNDS, compare, named_figures
+from tests.extras.calibration.builders import a_calibration, a_point, expecting
 
 MIB = 1 << 20
 
@@ -52,3 +53,7 @@ def test_bounds_and_ceilings(expected, ceiling, judgement):
 def test_what_was_not_measured_is_said():
     (one,) = compare(a_calibration(expected=expecting(write_cache_knee_bytes=3e9)))
     assert (one.measured, one.error, one.judgement) == (None, None, "not measured")
+
+
+def test_what_may_be_expected_is_what_is_measured():
+    assert set(EXPECTED) == set(BOUNDS)

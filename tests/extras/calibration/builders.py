@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from assay.calibration.fio import Limit, Stretch
-from assay.calibration.measure import buffered_accesses, direct_accesses
-from assay.model.calibration import Access, Calibration, Point
 from assay.model.drive_profile import Figure
+from assay_extras.calibration.calibration import Access, Calibration, Point
+from assay_extras.calibration.fio import Limit, Stretch
+from assay_extras.calibration.measure import buffered_accesses, direct_accesses
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "fio"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "fio"
 
 
 class FakeMeter:

@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assay.model.calibration import Calibration
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import BadInputError
+from assay_extras.calibration.calibration import Calibration
 
 BLOCK_BYTES = 4096
 # No disk makes as many random reads a second, and hardly a solid-state drive so few.

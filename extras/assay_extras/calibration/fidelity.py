@@ -6,7 +6,7 @@ The names are those of a profile's `expected`; a bound is the share by which a f
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from assay.model.calibration import Calibration, Point
+from assay_extras.calibration.calibration import Calibration, Point
 
 MIB = 1 << 20
 STREAMS = (2, 4, 8)

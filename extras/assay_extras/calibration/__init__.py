@@ -1,0 +1,58 @@
+"""`assay media calibrate`: what a medium can do, measured with fio on a directory or a whole block device."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.context import Number, UserPath, find_installation, open_console
+from assay.model.registry import COMMANDS, FINDINGS, Command
+
+if TYPE_CHECKING:
+    from assay.model.installation import Finding, Installation
+
+
+@click.command("calibrate")
+@click.argument("media", nargs=-1, required=True, metavar="MEDIUM...")
+@click.option("--seconds", type=Number(), help="Time for each medium; by default 120, with --full 600.")
+@click.option("--full", is_flag=True, help="Measure more block sizes, queue depths and streams.")
+@click.option("--again", is_flag=True, help="Measure even if a calibration of the same device is stored.")
+@click.option("--profile-to", type=UserPath(), help="Also write a drive profile to this YAML file.")
+@click.option("--name", help="The profile's name; by default the file's.")
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements and facts as JSON.")
+def _calibrate(
+    media: tuple[str, ...], *, seconds: float | None, full: bool, again: bool, profile_to: Path | None,
+    name: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Measure directories and emulated drives with fio. Name a drive by its profile's name or YAML file.
+
+    \b
+    Example:  assay media calibrate /mnt/disk wd10ezex
+              assay media calibrate /mnt/disk --profile-to my-disk.yaml
+    """
+    from assay_extras.calibration.command import Wish, calibrate_media, calibrations_json, write_profile
+
+    wish = Wish(seconds=seconds or (600 if full else 120), form="full" if full else "brief", again=again)
+    made = calibrate_media(
+        media, wish, find_installation(), open_console(error=as_json), profile_to=profile_to, quiet=as_json
+    )
+    if as_json:
+        click.echo(calibrations_json(made))
+    if profile_to is not None:
+        lender = write_profile(made[0], profile_to, name, find_installation())
+        click.echo(f"profile: {profile_to}; what can't be measured is that of {lender}", err=True)
+
+
+def _finding(installation: "Installation") -> "Finding":  # noqa: ARG001 - a finding gets the installation
+    from assay.model.installation import Finding
+
+    if shutil.which("fio"):
+        return Finding(what="calibration", state="good", detail="fio is there")
+    return Finding(what="calibration", state="lacking", detail="there is no fio: install it to measure media")
+
+
+COMMANDS.add("media calibrate", Command(_calibrate, needs_checkout=True))
+
+
+FINDINGS.add("calibration", _finding)
