@@ -45,11 +45,9 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
 @click.command()
 @click.argument("folders", type=UserPath(), nargs=-1, required=True, metavar="RUN RUN...")
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
+    "--format", "form", type=click.Choice(FORMS),
     help="Write only this form; html and pdf go into the working directory.",
-)
+)  # fmt: skip
 @click.option("--out", type=UserPath(), help="The file to write.")
 @uncollected()
 def compare(folders: tuple[Path, ...], form: Form | None, out: Path | None) -> int:

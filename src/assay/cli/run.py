@@ -210,7 +210,11 @@ def run_experiment(
         took = [one for found in before for one in found.durations]
         needs = check_needs(plan, set_up, display, Expected((one.trial, one.seconds) for one in took))
     own = folder.path.resolve()  # resuming says what it makes of its own damaged records
-    _say_left_out([file for found in before for file in found.damaged if own not in file.parents], console)
+    damaged = [file for found in before for file in found.damaged if own not in file.parents]
+    for file in damaged[:MOST_LEFT_OUT]:
+        print_line(console, f"earlier record left out: {file} is damaged")
+    if len(damaged) > MOST_LEFT_OUT:
+        print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
     if not how.resume:
         prior = prior_of(took, machine_facts(), {trial.cluster.kind for trial in plan.trials})
         whole = whole.model_copy(update={"prior": prior})
@@ -263,14 +267,6 @@ def _run_for(
         display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
 
 
-def _say_left_out(damaged: Sequence[Path], console: Console) -> None:
-    """Records of earlier runs that say nothing of this one's time and noise, as they can't be read."""
-    for file in damaged[:MOST_LEFT_OUT]:
-        print_line(console, f"earlier record left out: {file} is damaged")
-    if len(damaged) > MOST_LEFT_OUT:
-        print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
-
-
 def _clean_left_overs(installation: Installation, console: Console) -> None:
     def say(text: str) -> None:
         print_line(console, f"assay: {text}")
@@ -288,11 +284,9 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
 @click.option("--dry-run", is_flag=True, help="Only prepare the inputs and print the trials and what they need.")
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; may be repeated.")
 @click.option(
-    "--for",
-    "budget_s",
-    type=Duration(),
+    "--for", "budget_s", type=Duration(),
     help="Repeat until everything is decided, but at most for this time, such as 2h.",
-)
+)  # fmt: skip
 def run(
     experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
 ) -> int:

@@ -11,9 +11,9 @@ from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.report.analysis import RunData, rows_shown
 from assay.report.values import Value, combination_values, efficiencies, row_energies
 from assay.stats.comparison import Comparison, compare
-from assay.stats.machine_kind import MEDIUM_FACTS, Changed, machine_kinds, media_changes, medium_facts
+from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
 from assay.stats.run_doubts import different_machines, doubts_of
-from assay.stats.sample import MACHINE, PLACEMENT, RUN, samples
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, Trials
 from assay.stats.summary import Row, first_few, summarise
 
 Configuration = tuple[tuple[str, str, str], ...]
@@ -22,14 +22,14 @@ PLACES = frozenset({"path", "file", "conf_dir"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
 
 
-def configurations(records: Sequence[Record], of_run: Sequence[str]) -> list[Configuration]:
+def configurations(records: Trials, of_run: Sequence[str]) -> list[Configuration]:
     """Of each record what its trial had under its names; `of_run` names the run that each record is of.
 
     What a real drive is counts among records of one machine only: elsewhere it is another in any case.
     """
     known: dict[tuple[object, ...], Configuration] = {}
     found = []
-    for record, run, change in zip(records, of_run, media_changes(records), strict=True):
+    for record, run, change in zip(records, of_run, records.media_changes, strict=True):
         key = (run, change, *record.trial.factors.items())
         if key not in known:
             known[key] = tuple(sorted(_configuration(record, change)))
@@ -139,10 +139,10 @@ class Agreement(NamedTuple):
 
 def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
     """Judge each run's trials of each machine by themselves, and runs on one machine against one another."""
-    every = [record for run in runs.values() for record in run.records]
     of_run = [name for name, run in runs.items() for _ in run.records]
+    every = Trials([record for run in runs.values() for record in run.records], of_run)
     apart: dict[tuple[str, str], list[Record]] = {}
-    for name, machine, record in zip(of_run, machine_kinds(every, of_run), every, strict=True):
+    for name, machine, record in zip(of_run, every.machines, every, strict=True):
         apart.setdefault((name, machine), []).append(record)
     found = configurations(every, of_run)
     known = dict(zip(map(id, every), found, strict=True))
@@ -169,7 +169,7 @@ def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
 
 
 def _between(
-    every: Sequence[Record], of_run: Sequence[str], known: Sequence[Configuration], prior: NoisePrior
+    every: Trials, of_run: Sequence[str], known: Sequence[Configuration], prior: NoisePrior
 ) -> dict[tuple[str, Configuration, Key], Comparison]:
     """Comparisons of trials of several runs that had the same under the same names, by the run and all else."""
     by_number = {str(number): own for number, own in enumerate(dict.fromkeys(known))}
@@ -177,7 +177,7 @@ def _between(
     own_numbers = {(one.trial.id, run): numbers[own] for one, run, own in zip(every, of_run, known, strict=True)}
     found = [
         one._replace(factors=(*one.factors, (CONFIGURATION, own_numbers[one.trial, one.level(RUN)])))
-        for one in samples(every, of_run)
+        for one in every.samples
     ]
     between = {}
     for one in compare(found, [RUN], prior, {RUN: of_run}):
