@@ -369,6 +369,17 @@ def test_too_little_seen_is_doubted_or_fails_a_strict_trial():
     assert "of input 5 of 104857600 bytes were found (staged)" in (record.error or "")
 
 
+def test_a_role_that_nothing_watched_is_doubted_or_fails_a_strict_trial():
+    script = Script(fail_at="attach probe")
+    record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
+    (doubt,) = [doubt for doubt in record.doubts if doubt.kind == "landing-not-seen"]
+    assert doubt.what == "disk: nothing saw where intermediate landed (run)"
+    strict = a_trial().model_copy(update={"strict_placement": True})
+    record = run_trial(strict, fake_setup(Script(fail_at="attach probe"), strict), Silent()).record
+    assert record.outcome is Outcome.FAIL
+    assert "nothing saw where intermediate landed (run)" in (record.error or "")
+
+
 def test_what_probes_saw_is_kept_by_part_also_when_the_trial_fails_half_way():
     record = run_trial(a_trial(), fake_setup(Script(device=True), a_trial()), Silent()).record
     assert beats(record) == ["staging", "run", "write out", "collect"]

@@ -21,7 +21,7 @@ def copy(tmp_path, monkeypatch):
     """A small package with plug-ins; digests are those of them, and read anew whenever they are asked for."""
     package = tmp_path / "src" / "assay"
     plugins = ("redfish/power.py", "studies/claims.py")
-    for name in ("runner.py", "report/page.py", "report/page.html.j2", "profiles/drive.yaml"):
+    for name in (*version.DURING_A_TRIAL, "runner.py", "report/page.py", "report/page.html.j2", "profiles/drive.yaml"):
         write(package / name)
     for name in plugins:
         write(tmp_path / "extras" / "assay_extras" / name)
@@ -49,6 +49,22 @@ def test_code_that_measures_changes_both_digests_and_a_report_the_version_alone(
     assert (judged[0] != before[0], judged[1] != before[1]) == (True, False)
     (copy / "runner.py").write_text("other")
     assert [now != then for now, then in zip(both(), judged, strict=True)] == [True, True]
+
+
+def test_what_trials_work_out_with_statistics_changes_both_digests(copy):
+    before = both()
+    (copy / "stats" / "trial_doubts.py").write_text("other")
+    assert [now != then for now, then in zip(both(), before, strict=True)] == [True, True]
+
+
+def test_all_statistics_that_trials_use_are_known():
+    used, left = set(), [ROOT / "trial.py"]
+    while left:
+        names = re.findall(r"^from assay\.(stats\.\w+) import", left.pop().read_text(), re.MULTILINE)
+        new = {name.replace(".", "/") + ".py" for name in names} - used
+        used |= new
+        left += [ROOT / name for name in new]
+    assert used == set(version.DURING_A_TRIAL)
 
 
 def test_a_plug_in_that_measures_changes_both_digests_and_one_that_reads_records_the_version_alone(copy):

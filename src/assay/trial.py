@@ -142,11 +142,11 @@ class Findings:
                 self.doubts += history.doubts
                 yield history.job
 
-    def judge(self, media: Sequence[Medium], use: LimitUse | None) -> None:
+    def judge(self, media: Sequence[Medium], use: LimitUse | None, *, placed: bool) -> None:
         """All that what was found says about the figures."""
         self.doubts += [
             *misplaced(self.trial, self.landed),
-            *unseen(self.trial, self.landed),
+            *unseen(self.trial, self.landed, placed=placed),
             *(cached(self.trial, self.jobs, self.facts, self.devices) if self.histories_whole else ()),
             *of_media(self.trial, self.facts),
             *given_back(self.facts),
@@ -302,7 +302,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                 findings.settings |= report.settings
                 findings.remember(running.engine, staged.jobs, report.jobs)
                 findings.look(running.placer, "run", input=workload.input_path, output=workload.output_path)
-                findings.judge(media, running.limit_use())
+                findings.judge(media, running.limit_use(), placed=running.placer is not None)
             with step("verify"):
                 size = running.store.size_bytes(workload.output_path)
                 findings.outputs.append(Output(path=workload.output_path, bytes=size, summary=report.result))

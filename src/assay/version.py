@@ -11,6 +11,8 @@ PACKAGE = Path(__file__).parent
 SUFFIXES = frozenset({".py", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
 ONLY_JUDGING = frozenset({"report", "stats", "studies"})
 """Folders, of the package or of plug-ins, that only read records afterwards: no measured value changes with them."""
+DURING_A_TRIAL = ("stats/signature.py", "stats/timeline.py", "stats/trial_doubts.py")
+"""Modules of these folders that trials use all the same: records hold what they work out."""
 PROFILES = "profiles"
 """The folder of drive profiles in a wheel: no code, and each has a digest of its own."""
 
@@ -31,6 +33,7 @@ def _digest(left_out: frozenset[str]) -> str:
     """Of names and contents, in the names' order; top folders of the package and of the plug-ins may be left out."""
     whole = hashlib.sha256()
     sources = [(file, folder) for folder in (PACKAGE, *plugins()) for file in _sources(folder, left_out)]
+    sources += [(PACKAGE / name, PACKAGE) for name in DURING_A_TRIAL if name.partition("/")[0] in left_out]
     for name, file in sorted((file.relative_to(folder.parent).as_posix(), file) for file, folder in sources):
         whole.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return whole.hexdigest()

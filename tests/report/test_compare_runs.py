@@ -2,7 +2,8 @@
 
 import pytest
 
-from assay.model.trial import SettingsSpec
+from assay.model.medium import kind_of
+from assay.model.trial import MediumSpec, SettingsSpec
 from assay.report.analysis import RunData
 from assay.report.compare_runs import agreements, compare_runs, compared_values, differing_facts
 from assay.report.compare_views import comparison_markdown, comparison_page
@@ -147,3 +148,26 @@ def test_other_data_clusters_and_settings_are_not_compared(what, change):
     assert all(row.against is None for row in compared.rows)
     assert agreements(compared, []) == []
     assert any(what in one.what for one in compared.doubts)
+
+
+def test_a_kind_that_is_not_installed_and_options_out_of_bounds_are_compared_as_recorded():
+    runs = {
+        "one": with_media(a_run(), kind="unheard-of", reels=1),
+        "two": with_media(a_run(2), kind="emulated", profile="mx", slowdown=1000),
+    }
+    compared = compare_runs(runs)
+    (doubt,) = [one for one in compared.doubts if one.kind == "same-names-for-other-things"]
+    assert "kind is unheard-of or emulated" in doubt.what
+
+
+@pytest.mark.parametrize(
+    ("medium", "words"),
+    [
+        ({"kind": "emulated", "profile": "mx", "slowdown": 1000}, "emulated mx, 1000 times slower"),
+        ({"kind": "memory", "size_bytes": -1, "path": 5}, "memory of"),
+        ({"kind": "unheard-of", "reels": 1}, "unheard-of"),
+    ],
+)
+def test_a_medium_is_described_as_recorded(medium, words):
+    spec = MediumSpec(name="m", **medium)
+    assert kind_of(spec).described(spec).startswith(words)

@@ -134,8 +134,8 @@ class MemoryKind(PlacedKind[MemoryOptions]):
 
     def described(self, spec: MediumSpec) -> str:
         """With its size."""
-        size = self.options_of(spec).size_bytes
-        return f"memory of {bytes_text(size)}" if size else "memory"
+        size = (spec.model_extra or {}).get("size_bytes")
+        return f"memory of {bytes_text(size)}" if isinstance(size, int) and size else "memory"
 
 
 MEMORY = MemoryKind("memory")

@@ -167,7 +167,7 @@ class MediumKind(Generic[OptionsT]):
         raise BadInputError(f"medium {spec.name!r}: there is no kind of medium {self.name!r} here")
 
     def described(self, spec: MediumSpec) -> str:
-        """What it is, in a few words."""
+        """What it is, in a few words, whatever a record says of it."""
         return self.title.lower() or self.name
 
     def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:

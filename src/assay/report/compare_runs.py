@@ -49,9 +49,9 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
     for medium in trial.media:
         digest = facts[medium.name][MEDIUM_FACTS.index("profile_digest")]
         kind = kind_of(medium)
-        options = kind.options_of(medium).model_dump(mode="json")
-        if kind.known_by:  # a file's folder says nothing
-            options[kind.known_by] = Path(options[kind.known_by]).name
+        options = dict(medium.model_extra or {})  # as recorded, also of a kind that is not installed
+        if kind.known_by in options:  # a file's folder says nothing
+            options[kind.known_by] = Path(str(options[kind.known_by])).name
         own = {"kind": medium.kind, **options, "profile_digest": digest}
         yield from _flat(f"medium {medium.name}", own)
     if change is not None:

@@ -9,7 +9,7 @@ from assay.model.errors import AssayError
 from assay.model.medium import kind_of
 from assay.model.platform import LimitUse
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, DeviceReport, JobRecord, totals
-from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
+from assay.model.trial import ROLES, TOLERANCE_SHARE, Landed, Trial
 
 FROM_DRIVES_SHARE = 0.5
 """Where less than this of what jobs read comes from their drives, the page cache is what was measured."""
@@ -57,18 +57,21 @@ LANDING_NOT_SEEN = doubt_kind(
 )
 
 
-def unseen(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
-    """A doubt where too little was found of what should lie somewhere. Raises AssayError where placement is strict."""
-    doubts = []
+def unseen(trial: Trial, landings: Sequence[Landed], *, placed: bool) -> list[Doubt]:
+    """A doubt where too little was found of what should lie somewhere. Raises AssayError where placement is strict.
+
+    `placed`: the platform places bytes, so that after the jobs each role's should have been looked for.
+    """
+    missed = []
     for landed in landings:
-        if not landed.unseen and landed.trouble is None:
-            continue
-        what = f"of {landed.role} {landed.bytes} of {landed.of_bytes} bytes were found ({landed.when})"
-        what += f": {landed.trouble}" if landed.trouble else ""
-        if trial.strict_placement:
-            raise AssayError(f"trial {trial.id}: {what}; so where they landed can't be told")
-        doubts.append(LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {what}", trial.placement.name))
-    return doubts
+        if landed.unseen or landed.trouble is not None:
+            what = f"of {landed.role} {landed.bytes} of {landed.of_bytes} bytes were found ({landed.when})"
+            missed.append(f"{what}: {landed.trouble}" if landed.trouble else what)
+    looked_for = {landed.role for landed in landings if landed.when == "run"}
+    missed += [f"nothing saw where {role} landed (run)" for role in ROLES if placed and role not in looked_for]
+    if missed and trial.strict_placement:
+        raise AssayError(f"trial {trial.id}: {missed[0]}; so where they landed can't be told")
+    return [LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {what}", trial.placement.name) for what in missed]
 
 
 def counted(landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Landed]:

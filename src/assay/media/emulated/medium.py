@@ -467,9 +467,10 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
 
     def described(self, spec: MediumSpec) -> str:
         """The profile's name, and how much slower it is made."""
-        options = self.options_of(spec)
-        name = options.profile.rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
-        return f"emulated {name}{f', {options.slowdown} times slower' if options.slowdown != 1 else ''}"
+        fields = spec.model_extra or {}  # as recorded: bounds may have been others then
+        name = str(fields.get("profile", "")).rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
+        slowdown = fields.get("slowdown", 1)
+        return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
 
     def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
         """As the kernel sees it."""
