@@ -59,3 +59,5 @@ def test_damage_is_seen():
     length = fixture("empty.seq")
     with pytest.raises(AssayError, match="a key of 9 bytes in a record of 8"):
         pairs(length + (8).to_bytes(4, "big") + (9).to_bytes(4, "big") + bytes(8))
+    with pytest.raises(AssayError, match="damaged: a record or a name of 2,147,483,647 bytes"):
+        pairs(length + (2**31 - 1).to_bytes(4, "big") + (9).to_bytes(4, "big") + bytes(8))

@@ -27,6 +27,8 @@ SYNC_BYTES = 16
 _SINGLE_BYTE = 128
 _ESCAPE = -1
 
+MOST_RECORD_BYTES = 1 << 26
+
 
 class Header(NamedTuple):
     """What a file says of itself."""
@@ -85,7 +87,9 @@ class _Stream:
         return not self._stream.peek(1)
 
     def take(self, count: int) -> bytes:
-        """So many bytes. Raises AssayError when there are fewer."""
+        """So many bytes. Raises AssayError when there are fewer, and where no sound file has so many at once."""
+        if not 0 <= count <= MOST_RECORD_BYTES:
+            raise AssayError(f"{self._name} is damaged: a record or a name of {count:,} bytes")
         taken = self._stream.read(count)
         if len(taken) < count:
             raise AssayError(f"{self._name} ends within a record")
