@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -175,6 +175,7 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
         # No other run uses that directory of the store.
         base = f"/user/{getpass.getuser()}/assay/{lease.id}"
 
+        @cache  # of points in a file it has read all: once is enough for what it needs and for the trial
         def workload() -> Workload:
             dataset = None if trial.dataset.is_none else open_dataset(trial.dataset, installation.cache)
             return WORKLOADS.find(trial.workload.name)(trial.workload, base, dataset)

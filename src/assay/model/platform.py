@@ -251,7 +251,7 @@ class PlatformKind(NamedTuple):
 
 
 class TrialSetup(NamedTuple):
-    """What one trial is made of."""
+    """What one trial is made of; `workload` gives the same one each time."""
 
     platform: Platform
     workload: "Callable[[], Workload]"
