@@ -18,7 +18,8 @@ def vocabulary(installation: Installation) -> Vocabulary:
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
         own_input={name for name, kind in WORKLOADS.items() if kind.takes is not InputKind.GRAPH},
         path_options={
-            name: {option: kind.defaults[option] for option in kind.path_options} for name, kind in WORKLOADS.items()
+            name: {key: option.default for key, option in kind.known_options.items() if option.is_path}
+            for name, kind in WORKLOADS.items()
         },
         levels={"store": list(STORES), "engine": list(ENGINES), "nodes": ["1"], "network": ["none"]},
         properties=known_properties(installation),

@@ -4,12 +4,11 @@ from pathlib import Path
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.input import Amounts, GraphInput, Input, InputKind
+from assay.model.input import Amounts, Input, InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
+from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import BaseWorkload
 
 
@@ -42,13 +41,11 @@ class LineCount(BaseWorkload):
             cost=Cost(jobs=1, seconds=Amounts(bytes=1e-8), disk_bytes=Amounts(bytes=2)),
         )
     }  # fmt: skip
-    defaults = {"lines": "7"}
-    option_help = {"lines": "how many there are"}
+    known_options = {"lines": Option("7", "how many there are")}
 
     input: Lines
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self.input = Lines(self.options.count("lines"))
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:

@@ -71,8 +71,8 @@ def workload_json(name: str) -> dict[str, Any]:
             {"name": variant, "about": one.about, "jobs": list(one.jobs)} for variant, one in kind.variants.items()
         ],
         "options": [
-            {"name": option, "default": default, "about": kind.option_help.get(option, "")}
-            for option, default in kind.defaults.items()
+            {"name": name, "default": option.default, "about": option.about}
+            for name, option in kind.known_options.items()
         ],
         "experiment": experiment_text(name),
     }
@@ -82,9 +82,9 @@ def _input(name: str) -> str:
     kind = WORKLOADS[name]
     if kind.takes is InputKind.GRAPH:
         return "graph"
-    if "input" in kind.path_options:
+    if "input" in kind.known_options:
         return "your `input`"
-    own = next((option for option in ("file", "directory") if option in kind.path_options), "")
+    own = next((option for option in ("file", "directory") if option in kind.known_options), "")
     return f"generated, or your `{own}`" if own else "generated"
 
 
@@ -132,7 +132,9 @@ def _markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> s
 def experiment_text(name: str) -> str:
     """The least that an experiment needs to run a workload on the disk under the working directory."""
     kind = WORKLOADS[name]
-    options = "".join(f"\n      {option}: {text}" for option, text in kind.example.items())
+    options = "".join(
+        f"\n      {name}: {option.example}" for name, option in kind.known_options.items() if option.example
+    )
     options = f"\n    options:{options}" if options else ""
     datasets = "" if kind.takes is not InputKind.GRAPH else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
     workload = f"workloads:\n  - name: {name}{options}\n"

@@ -1,7 +1,7 @@
 """Workloads: named computations."""
 
-from collections.abc import Collection, Mapping
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Verdict
@@ -55,19 +55,28 @@ class Variant(Frozen):
     cost: Cost | None = None
 
 
+class Option(NamedTuple):
+    """An option of a workload: its default, a text as an experiment has it, and its line of help.
+
+    A path of this machine is made absolute by a plan. An option with an `example` has that in the shown experiment.
+    """
+
+    default: str
+    about: str
+    is_path: bool = False
+    example: str = ""
+
+
 class WorkloadKind(Protocol):
     """A workload as experiments name it: what it says of itself, and the Workload for a spec.
 
-    Its options are those in `defaults`, all texts as an experiment has them, each with a line in `option_help`. Those
-    in `path_options` are paths of this machine: a plan makes them absolute. `example` has those that must be given.
-    `base` is the path in the store for all files of one run.
+    A graph that it `takes` is the experiment's dataset; its options describe any other input. `result` says what its
+    output has, by line or file; `verified` how that is judged, and against what. `base` is the path in the store for
+    all files of one run.
     """
 
     @property
-    def takes(self) -> InputKind:
-        """Which kind of input; a graph is the experiment's dataset, and its options describe any other."""
-        ...
-
+    def takes(self) -> InputKind: ...  # noqa: D102
     @property
     def summary(self) -> str: ...  # noqa: D102
     @property
@@ -75,25 +84,13 @@ class WorkloadKind(Protocol):
     @property
     def source(self) -> str: ...  # noqa: D102
     @property
-    def result(self) -> str:
-        """What its output has, by line or file."""
-        ...
-
+    def result(self) -> str: ...  # noqa: D102
     @property
-    def verified(self) -> str:
-        """How its output is judged, and against what."""
-        ...
-
+    def verified(self) -> str: ...  # noqa: D102
     @property
-    def variants(self) -> Mapping[str, "Variant"]: ...  # noqa: D102
+    def variants(self) -> Mapping[str, Variant]: ...  # noqa: D102
     @property
-    def defaults(self) -> Mapping[str, str]: ...  # noqa: D102
-    @property
-    def option_help(self) -> Mapping[str, str]: ...  # noqa: D102
-    @property
-    def path_options(self) -> Collection[str]: ...  # noqa: D102
-    @property
-    def example(self) -> Mapping[str, str]: ...  # noqa: D102
+    def known_options(self) -> Mapping[str, Option]: ...  # noqa: D102
 
     def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> "Workload":
         """The workload, with the experiment's dataset if that is needed for more than checking the options.

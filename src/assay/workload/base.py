@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from assay.model.doubt import Verdict, verdict
@@ -13,7 +13,7 @@ from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Cost, Variant
+from assay.model.workload import Cost, Option, Variant
 
 MOST_DIGITS = 18
 """What Java's `long` holds, whatever the digits are."""
@@ -101,7 +101,7 @@ def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 
 class BaseWorkload:
     """A workload by its description: its class attributes say all that a `WorkloadKind` has to.
 
-    Its `input` is the experiment's dataset, or what its constructor makes of its options. `stage` stages that, and
+    Its `input` is the experiment's dataset, or what `read_options` makes of its options. `stage` stages that, and
     `run` is the variant's command of the jobs jar, with the options: one that is `true` or `false` by default as
     `--name` where it is on, any other as `--name=value`. A workload with other programs replaces these.
     """
@@ -114,19 +114,23 @@ class BaseWorkload:
     result: ClassVar[str]
     verified: ClassVar[str]
     variants: ClassVar[Mapping[str, Variant]]
-    option_help: ClassVar[Mapping[str, str]] = {}
-    path_options: ClassVar[Collection[str]] = ()
-    example: ClassVar[Mapping[str, str]] = {}
-    defaults: ClassVar[Mapping[str, str]] = {}
+    known_options: ClassVar[Mapping[str, Option]] = {}
 
     def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError for an option that is unknown, or neither on nor off where it has to be."""
-        self.options = Options(spec, self.defaults)
-        for name in filter(self._is_flag, self.defaults):
+        self.options = Options(spec, {name: option.default for name, option in self.known_options.items()})
+        for name in filter(self._is_flag, self.known_options):
             self.options.flag(name)
         self.spec, self.base = spec, base
         if dataset is not None:
             self.input = dataset
+        self.read_options()
+
+    def read_options(self) -> None:
+        """Read the options' values, and make the input that they describe. Raises BadInputError."""
+
+    def error(self, what: str) -> BadInputError:
+        """What is wrong with the options together, in a sentence."""
+        return BadInputError(f"workload {self.spec.name}: {what}")
 
     @property
     def variant(self) -> Variant:
@@ -175,7 +179,7 @@ class BaseWorkload:
         return tuple(words)
 
     def _is_flag(self, name: str) -> bool:
-        return self.defaults[name] in {"true", "false"}
+        return self.known_options[name].default in {"true", "false"}
 
     @abstractmethod
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:

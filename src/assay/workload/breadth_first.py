@@ -4,10 +4,8 @@ import re
 
 import numpy as np
 
-from assay.model.input import GraphInput
 from assay.model.registry import WORKLOADS
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Option, Variant
 from assay.workload.graph import Oracle, Values, VertexValues, iterations
 
 SMALLEST = "smallest"
@@ -37,14 +35,14 @@ class BreadthFirstDistances(VertexValues):
             cost=iterations(10),
         )
     }
-    defaults = {"from": SMALLEST}
-    option_help = {
-        "from": "1 to 32 ids of source vertices, separated by + or spaces; `smallest` is the smallest id of the graph",
+    known_options = {
+        "from": Option(
+            SMALLEST,
+            "1 to 32 ids of source vertices, separated by + or spaces; `smallest` is the smallest id of the graph",
+        ),
     }
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown, or `from` is not a list of vertex ids."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         text = self.options.text("from").strip()
         fields = [] if text == SMALLEST else re.split(r"[+ ]+", text)
         are_ids = all(field.isascii() and field.isdecimal() and int(field) < 1 << 63 for field in fields)

@@ -28,8 +28,7 @@ from assay.model.naming import nearest
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, Options, hadoop_cost
 
 # HDFS has no such names, or a URL has to be built with care for them.
@@ -220,26 +219,29 @@ class Command(BaseWorkload):
         "`verify`, or if it can't be started or takes longer than `verify_seconds`"
     )
     variants = {"own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=_COST)}
-    defaults = {
-        "jar": "", "class": "", "arguments": "{input} {output}", "input": "", "verify": "", "verify_seconds": "600",
-        "folder": ".",
-    }  # fmt: skip
-    option_help = {
-        "jar": "the jar's file; required",
-        "class": "the main class, unless the jar's manifest names it",
-        "arguments": "its arguments, split as a shell does; {input}, {output} (required), {hadoop} and {scratch} "
-        "are filled in",
-        "input": "what is staged: a file or folder; `dataset`; `hdfs:/...` on an existing cluster; or nothing",
-        "verify": "a command that judges the output: {output} is a local folder with its files, and exit code 0 passes",
-        "verify_seconds": "seconds that the judging command may take",
-        "folder": "the folder in which the jar's client and `verify` run; by default the experiment file's",
+    known_options = {
+        "jar": Option("", "the jar's file; required", is_path=True, example="my-job.jar"),
+        "class": Option("", "the main class, unless the jar's manifest names it"),
+        "arguments": Option(
+            "{input} {output}",
+            "its arguments, split as a shell does; {input}, {output} (required), {hadoop} and {scratch} are filled in",
+        ),
+        "input": Option(
+            "",
+            "what is staged: a file or folder; `dataset`; `hdfs:/...` on an existing cluster; or nothing",
+            is_path=True,
+            example="my-input.txt",
+        ),
+        "verify": Option(
+            "", "a command that judges the output: {output} is a local folder with its files, and exit code 0 passes"
+        ),
+        "verify_seconds": Option("600", "seconds that the judging command may take"),
+        "folder": Option(
+            ".", "the folder in which the jar's client and `verify` run; by default the experiment file's", is_path=True
+        ),
     }
-    example = {"jar": "my-job.jar", "input": "my-input.txt"}
-    path_options = ("jar", "input", "folder")
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError for an option that is unknown or impossible, and for a file that is not there."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self._folder = Path(self.options.text("folder"))
         self._jar = the_jar(self.options)
         self._verify_s = self.options.number("verify_seconds", 0, 1e9)

@@ -4,10 +4,9 @@ As the thesis has it (section 4.2, algorithm 2), and by alternating large-star a
 Connected Components in MapReduce and Beyond, SoCC 2014). Both are iterative.
 """
 
-from assay.model.input import Amounts, GraphInput
+from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
+from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import RECORD_S
 from assay.workload.graph import IDS, STAGED, VERIFY, Oracle, Values, VertexValues, iterations
 
@@ -52,21 +51,22 @@ class Components(VertexValues):
         ),
     }
 
-    defaults = {"iterations": UNTIL_SETTLED, "max-iterations": "1000"}
-    option_help = {
-        "iterations": "end after this many, with the smallest ids within as many hops; variant `paper` only",
-        "max-iterations": "fail if vertices still change after this many",
+    known_options = {
+        "iterations": Option(
+            UNTIL_SETTLED, "end after this many, with the smallest ids within as many hops; variant `paper` only"
+        ),
+        "max-iterations": Option("1000", "fail if vertices still change after this many"),
     }
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self._most = self.options.count("max-iterations")
         self._iterations = None
         if self.options.text("iterations") != UNTIL_SETTLED:
             self._iterations = self.options.count("iterations")
-            if spec.variant != "paper":
-                raise self.options.refusal("iterations", f"left out: variant {spec.variant} has no part of a result")
+            if self.spec.variant != "paper":
+                raise self.options.refusal(
+                    "iterations", f"left out: variant {self.spec.variant} has no part of a result"
+                )
 
     def command_options(self) -> tuple[str, ...]:
         """The bounds of the iterations."""

@@ -15,13 +15,13 @@ from assay.input.staging import example
 from assay.input.text import RandomText, Text
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.errors import AssayError, BadInputError
-from assay.model.input import GraphInput, InputKind
+from assay.model.errors import AssayError
+from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.trial import Estimate
+from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
 from assay.workload.text import (
     OWN_FILES,
@@ -203,29 +203,23 @@ class Grep(BaseWorkload):
         "matches; unknown if the different matches take more than 1 GiB of memory"
     )
     variants = {"stock": Variant(about="as Hadoop ships it", jobs=("search", "sort"))}
-    defaults = {
-        "pattern": "un[a-z]+", "group": "0", "size": "1GB", "files": "4", "directory": "",
-    }  # fmt: skip
-    option_help = {
-        "pattern": "a regular expression, limited to what Java and Python have in common",
-        "group": "the group of a match that is counted; 0 is the whole match",
-        "size": "bytes of the words that RandomTextWriter writes",
-        "files": "number of its files and of the map tasks that write them",
-        "directory": OWN_FILES,
+    known_options = {
+        "pattern": Option("un[a-z]+", "a regular expression, limited to what Java and Python have in common"),
+        "group": Option("0", "the group of a match that is counted; 0 is the whole match"),
+        "size": Option("1GB", "bytes of the words that RandomTextWriter writes"),
+        "files": Option("4", "number of its files and of the map tasks that write them"),
+        "directory": Option("", OWN_FILES, is_path=True),
     }
-    path_options = ("directory",)
 
     input: Text
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self._group = self.options.count("group", least=0)
         try:
             self._pattern = compile_pattern(self.options.text("pattern"), self._group)
         except PatternError as error:
-            raise BadInputError(f"workload {spec.name}: pattern {self.options.text('pattern')!r} {error}") from None
-        self.input = user_text(self.options, spec, strict=True) or RandomText(*self.options.file_size())
+            raise self.error(f"pattern {self.options.text('pattern')!r} {error}") from None
+        self.input = user_text(self.options, self.spec, strict=True) or RandomText(*self.options.file_size())
 
     def estimate(self) -> Estimate:
         """The text, written and read, and searched again in Python; what matches is held in memory."""

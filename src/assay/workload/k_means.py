@@ -18,13 +18,13 @@ from assay.input.points import FilePoints, Floats, GeneratedPoints, Points, draw
 from assay.input.staging import scratch_directory
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
-from assay.model.errors import AssayError, BadInputError
-from assay.model.input import GraphInput, InputKind
+from assay.model.errors import AssayError
+from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.trial import Estimate
+from assay.model.workload import Option, Variant
 from assay.workload.base import HADOOP_JOB_S, MIB, RECORD_S, BaseWorkload, counters_agree
 
 # Squared distances that differ by less than this share are equal, for the jobs too.
@@ -217,27 +217,28 @@ class KMeans(BaseWorkload):
             command="k-means-tuned",
         ),
     }
-    defaults = {
-        "points": "1000000", "attributes": "10", "k": "10", "seed": "1", "iterations": "100",
-        "file": "", "centres": "", "assign": "false",
-    }  # fmt: skip
-    option_help = {
-        "points": "number of generated points; the study had 10 million",
-        "attributes": "numbers per generated point",
-        "k": "number of centres, at most the number of points",
-        "seed": "seed of the points and of the draw of the starting centres",
-        "iterations": "the largest number of iterations",
-        "file": "your own points instead: one per line, decimal numbers separated by commas, tabs or spaces",
-        "centres": "a file of starting centres in the same form; by default k points are drawn without replacement",
-        "assign": "`true`: one more job, `assignment`, writes each point with its cluster",
+    known_options = {
+        "points": Option("1000000", "number of generated points; the study had 10 million"),
+        "attributes": Option("10", "numbers per generated point"),
+        "k": Option("10", "number of centres, at most the number of points"),
+        "seed": Option("1", "seed of the points and of the draw of the starting centres"),
+        "iterations": Option("100", "the largest number of iterations"),
+        "file": Option(
+            "",
+            "your own points instead: one per line, decimal numbers separated by commas, tabs or spaces",
+            is_path=True,
+        ),
+        "centres": Option(
+            "",
+            "a file of starting centres in the same form; by default k points are drawn without replacement",
+            is_path=True,
+        ),
+        "assign": Option("false", "`true`: one more job, `assignment`, writes each point with its cluster"),
     }
-    path_options = ("file", "centres")
 
     input: Points
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible; files are read by `estimate`."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self._seed, self._k = self.options.count("seed", 0), self.options.count("k")
         self._most, self._assign = self.options.count("iterations"), self.options.flag("assign")
         generated = GeneratedPoints(self.options.count("points"), self.options.count("attributes"), self._seed)
@@ -245,8 +246,8 @@ class KMeans(BaseWorkload):
         self.input = FilePoints(Path(file).expanduser()) if file else generated
         self._centres_file = FilePoints(Path(centres).expanduser()) if centres else None
         for name in ("points", "attributes"):
-            if file and name in spec.options:
-                raise BadInputError(f"workload {spec.name}: {name} is the file's; leave out {name}, or file")
+            if file and name in self.spec.options:
+                raise self.error(f"{name} is the file's; leave out {name}, or file")
         # A file of centres has its own k.
         if not file and not centres:
             self._check_k(self._k, generated.count)
@@ -331,22 +332,18 @@ class KMeans(BaseWorkload):
             return drawn(self.input, self._k, self._seed)
         start = np.concatenate(list(self._centres_file.chunks())) if self._centres_file.count else np.empty((0, 0))
         if "k" in self.spec.options and len(start) != self._k:
-            raise BadInputError(
-                f"workload {self.spec.name}: k is {self._k}, and the file of centres has {len(start)}; leave k out"
-            )
+            raise self.error(f"k is {self._k}, and the file of centres has {len(start)}; leave k out")
         self._check_k(len(start) or self._k, self.input.count)
         if start.shape[1] != self.input.attributes:
-            raise BadInputError(
-                f"workload {self.spec.name}: the centres have {start.shape[1]} attributes, and the points "
-                f"{self.input.attributes}; give centres with as many"
+            raise self.error(
+                f"the centres have {start.shape[1]} attributes, and the points {self.input.attributes}; give centres "
+                "with as many"
             )
         return start
 
     def _check_k(self, k: int, count: int) -> None:
         if k > count:
-            raise BadInputError(
-                f"workload {self.spec.name}: k is {k}, and there are only {count} points; take a smaller k"
-            )
+            raise self.error(f"k is {k}, and there are only {count} points; take a smaller k")
 
     def _agree(self, centres: Floats, iterations: Iterations) -> Verdict:
         """Relative to each coordinate, or where that is near zero to the largest of its attribute."""

@@ -6,10 +6,8 @@ that has it, all from the iteration before; of several the smallest. Labels are 
 
 import numpy as np
 
-from assay.model.input import GraphInput
 from assay.model.registry import WORKLOADS
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Option, Variant
 from assay.workload.graph import ADJACENCY_BYTES, VERIFY, Oracle, Values, VertexValues, iterations
 
 # A message has 19 bytes, which are spilled, and merged on each side. The votes are sparse matrices beside the graph.
@@ -38,12 +36,9 @@ class LabelPropagation(VertexValues):
             cost=iterations(6, ADJACENCY_BYTES + _MESSAGE_BYTES, 2.5 * VERIFY),
         )
     }
-    defaults = {"iterations": "5"}
-    option_help = {"iterations": "the largest number of iterations"}
+    known_options = {"iterations": Option("5", "the largest number of iterations")}
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self._iterations = self.options.count("iterations")
 
     def command_options(self) -> tuple[str, ...]:

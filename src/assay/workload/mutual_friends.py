@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Amounts, Graph, GraphInput
+from assay.model.errors import AssayError
+from assay.model.input import Amounts, Graph
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
+from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import RECORD_S, counters_agree
 from assay.workload.graph import (
     DIRECTING_BYTES,
@@ -83,19 +82,17 @@ class MutualFriends(GraphWorkload):
             ),
         ),
     }
-    defaults = {"literal-loops": "false"}
-    option_help = {
-        "literal-loops": "send an edge's own ends as candidates too, as the published pseudo-code does; variant "
-        "`paper` only; more records, same result"
+    known_options = {
+        "literal-loops": Option(
+            "false",
+            "send an edge's own ends as candidates too, as the published pseudo-code does; variant "
+            "`paper` only; more records, same result",
+        ),
     }
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError for an option that is unknown, or not one of the variant's."""
-        super().__init__(spec, base, dataset)
-        if spec.variant != "paper" and "literal-loops" in spec.options:
-            raise BadInputError(
-                f"workload mutual-friends: literal-loops is an option of variant paper; leave it out of {spec.variant}"
-            )
+    def read_options(self) -> None:
+        if self.spec.variant != "paper" and "literal-loops" in self.spec.options:
+            raise self.error(f"literal-loops is an option of variant paper; leave it out of {self.spec.variant}")
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Each list is as long as NetworKit counts for its edge, and the same list (all edges, or a sample)."""

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from assay.input.directed import MOST_SCALE, Directed, DirectedInput
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Amounts, GraphInput, InputKind
+from assay.model.errors import AssayError
+from assay.model.input import Amounts, InputKind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Cost, Variant
+from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import HADOOP_JOB_S, RECORD_S, BaseWorkload, counters_agree
 
 Floats = NDArray[np.float64]
@@ -116,27 +115,24 @@ class PageRank(BaseWorkload):
             cost=_COST,
         ),
     }
-    defaults = {
-        "scale": "16", "edge_factor": "16", "seed": "1", "file": "",
-        "damping": "0.85", "tolerance": "1e-7", "iterations": "50",
-    }  # fmt: skip
-    option_help = {
-        "scale": "2^scale vertices are generated (at most 31); all exist, with or without edges",
-        "edge_factor": "edges drawn per vertex; equal edges count once",
-        "seed": "seed of the graph",
-        "file": "your own directed edge list instead: `source target` per line, separated by tabs, spaces or "
-        "commas; `#` begins a comment",
-        "damping": "the share of a rank that follows the edges, between 0 and 1",
-        "tolerance": "end when all ranks together change by less (L1 norm)",
-        "iterations": "the largest number of iterations",
+    known_options = {
+        "scale": Option("16", "2^scale vertices are generated (at most 31); all exist, with or without edges"),
+        "edge_factor": Option("16", "edges drawn per vertex; equal edges count once"),
+        "seed": Option("1", "seed of the graph"),
+        "file": Option(
+            "",
+            "your own directed edge list instead: `source target` per line, separated by tabs, spaces or "
+            "commas; `#` begins a comment",
+            is_path=True,
+        ),
+        "damping": Option("0.85", "the share of a rank that follows the edges, between 0 and 1"),
+        "tolerance": Option("1e-7", "end when all ranks together change by less (L1 norm)"),
+        "iterations": Option("50", "the largest number of iterations"),
     }
-    path_options = ("file",)
 
     input: DirectedInput
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible; a file is read when its size is asked for."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         scale, edge_factor = self.options.count("scale"), self.options.count("edge_factor")
         if scale > MOST_SCALE:
             raise self.options.refusal("scale", f"a whole number from 1 to {MOST_SCALE}")
@@ -147,8 +143,8 @@ class PageRank(BaseWorkload):
         path = Path(file).expanduser() if file else None
         self.input = DirectedInput(path, scale, edge_factor, self.options.count("seed", 0))
         for name in ("scale", "edge_factor", "seed"):
-            if file and name in spec.options:
-                raise BadInputError(f"workload {spec.name}: {name} is of made graphs; leave out {name}, or file")
+            if file and name in self.spec.options:
+                raise self.error(f"{name} is of made graphs; leave out {name}, or file")
 
     def likely_jobs(self) -> float:
         """As changes shrink by the damping in each iteration; and a first job."""

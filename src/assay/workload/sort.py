@@ -11,14 +11,13 @@ from assay.input.pairs import RandomPairs, read_pairs
 from assay.input.staging import example
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.errors import AssayError, BadInputError
-from assay.model.input import GraphInput, InputKind
+from assay.model.errors import AssayError
+from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
 
 _REDUCES, _REDUCES_PER_HOST = "mapreduce.job.reduces", "mapreduce.sort.reducesperhost"
@@ -76,31 +75,25 @@ class Sort(BaseWorkload):
             cost=_COST,
         ),
     }
-    defaults = {
-        "size": "1GB", "files": "4", "reducers": "", "min_key": "10", "max_key": "1000", "min_value": "0",
-        "max_value": "20000",
-    }  # fmt: skip
-    option_help = {
-        "size": "keys and values together, without what a SequenceFile adds",
-        "files": "number of input files and of the map tasks that write them",
-        "reducers": "number of output files; by default the cluster's `mapreduce.job.reduces`",
-        "min_key": "least bytes of a key",
-        "max_key": "keys are shorter than this, or equal to `min_key` if both are the same",
-        "min_value": "least bytes of a value",
-        "max_value": "values are shorter than this, or equal to `min_value` if both are the same",
+    known_options = {
+        "size": Option("1GB", "keys and values together, without what a SequenceFile adds"),
+        "files": Option("4", "number of input files and of the map tasks that write them"),
+        "reducers": Option("", "number of output files; by default the cluster's `mapreduce.job.reduces`"),
+        "min_key": Option("10", "least bytes of a key"),
+        "max_key": Option("1000", "keys are shorter than this, or equal to `min_key` if both are the same"),
+        "min_value": Option("0", "least bytes of a value"),
+        "max_value": Option("20000", "values are shorter than this, or equal to `min_value` if both are the same"),
     }
 
     input: RandomPairs
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         files, file_bytes = self.options.file_size()
         self._reducers = self._chosen_reducers()
         lengths = {f"{end}{part}": length for part in ("key", "value") for end, length in self._ends(part)}
         # RandomWriter draws a length from `min` up to, but not with, `max`, unless they are the same.
         if not any(max(lengths[f"min{part}"], lengths[f"max{part}"] - 1) for part in ("key", "value")):
-            raise BadInputError(f"workload {spec.name}: keys and values would all be empty; give a larger max_value")
+            raise self.error("keys and values would all be empty; give a larger max_value")
         mean = max(1, sum(length / 2 for length in lengths.values()))
         self._refuse_few_pairs(files * file_bytes / mean)
         self.input = RandomPairs(files, file_bytes, lengths)
@@ -154,19 +147,17 @@ class Sort(BaseWorkload):
         if given:
             self.options.count("reducers")
         elif wanted and not wanted.isdecimal():
-            raise BadInputError(f"workload {self.spec.name}: {_REDUCES} is {wanted!r}, and must be a whole number")
+            raise self.error(f"{_REDUCES} is {wanted!r}, and must be a whole number")
         if given and wanted and given != wanted:
-            raise BadInputError(
-                f"workload {self.spec.name}: reducers is {given} and {_REDUCES} is {wanted}; leave one of them out"
-            )
+            raise self.error(f"reducers is {given} and {_REDUCES} is {wanted}; leave one of them out")
         return given or wanted
 
     def _refuse_few_pairs(self, pairs: float) -> None:
         needed = _PAIRS_PER_REDUCER * int(self._reducers or 1)
         if self.spec.variant == "total-order" and pairs < needed:
-            raise BadInputError(
-                f"workload {self.spec.name}: a total order needs about {needed} pairs to sample, and size gives "
-                f"{pairs:.0f}; give a larger size or a smaller max_value"
+            raise self.error(
+                f"a total order needs about {needed} pairs to sample, and size gives {pairs:.0f}; give a larger size "
+                "or a smaller max_value"
             )
 
     def _ends(self, part: str) -> tuple[tuple[str, int], tuple[str, int]]:

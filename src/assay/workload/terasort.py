@@ -14,13 +14,12 @@ from assay.input.records import RECORD_BYTES, TERASORT, RecordDigest, Rows, Tera
 from assay.input.staging import ahead, example
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
-from assay.model.errors import AssayError, BadInputError
-from assay.model.input import GraphInput, InputKind
+from assay.model.errors import AssayError
+from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, hadoop_cost
 
 _REPLICATION = "mapreduce.terasort.output.replication"
@@ -49,20 +48,14 @@ class TeraSort(BaseWorkload):
             cost=hadoop_cost(2, 6 / BYTES_S, copies=5),
         ),
     }
-    defaults = {"size": "1GB"}
-    option_help = {"size": "all records together; a multiple of 100 bytes"}
+    known_options = {"size": Option("1GB", "all records together; a multiple of 100 bytes")}
 
     input: TeraRecords
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         size = self.options.size_bytes("size")
         if size % RECORD_BYTES:
-            raise BadInputError(
-                f"workload {spec.name}: size is {size} bytes, and must be a multiple of {RECORD_BYTES}, "
-                "the bytes of a record"
-            )
+            raise self.error(f"size is {size} bytes, and must be a multiple of {RECORD_BYTES}, the bytes of a record")
         self.input = TeraRecords(size // RECORD_BYTES)
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:

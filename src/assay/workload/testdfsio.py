@@ -11,13 +11,12 @@ from assay.input.files import LocalFiles
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.input import GraphInput, InputKind
+from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.record import FILE_SYSTEM_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, StoredFile
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Option, Variant
 from assay.workload.base import MIB, BaseWorkload, hadoop_cost
 
 SAMPLE_BYTES = 4096
@@ -58,16 +57,13 @@ class TestDfsIo(BaseWorkload):
             about="reads files that staging has written", jobs=("read",), cost=hadoop_cost(2, 2 / _BYTES_S, copies=1)
         ),
     }
-    defaults = {"files": "4", "file_size": "128MiB", "buffer_size": "1000000"}
-    option_help = {
-        "files": "number of files and of map tasks",
-        "file_size": "length of each file; `128MiB` is what TestDFSIO calls 128MB",
-        "buffer_size": "bytes per call of write or read; Hadoop's default",
+    known_options = {
+        "files": Option("4", "number of files and of map tasks"),
+        "file_size": Option("128MiB", "length of each file; `128MiB` is what TestDFSIO calls 128MB"),
+        "buffer_size": Option("1000000", "bytes per call of write or read; Hadoop's default"),
     }
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self._files, self._file_bytes = self.options.count("files"), self.options.size_bytes("file_size")
         self._total_bytes = self._files * self._file_bytes
         self.input = LocalFiles((), self._total_bytes)

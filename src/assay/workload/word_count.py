@@ -10,12 +10,11 @@ from assay.input.staging import example
 from assay.input.text import RandomText
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.input import GraphInput, InputKind
+from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
 from assay.workload.text import counted_lines, judge_counts, pieces_of_text, with_counts
 
@@ -37,17 +36,14 @@ class WordCount(BaseWorkload):
             cost=hadoop_cost(2, 2 / BYTES_S, copies=1.1, memory_bytes=128 * MIB),
         )
     }
-    defaults = {"size": "1GB", "files": "4"}
-    option_help = {
-        "size": "bytes of the words that RandomTextWriter writes",
-        "files": "number of its files and of the map tasks that write them",
+    known_options = {
+        "size": Option("1GB", "bytes of the words that RandomTextWriter writes"),
+        "files": Option("4", "number of its files and of the map tasks that write them"),
     }
 
     input: RandomText
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
+    def read_options(self) -> None:
         self.input = RandomText(*self.options.file_size())
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:

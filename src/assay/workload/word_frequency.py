@@ -10,11 +10,11 @@ from collections import Counter
 from assay.input.text import GeneratedText, Text
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
-from assay.model.input import GraphInput, InputKind
+from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Variant
+from assay.model.trial import Estimate
+from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
 from assay.workload.text import (
     OWN_FILES,
@@ -54,21 +54,19 @@ class WordFrequency(BaseWorkload):
             about="no combiner: each occurrence is shuffled", jobs=("count",), command="word-frequency-plain"
         ),
     }
-    defaults = {"size": "1GB", "files": "4", "seed": "1", "directory": ""}
-    option_help = {
-        "size": "bytes of generated text: 50,000 made-up words with the frequencies of Zipf and Mandelbrot",
-        "files": "number of its files",
-        "seed": "seed of the text",
-        "directory": OWN_FILES,
+    known_options = {
+        "size": Option(
+            "1GB", "bytes of generated text: 50,000 made-up words with the frequencies of Zipf and Mandelbrot"
+        ),
+        "files": Option("4", "number of its files"),
+        "seed": Option("1", "seed of the text"),
+        "directory": Option("", OWN_FILES, is_path=True),
     }
-    path_options = ("directory",)
 
     input: Text
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        """Raises BadInputError when an option is unknown or impossible."""
-        super().__init__(spec, base, dataset)
-        user = user_text(self.options, spec, strict=False)
+    def read_options(self) -> None:
+        user = user_text(self.options, self.spec, strict=False)
         self.input = user or GeneratedText(*self.options.file_size(), self.options.count("seed", least=0))
 
     def command_options(self) -> tuple[str, ...]:
