@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hadoop.train import merge
 
 from assay.model.errors import AssayError
 from assay.node.local import LocalNode
@@ -19,7 +20,6 @@ from assay.platform.daemon import (
     write_hadoop_command,
 )
 from assay.platform.distribution import Distribution, Java, starts_of
-from assay.platform.training import merge
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 

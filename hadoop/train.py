@@ -1,4 +1,4 @@
-"""Makes the class-data archive and the formatted names of brisk starts: `python -m assay.platform.training FOLDER`.
+"""Makes the class-data archive and the formatted names of brisk starts: `python hadoop/train.py FOLDER`.
 
 A short run of a real cluster writes down which classes its processes load; the JVM then lays these classes out in an
 archive that later JVMs map into memory instead of loading, checking and linking each class again.
