@@ -16,9 +16,10 @@ from assay.host.lease import Lease
 from assay.model.errors import AssayError
 from assay.model.platform import ClusterSpec, Layout, RunningCluster
 from assay.model.progress import Silent
-from assay.platform.daemon import MAIN_CLASSES, fetch_json, last_words
+from assay.platform.daemon import fetch_json, last_words
 from assay.platform.distribution import Distribution, bundled, find_java, training_starts
 from assay.platform.embedded import EmbeddedCluster
+from assay.store.hdfs import NAMENODE
 
 _GRACE_S = 6.0
 _JOB_TIMEOUT_S = 300
@@ -58,11 +59,7 @@ def _train(distribution: Distribution, scratch: Path, lists: Path) -> Path:
         running = cluster.start(layout, {}, Silent(), lease)
         _jobs(distribution, running, scratch)
         names = scratch / "names"
-        _run(
-            running,
-            scratch,
-            (MAIN_CLASSES["namenode"], f"-Ddfs.namenode.name.dir={names}", "-format", "-nonInteractive"),
-        )
+        _run(running, scratch, (NAMENODE.main_class, f"-Ddfs.namenode.name.dir={names}", "-format", "-nonInteractive"))
         # With time to end by themselves: the lists are written out then.
         lease.release(grace_s=_GRACE_S)
     return names

@@ -7,8 +7,8 @@ import pytest
 
 from assay.host.processes import MARK
 from assay.model.platform import ClusterSpec, DataDirectory, Layout, LocalDirectory
-from assay.model.registry import STORES
-from assay.platform.configuration import Ports, embedded_properties, read_site, to_xml, write_configuration
+from assay.model.registry import ENGINES, STORES
+from assay.platform.configuration import embedded_properties, read_site, to_xml, write_configuration
 
 LAYOUT = Layout(
     neutral=Path("/n"),
@@ -18,14 +18,18 @@ LAYOUT = Layout(
     ),
     local=(LocalDirectory(path=Path("/l1"), medium="hdd"), LocalDirectory(path=Path("/l2"), medium="ssd")),
 )
-PORTS = Ports(**{name: 20000 + number for number, name in enumerate(Ports.model_fields)})
+KINDS = (*STORES["hdfs"].daemons, *ENGINES["mapreduce"].daemons)
+ADDRESSES = {name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(name for kind in KINDS for name in kind.ports)}
 
 
 @pytest.fixture
 def properties():
-    return embedded_properties(
-        ClusterSpec(memory_mb=3000, vcores=3), LAYOUT, "127.0.0.1", PORTS, "/jars/*", Path("/n/conf")
-    )
+    spec = ClusterSpec(memory_mb=3000, vcores=3)
+    return {
+        **ADDRESSES,
+        **embedded_properties(spec, LAYOUT, "127.0.0.1", "/jars/*", Path("/n/conf")),
+        **STORES["hdfs"].properties(LAYOUT, "127.0.0.1", ADDRESSES),
+    }
 
 
 def test_every_address_is_on_the_loopback_interface(properties):
@@ -36,14 +40,14 @@ def test_every_address_is_on_the_loopback_interface(properties):
 
 def test_no_default_port_is_left(properties):
     """Every address of Hadoop's daemons that run here is set, to a chosen port or to one of the kernel's choice."""
-    chosen = {str(port) for port in PORTS.model_dump().values()} | {"0"}
+    chosen = {address.rpartition(":")[2] for address in ADDRESSES.values()} | {"0"}
     ports = [value.rpartition(":")[2] for name, value in properties.items() if name.endswith("address")]
     assert {"0", *ports, properties["fs.defaultFS"].rpartition(":")[2]} == chosen
     assert properties["mapreduce.shuffle.port"] == "0"
 
 
 def test_roles_go_to_their_directories(properties):
-    assert STORES["hdfs"].properties(LAYOUT) == {"dfs.datanode.data.dir": "[DISK]/d1,[SSD]/d2"}
+    assert properties["dfs.datanode.data.dir"] == "[DISK]/d1,[SSD]/d2"
     assert properties["yarn.nodemanager.local-dirs"] == "/l1,/l2"
     assert properties["mapreduce.cluster.local.dir"] == "/l1,/l2"
     assert properties["dfs.namenode.name.dir"].startswith("/n/")

@@ -20,6 +20,7 @@ from assay.platform.daemon import (
     write_hadoop_command,
 )
 from assay.platform.distribution import Distribution, Java, starts_of
+from assay.store.hdfs import DATANODE
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 
@@ -77,7 +78,7 @@ def test_a_living_daemon_has_not_failed(tmp_path):
 
 def started(tmp_path, program, *, wait=True):
     node, log = LocalNode(), tmp_path / "datanode.log"
-    daemon = Daemon("datanode", node, node.start([sys.executable, "-c", program], {}, log), log)
+    daemon = Daemon(DATANODE, node, node.start([sys.executable, "-c", program], {}, log), log)
     if wait:
         daemon.reap()
     return daemon
@@ -128,7 +129,7 @@ def test_without_an_archive_brisk_says_so(distribution):
 
 
 def test_the_class_path_begins_with_what_the_archive_was_made_for(distribution):
-    command = daemon_command("datanode", distribution, starts_of("brisk", distribution), Path("/conf"))
+    command = daemon_command(DATANODE, distribution, starts_of("brisk", distribution), Path("/conf"))
     assert command[command.index("-cp") + 1] == "/hadoop/hadoop.jar:/conf"
 
 

@@ -28,7 +28,7 @@ def site(tmp_path):
 
 
 def addresses(conf_dir):
-    return Addresses(read_site(conf_dir), conf_dir)
+    return Addresses(read_site(conf_dir), conf_dir, "hdfs")
 
 
 def test_hosts_follow_from_hadoops_defaults(site):

@@ -58,7 +58,7 @@ def running(tmp_path):
 
 
 def test_daemons_the_emulator_and_assay_are_watched(running, layout):
-    built = build_scene(running, layout, (medium("hdd"),))
+    built = build_scene(running, layout, (medium("hdd"),), ())
     assert [(one.group, one.pid) for one in built.processes] == [
         ("nodemanager", 11), ("datanode", 12), ("emulator", 77), ("assay", os.getpid()),
     ]  # fmt: skip
@@ -69,7 +69,7 @@ def test_daemons_the_emulator_and_assay_are_watched(running, layout):
 
 
 def test_a_directory_has_its_mounts_device_and_memory_has_none(running, layout, tmp_path):
-    built = build_scene(running, layout, (opened("directory", "disk", tmp_path), opened("memory", "ram", tmp_path)))
+    built = build_scene(running, layout, (opened("directory", "disk", tmp_path), opened("memory", "ram", tmp_path)), ())
     disk, ram = built.disks
     assert (disk.medium, disk.place) == ("disk", tmp_path / "trial")
     assert disk.shared, "the trial's own logs lie on it too"
@@ -78,7 +78,7 @@ def test_a_directory_has_its_mounts_device_and_memory_has_none(running, layout, 
 
 
 def test_a_medium_that_nothing_lies_on_is_no_disk(running, layout, tmp_path):
-    assert build_scene(running, layout, (opened("directory", "idle", tmp_path),)).disks == ()
+    assert build_scene(running, layout, (opened("directory", "idle", tmp_path),), ()).disks == ()
 
 
 def test_a_device_is_found_by_its_number_or_by_the_mounts_source(tmp_path):

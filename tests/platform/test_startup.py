@@ -6,11 +6,11 @@ import pytest
 
 from assay.model.errors import AssayError
 from assay.model.progress import Silent
+from assay.model.registry import ENGINES, STORES
 from assay.node.local import LocalNode
 from assay.platform import embedded as startup
-from assay.platform.configuration import Ports
 from assay.platform.distribution import Distribution, Java, Starts
-from assay.platform.embedded import NO_LIMITS, Attempt, Startup
+from assay.platform.embedded import NO_LIMITS, Startup
 
 # In place of Java: each role says its line and stays, until it is ended.
 JAVA = """\
@@ -19,6 +19,7 @@ for word in "$@"; do
   case "$word" in
     -format) mkdir -p "{home}/name"; exit 0 ;;
     -Dproc_namenode) {says} "INFO hdfs.StateChange: STATE* Leaving safe mode after 0 secs" ;;
+    -Dproc_nodemanager) {says} "INFO nodemanager.NodeStatusUpdaterImpl: Registered with ResourceManager as x:1" ;;
     -Dproc_datanode) {says} "INFO datanode.DataNode: Successfully sent block report 0x1 to namenode" ;;
     -Dproc_resourcemanager) {says} "INFO capacity.CapacityScheduler: Added node clusterResource: <memory:1, vCores:8>" ;;
     -Dproc_historyserver) {says} "INFO server.AbstractConnector: Started ServerConnector@1" ;;
@@ -26,7 +27,7 @@ for word in "$@"; do
 done
 exec sleep 60
 """
-ASKED = ("namenode_open", "namenode_ready", "resourcemanager_ready", "historyserver_ready")
+ENGINE, STORE = ENGINES["mapreduce"].daemons, STORES["hdfs"].daemons
 
 
 class Telling(Silent):
@@ -44,26 +45,23 @@ def attempt(tmp_path, monkeypatch):
 
     def start(says, answer):
         asked = []
-        for name in ASKED:
-            monkeypatch.setattr(startup, name, lambda _url, name=name: asked.append(name) or answer)
+        monkeypatch.setattr(startup, "fetch_json", asked.append)
+        engine, store = ([kind._replace(ready=lambda _: answer) for kind in kinds] for kinds in (ENGINE, STORE))
         java = tmp_path / "jdk" / "bin" / "java"
         java.parent.mkdir(parents=True)
         java.write_text(JAVA.format(home=tmp_path, says=says))
         java.chmod(0o755)
         (tmp_path / "logs").mkdir()
-        attempt = Attempt(
-            node=LocalNode(),
-            distribution=Distribution(
-                version="3.4.2", java=Java(home=tmp_path / "jdk", feature=17, version="17", fingerprint="x"),
-                classpath=("/lib/*",),
-            ),
-            starts=Starts(name="stock", properties={}),
-            ports=Ports(**dict.fromkeys(Ports.model_fields, 9)), conf_dir=tmp_path / "conf",
-            name_dir=tmp_path / "name", logs=tmp_path / "logs", environment={"PATH": "/usr/bin:/bin"},
-            limits=NO_LIMITS,
+        distribution = Distribution(
+            version="3.4.2", java=Java(home=tmp_path / "jdk", feature=17, version="17", fingerprint="x"),
+            classpath=("/lib/*",),
         )  # fmt: skip
+        addresses = {name: kind.role for kind in (*engine, *store) for name in kind.ports}
         progress = Telling()
-        Startup(attempt, daemons, progress).run()
+        Startup(
+            LocalNode(), distribution, Starts(name="stock", properties={}), addresses, tmp_path,
+            {"PATH": "/usr/bin:/bin"}, NO_LIMITS, daemons, progress,
+        ).run(engine, store)  # fmt: skip
         return progress.told, asked
 
     yield start
@@ -74,16 +72,16 @@ def attempt(tmp_path, monkeypatch):
 
 def test_what_their_logs_show_is_enough(attempt):
     told, asked = attempt("echo", answer=False)
-    assert asked in ([], ["historyserver_ready"])  # the latter to make it ready for more, when all are up
-    assert sorted(told[1:]) == sorted(
-        ["namenode is up", "historyserver is up", "resourcemanager is up", "namenode is up"]
-    )
+    assert asked in ([], ["http://historyserver/ws/v1/history/info"])  # to make it ready for more, when all are up
+    assert told[1] == "namenode is up"
+    assert sorted(told[2:]) == ["datanode is up", "historyserver is up", "nodemanager is up", "resourcemanager is up"]
 
 
 def test_daemons_with_other_words_are_asked(attempt, monkeypatch):
     monkeypatch.setattr(startup, "_ASK_S", 0.1)
     _, asked = attempt(":", answer=True)
-    assert asked[:4] == list(ASKED)
+    services = [url.removeprefix("http://").partition("/")[0] for url in asked[:5]]
+    assert services == ["namenode", "resourcemanager", "resourcemanager", "historyserver", "namenode"]
 
 
 def test_daemons_that_are_never_healthy_are_named(attempt, monkeypatch):

@@ -14,7 +14,7 @@ from assay.plan.make import make_plan
 from assay.plan.source import Vocabulary
 from assay.record.folder import RunFolder
 from assay.run import execute
-from assay.testing.fakes import FakePlatform, FakeProbe, FakeRunning, Script, fake_setup
+from assay.testing.fakes import FakePlatform, FakeProbe, Script, fake_setup
 
 WORDS = Vocabulary(
     workloads={"triangles": ("paper",)}, presets=["brightkite"], catalogue=[], profiles=["wd10ezex"],
@@ -31,12 +31,6 @@ class Slow(Script):
             time.sleep(LONG_ENOUGH_S)
 
 
-class Running(FakeRunning):
-    def scene(self):
-        disks = [medium.watched_disk(()) for medium in self._platform.opened]
-        return Scene(layout=self._layout, disks=tuple(disk for disk in disks if disk is not None))
-
-
 class Platform(FakePlatform):
     """Fake but for its media."""
 
@@ -47,9 +41,9 @@ class Platform(FakePlatform):
     def media(self):
         return tuple(self.opened)
 
-    @contextmanager
-    def running(self, layout, properties, progress):
-        yield Running(self, layout, properties)
+    def scene(self, layout):
+        disks = [medium.watched_disk(()) for medium in self.opened]
+        return Scene(layout=layout, disks=tuple(disk for disk in disks if disk is not None))
 
 
 class Probe(FakeProbe):

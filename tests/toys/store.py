@@ -61,7 +61,10 @@ class ShardPlacer:
 class KeyValue:
     """See `assay.model.store.StoreKind`."""
 
-    def properties(self, layout):
+    scheme = "key-value"
+    daemons = ()
+
+    def properties(self, layout, host, addresses):
         return {}
 
     def open_own(self, cluster, layout):

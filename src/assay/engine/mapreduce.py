@@ -19,6 +19,7 @@ from assay.engine.task_logs import LogFolder, read_phases
 from assay.host.processes import end_processes
 from assay.model.engine import EngineContext, EngineKind, History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
+from assay.model.platform import DaemonKind
 from assay.model.progress import Progress
 from assay.model.record import TaskAttempt
 from assay.model.registry import ENGINES
@@ -305,4 +306,45 @@ def _parse(report: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-ENGINES.add("mapreduce", EngineKind(open=MapReduce, stages=STAGES, phases=PHASES), place=1)
+def _offers_memory(answer: Any) -> bool:
+    """At least one NodeManager runs and offers memory (the ResourceManager's REST interface)."""
+    metrics = answer.get("clusterMetrics", {}) if isinstance(answer, dict) else {}
+    return int(metrics.get("activeNodes", 0)) >= 1 and int(metrics.get("totalMB", 0)) > 0
+
+
+# The lines are those of Hadoop 3's CapacityScheduler, ResourceTrackerService, NodeStatusUpdaterImpl, ShuffleHandler,
+# ResourceLocalizationService and HttpServer2.
+_JETTY = {r"Jetty bound to port (\d+)": "web"}
+YARN = (
+    DaemonKind(
+        "resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
+        ports={
+            "yarn.resourcemanager.webapp.address": "web", "yarn.resourcemanager.address": "yarn rpc",
+            "yarn.resourcemanager.scheduler.address": "yarn rpc",
+            "yarn.resourcemanager.resource-tracker.address": "yarn rpc",
+        },
+        logged_ports={r"registered with capability.*assigned nodeId \S*:(\d+)": "yarn rpc", **_JETTY},
+        # The scheduler's own words, with the memory that it has now.
+        sign="clusterResource: <memory:", page="/ws/v1/cluster/metrics", ready=_offers_memory,
+    ),
+    DaemonKind(
+        "nodemanager", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", on_data_path=True,
+        logged_ports={
+            r"mapreduce_shuffle listening on port (\d+)": "shuffle", r"Localizer started on port (\d+)": "yarn rpc",
+            **_JETTY,
+        },
+        sign="Registered with ResourceManager", page="/ws/v1/cluster/metrics", ready=_offers_memory,
+        asked="resourcemanager",
+    ),
+)  # fmt: skip
+# Started earlier it would find the NameNode in safe mode and then sleep for 10 s.
+HISTORYSERVER = DaemonKind(
+    "historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer", heap_mb=192, late=True,
+    ports={"mapreduce.jobhistory.webapp.address": "web", "mapreduce.jobhistory.address": "yarn rpc"},
+    logged_ports=_JETTY, sign="Started ServerConnector", page="/ws/v1/history/info",
+    ready=lambda answer: isinstance(answer, dict) and "historyInfo" in answer,
+)  # fmt: skip
+
+
+_DAEMONS = (*YARN, HISTORYSERVER)
+ENGINES.add("mapreduce", EngineKind(open=MapReduce, stages=STAGES, phases=PHASES, daemons=_DAEMONS), place=1)

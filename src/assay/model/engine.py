@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.platform import RunningCluster
+from assay.model.platform import DaemonKind, RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, Phases, TaskAttempt
 from assay.model.registry import ENGINES
@@ -121,6 +121,8 @@ class EngineKind(NamedTuple):
     """Its names for the stages of a job, in order."""
     phases: tuple[str, ...] = ()
     """Its names for the phases of an average task, in order."""
+    daemons: tuple[DaemonKind, ...] = ()
+    """What a cluster of Assay's own starts for it, in order."""
 
 
 def phase_names(engine: str) -> tuple[str, ...]:

@@ -137,6 +137,48 @@ class DaemonFacts(Frozen):
     log: Path
 
 
+class DaemonKind(NamedTuple):
+    """A daemon that a store or an engine brings to a cluster of Assay's own.
+
+    It has started when its log says `sign`, or when its web interface (with `asked`, that of another role) answers
+    `page` with JSON that is `ready`. Without a sign nobody waits for it.
+    """
+
+    role: str
+    main_class: str
+    heap_mb: int = 256
+    on_data_path: bool = False
+    """Whether bytes under test pass through it: its JVM stays as Hadoop would run it."""
+    ports: Mapping[str, str] = {}
+    """Purposes by the properties of the addresses that others must know before it is up; `web` is its web interface."""
+    logged_ports: Mapping[str, str] = {}
+    """Purposes of the ports that it chooses itself, by patterns of the lines in its log."""
+    sign: str = ""
+    page: str = ""
+    ready: Callable[[Any], bool] = bool
+    asked: str = ""
+    late: bool = False
+    """Whether it starts when the last of the store's daemons has started; earlier it would only wait."""
+    formats: tuple[str, ...] = ()
+    """Arguments of a first run, which makes an empty folder `name` in the neutral directory."""
+
+    @property
+    def name(self) -> str:
+        """As Hadoop writes it (`NameNode`)."""
+        return self.main_class.rpartition(".")[2]
+
+    @property
+    def web(self) -> str | None:
+        """The property of its web interface's address."""
+        return next((name for name, purpose in self.ports.items() if purpose == "web"), None)
+
+
+def jmx_bean(answer: Any) -> Mapping[str, Any]:
+    """The first bean that a daemon's JMX servlet answered with; nothing where that is no such answer."""
+    beans = answer.get("beans") if isinstance(answer, dict) else None
+    return beans[0] if beans else {}
+
+
 class ClusterNode(NamedTuple):
     """A node of a cluster, the daemons on it, and the folder of its containers' logs where that can be read."""
 
@@ -165,11 +207,15 @@ class RunningCluster:
     outlives: bool = False
 
 
-class RunningPlatform(Protocol):
+@dataclass(frozen=True)
+class RunningPlatform:
     """A healthy platform: what a trial uses of it.
 
     `facts` go into the record beside the machine's (`hadoop`, its version; `nodes`, how many), as do the `settings`
-    that it runs with. `placer` steers the store's bytes to their media; None where Assay has no say in that.
+    that it runs with. `placer` steers the store's bytes to their media; None where Assay has no say in that. `failure`
+    tells what has died since the start, in one sentence with its own log line; None while all is well. `limit_use`
+    tells what was used of the bounds since the start, also after the end; None where nothing is bounded. `scene` is
+    what there is to be measured.
     """
 
     facts: Mapping[str, str]
@@ -177,18 +223,9 @@ class RunningPlatform(Protocol):
     store: "Store"
     engine: "Engine"
     placer: "Placer | None"
-
-    def failure(self) -> str | None:
-        """What has died since the start, in one sentence with its own log line; None while all is well."""
-        ...
-
-    def limit_use(self) -> LimitUse | None:
-        """What was used of the bounds since the start; also after the end. None where nothing is bounded."""
-        ...
-
-    def scene(self) -> "Scene":
-        """What there is to be measured."""
-        ...
+    failure: Callable[[], str | None]
+    limit_use: Callable[[], LimitUse | None]
+    scene: "Callable[[], Scene]"
 
 
 class Platform(Protocol):

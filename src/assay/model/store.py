@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from assay.model.platform import Layout, RunningCluster
+from assay.model.platform import DaemonKind, Layout, RunningCluster
 from assay.model.trial import Landed, Role
 
 _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -79,8 +79,16 @@ class Placer(Protocol):
 class StoreKind(Protocol):
     """A kind of store, as registered in STORES."""
 
-    def properties(self, layout: Layout) -> Mapping[str, str]:
-        """Where a cluster of Assay's own is to keep the store's bytes, as Hadoop properties."""
+    scheme: str
+    """What begins its addresses in Hadoop's properties and paths (`hdfs`)."""
+    daemons: tuple[DaemonKind, ...]
+    """What a cluster of Assay's own starts for it, in order; clients ask the last."""
+
+    def properties(self, layout: Layout, host: str, addresses: Mapping[str, str]) -> Mapping[str, str]:
+        """Where a cluster of Assay's own keeps the store's bytes, and answers for them, as Hadoop properties.
+
+        `addresses` (`host:port`) are those of all daemons' `ports`, which are set anyway.
+        """
         ...
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:

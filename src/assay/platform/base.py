@@ -4,18 +4,17 @@ import hashlib
 import io
 import tarfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
 from typing import Protocol
 
 from assay.host.machine import machine_facts
-from assay.model.engine import Engine, EngineContext
+from assay.model.engine import EngineContext
 from assay.model.medium import Device, Medium, kind_of
-from assay.model.platform import Layout, LimitUse, PlatformContext, RunningCluster
+from assay.model.platform import Layout, LimitUse, PlatformContext, RunningCluster, RunningPlatform
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
@@ -47,20 +46,6 @@ class Cluster(Protocol):
     def limit_use(self) -> LimitUse | None:
         """What was used of its bounds."""
         ...
-
-
-@dataclass
-class Running:
-    """See `model.platform.RunningPlatform`."""
-
-    facts: Mapping[str, str]
-    settings: Mapping[str, str]
-    store: Store
-    engine: Engine
-    placer: Placer | None
-    failure: Callable[[], str | None]
-    limit_use: Callable[[], LimitUse | None]
-    scene: Callable[[], Scene]
 
 
 class HadoopPlatform(ABC):
@@ -121,13 +106,13 @@ class HadoopPlatform(ABC):
         self._cluster.check(properties)
 
     @contextmanager
-    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[Running]:
+    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
         """The cluster, with the trial's store and engine on it."""
         with self._cluster.running(layout, properties, progress) as cluster:
             store, placer = self._store(cluster, layout)
             environment = self._lease.environment(self._environment())
             context = EngineContext(cluster, self._installation.jobs_jar, layout.neutral, environment, self._failure)
-            yield Running(
+            yield RunningPlatform(
                 facts={"hadoop": cluster.version, "nodes": str(len(cluster.nodes))},
                 settings=cluster.settings,
                 store=store,

@@ -11,7 +11,6 @@ from xml.sax.saxutils import escape
 
 from assay.host.files import UnreadableFileError, read_bytes
 from assay.host.processes import MARK
-from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.platform import ClusterSpec, Layout
 
@@ -47,25 +46,12 @@ CAPACITY_SCHEDULER = {
 }
 
 
-class Ports(Frozen):
-    """The ports that somebody needs to know before the daemons are up; all others are left to the kernel."""
-
-    namenode: int
-    namenode_http: int
-    resourcemanager: int
-    resourcemanager_http: int
-    scheduler: int
-    tracker: int
-    historyserver: int
-    historyserver_http: int
-
-
 def embedded_properties(
-    spec: ClusterSpec, layout: Layout, host: str, ports: Ports, container_classpath: str, conf_dir: Path
+    spec: ClusterSpec, layout: Layout, host: str, container_classpath: str, conf_dir: Path
 ) -> dict[str, str]:
-    """What makes five daemons one private cluster: their addresses on a host, directories, sizes.
+    """What makes an engine's daemons one private cluster: the addresses that nobody asks for, directories, sizes.
 
-    Nothing here touches what jobs are measured for, but for replication, which is 1 as there is one DataNode.
+    Nothing here touches what jobs are measured for. The store has properties of its own, the daemons addresses.
     """
     any_port = f"{host}:0"
     local = ",".join(str(directory.path) for directory in layout.local)
@@ -73,18 +59,7 @@ def embedded_properties(
         "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME"
     )
     return {
-        "fs.defaultFS": f"hdfs://{host}:{ports.namenode}",
-        "dfs.namenode.http-address": f"{host}:{ports.namenode_http}",
-        "dfs.namenode.secondary.http-address": any_port,
-        "dfs.datanode.address": any_port,
-        "dfs.datanode.http.address": any_port,
-        "dfs.datanode.ipc.address": any_port,
-        "dfs.datanode.hostname": host,
         "yarn.resourcemanager.hostname": host,
-        "yarn.resourcemanager.address": f"{host}:{ports.resourcemanager}",
-        "yarn.resourcemanager.webapp.address": f"{host}:{ports.resourcemanager_http}",
-        "yarn.resourcemanager.scheduler.address": f"{host}:{ports.scheduler}",
-        "yarn.resourcemanager.resource-tracker.address": f"{host}:{ports.tracker}",
         "yarn.resourcemanager.admin.address": any_port,
         "yarn.nodemanager.hostname": host,
         "yarn.nodemanager.address": any_port,
@@ -92,12 +67,8 @@ def embedded_properties(
         "yarn.nodemanager.collector-service.address": any_port,
         "yarn.nodemanager.webapp.address": any_port,
         "mapreduce.shuffle.port": "0",
-        "mapreduce.jobhistory.address": f"{host}:{ports.historyserver}",
-        "mapreduce.jobhistory.webapp.address": f"{host}:{ports.historyserver_http}",
         "mapreduce.jobhistory.admin.address": any_port,
         "hadoop.tmp.dir": str(layout.neutral / "tmp"),
-        "dfs.namenode.name.dir": str(layout.neutral / "name"),
-        "dfs.replication": "1",
         "yarn.nodemanager.local-dirs": local,
         "mapreduce.cluster.local.dir": local,
         "yarn.nodemanager.log-dirs": str(container_logs(layout)),

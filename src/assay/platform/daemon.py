@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.model.errors import AssayError
 from assay.model.node import Node, Process
-from assay.model.platform import DaemonFacts
+from assay.model.platform import DaemonFacts, DaemonKind
 from assay.node.local import LocalNode
 from assay.platform.distribution import Distribution, Starts
 
@@ -49,22 +49,8 @@ def _lines(log: Path, node: Node) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-MAIN_CLASSES = {
-    "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
-    "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
-    "resourcemanager": "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
-    "nodemanager": "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
-    "historyserver": "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
-}
-
-# Bounded, so that the five together stay below 1.5 GiB: by itself each would take up to a quarter of the memory.
-_HEAP_MB = {"namenode": 256, "datanode": 256, "resourcemanager": 256, "nodemanager": 256, "historyserver": 192}
-
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
 _OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
-
-# The data path: DataNode and NodeManager (shuffle) keep the JVM that Hadoop would run them with.
-_DATA_ROLES = ("datanode", "nodemanager")
 
 _FOREIGN = ("HADOOP_", "YARN_", "HDFS_", "MAPRED_")
 _FOREIGN_NAMES = ("CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
@@ -112,13 +98,13 @@ def java_command(
     ]  # fmt: skip
 
 
-def daemon_command(role: str, distribution: Distribution, starts: Starts, conf_dir: Path) -> list[str]:
+def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts, conf_dir: Path) -> list[str]:
     """The command line of a daemon."""
-    by_kind = starts.data_options if role in _DATA_ROLES else starts.control_options
+    by_kind = starts.data_options if kind.on_data_path else starts.control_options
     # Web applications are unpacked there; processes that are killed leave that behind, and it goes with the cluster.
     scratch = f"-Djava.io.tmpdir={conf_dir.parent / 'tmp'}"
-    options = (f"-Dproc_{role}", f"-Xmx{_HEAP_MB[role]}m", scratch, *by_kind)
-    return java_command(distribution, options, conf_dir, MAIN_CLASSES[role])
+    options = (f"-Dproc_{kind.role}", f"-Xmx{kind.heap_mb}m", scratch, *by_kind)
+    return java_command(distribution, options, conf_dir, kind.main_class)
 
 
 def write_hadoop_command(path: Path, distribution: Distribution, starts: Starts, conf_dir: Path) -> Path:
@@ -163,8 +149,8 @@ class PortTakenError(AssayError):
 class Daemon:
     """A daemon that was started on a node."""
 
-    def __init__(self, role: str, node: Node, process: Process, log: Path) -> None:
-        self.role = role
+    def __init__(self, kind: DaemonKind, node: Node, process: Process, log: Path) -> None:
+        self.kind = kind
         self.log = log
         self._node = node
         self._process = process
@@ -172,12 +158,7 @@ class Daemon:
     @property
     def facts(self) -> DaemonFacts:
         """Role, process id and log."""
-        return DaemonFacts(role=self.role, pid=self._process.pid, log=self.log)
-
-    @property
-    def name(self) -> str:
-        """As Hadoop writes it (`NameNode`)."""
-        return MAIN_CLASSES.get(self.role, self.role).rpartition(".")[2]
+        return DaemonFacts(role=self.kind.role, pid=self._process.pid, log=self.log)
 
     def failure(self) -> str | None:
         """None while it runs; else how it ended, with its own log line."""
@@ -185,7 +166,7 @@ class Daemon:
         if code is None:
             return None
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"the {self.name} {how}: {last_words(self.log, self._node)} (log: {self.log})"
+        return f"the {self.kind.name} {how}: {last_words(self.log, self._node)} (log: {self.log})"
 
     def check(self) -> None:
         """Raise AssayError when it has died; PortTakenError when that was because its port was taken."""
@@ -195,7 +176,7 @@ class Daemon:
 
     def doubt(self) -> str:
         """What to say when it lives but does not become healthy."""
-        return f"the {self.name} is not healthy: {last_words(self.log, self._node)} (log: {self.log})"
+        return f"the {self.kind.name} is not healthy: {last_words(self.log, self._node)} (log: {self.log})"
 
     def reap(self) -> None:
         """Collect the ended process, so that it is no zombie."""
@@ -203,9 +184,6 @@ class Daemon:
 
 
 _LOGIN = (401, 403)
-NAMENODE_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
-RESOURCEMANAGER_PAGE = "/ws/v1/cluster/metrics"
-HISTORYSERVER_PAGE = "/ws/v1/history/info"
 # Daemons are on this machine or in its cluster: never through a proxy that the environment names for the world outside.
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -232,34 +210,3 @@ def no_answer(url: str, timeout_s: float = 5.0) -> str:
         return str(error.reason)
     except (OSError, http.client.HTTPException) as error:
         return str(error) or type(error).__name__
-
-
-def namenode_open(url: str) -> bool:
-    """Out of safe mode: directories can be made, though there may be no DataNode yet (the NameNode's JMX servlet)."""
-    return namenode_info(url).get("Safemode") == ""
-
-
-def namenode_ready(url: str) -> bool:
-    """Out of safe mode, with a live DataNode."""
-    info = namenode_info(url)
-    return info.get("Safemode") == "" and bool(info.get("LiveNodes", "{}") != "{}")
-
-
-def namenode_info(url: str) -> dict[str, Any]:
-    """What the NameNode says of itself (its JMX bean NameNodeInfo); nothing while it does not answer."""
-    answer = fetch_json(url + NAMENODE_PAGE)
-    beans = answer.get("beans") if isinstance(answer, dict) else None
-    return beans[0] if beans else {}
-
-
-def resourcemanager_ready(url: str) -> bool:
-    """At least one NodeManager runs and offers memory (the ResourceManager's REST interface)."""
-    answer = fetch_json(url + RESOURCEMANAGER_PAGE)
-    metrics = answer.get("clusterMetrics", {}) if isinstance(answer, dict) else {}
-    return int(metrics.get("activeNodes", 0)) >= 1 and int(metrics.get("totalMB", 0)) > 0
-
-
-def historyserver_ready(url: str) -> bool:
-    """Its REST interface answers."""
-    answer = fetch_json(url + HISTORYSERVER_PAGE)
-    return isinstance(answer, dict) and "historyInfo" in answer

@@ -1,37 +1,28 @@
-"""An embedded cluster: five daemons of a real Hadoop, each its own process, private to this machine."""
+"""An embedded cluster: the daemons of a real Hadoop, each its own process, private to this machine."""
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple
 
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import end_processes
 from assay.model.errors import AssayError
 from assay.model.node import Node
-from assay.model.platform import ClusterNode, ClusterSpec, Layout, LimitUse, PlatformKind, RunningCluster
+from assay.model.platform import ClusterNode, ClusterSpec, DaemonKind, Layout, LimitUse, PlatformKind, RunningCluster
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.registry import FACTS, PLATFORMS, STORES
+from assay.model.registry import ENGINES, FACTS, PLATFORMS, STORES
 from assay.model.store import Placer, Store
-from assay.model.trial import HDFS
+from assay.model.trial import HDFS, MAPREDUCE
 from assay.node.local import LocalNode
 from assay.platform import daemon as commands
 from assay.platform.base import HadoopPlatform
-from assay.platform.configuration import IN_TURN, Ports, container_logs, embedded_properties, write_configuration
-from assay.platform.daemon import (
-    Daemon,
-    PortTakenError,
-    historyserver_ready,
-    last_words,
-    namenode_open,
-    namenode_ready,
-    resourcemanager_ready,
-)
+from assay.platform.configuration import IN_TURN, container_logs, embedded_properties, write_configuration
+from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
 from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.limits import Limits, check_limits, limits_of
 from assay.platform.scene import build_scene
@@ -42,119 +33,97 @@ _POLL_S = 0.05
 _ASK_S = 2.0
 
 
-class Attempt(NamedTuple):
-    """What an attempt starts with, on one node. `environment` carries the lease's mark; `logs` and `conf_dir` exist.
-
-    `limits` bounds every process from its start.
-    """
-
-    node: Node
-    distribution: Distribution
-    starts: Starts
-    ports: Ports
-    conf_dir: Path
-    name_dir: Path
-    logs: Path
-    environment: Mapping[str, str]
-    limits: Limits
-
-    def url(self, port: int) -> str:
-        """The http address of a daemon."""
-        return f"http://{self.node.name}:{port}"
-
-
-class _Awaited(NamedTuple):
-    """Something to wait for: a line in a role's log that has `sign`, or `ready`, which asks a daemon over HTTP.
-
-    The sign costs nothing; to answer takes a starting daemon's processor time, of which all of them have too little.
-    """
-
-    role: str
-    sign: str
-    ready: Callable[[], bool]
-
-
 class Startup:
-    """Starts daemons into the list it is given, so that whoever ends them knows of each from its first moment."""
+    """Starts daemons on a node into the list it is given, so that whoever ends them knows of each at once.
 
-    def __init__(self, attempt: Attempt, daemons: list[Daemon], progress: Progress) -> None:
-        self._attempt = attempt
+    `environment` carries the lease's mark; `logs`, `tmp` and `conf` exist in the neutral directory. `addresses` are
+    those of the daemons' ports. `limits` bounds every process from its start.
+    """
+
+    def __init__(
+        self, node: Node, distribution: Distribution, starts: Starts, addresses: Mapping[str, str], neutral: Path,
+        environment: Mapping[str, str], limits: Limits, daemons: list[Daemon], progress: Progress,
+    ) -> None:  # fmt: skip
+        self._node = node
+        self._distribution = distribution
+        self._starts = starts
+        self._addresses = addresses
+        self._neutral = neutral
+        self._environment = environment
+        self._limits = limits
         self._daemons = daemons
         self._progress = progress
         self._deadline = time.monotonic() + _PATIENCE_S
 
-    def run(self) -> None:
-        """Start all five and wait until they are healthy.
+    def run(self, engines: Sequence[DaemonKind], stores: Sequence[DaemonKind]) -> None:
+        """Start all and wait until they are healthy.
 
         Raises AssayError with the daemon's own log line when one dies or is not healthy in time, PortTakenError when
         it died because its port was taken.
         """
-        attempt, ports = self._attempt, self._attempt.ports
         self._progress.detail("starting daemons")
-        # These look for the ResourceManager and the NameNode until they find them.
-        for role in ("resourcemanager", "nodemanager", "datanode"):
-            self._start(role)
-        self._format_namenode()
-        self._start("namenode")
-        namenode, historyserver = attempt.url(ports.namenode_http), attempt.url(ports.historyserver_http)
-        # Started earlier the JobHistoryServer would find the NameNode in safe mode and then sleep for 10 s.
-        self._wait({"namenode": _Awaited("namenode", "Leaving safe mode", lambda: namenode_open(namenode))})
-        self._start("historyserver")
-        self._wait({
-            "namenode": _Awaited("datanode", "Successfully sent block report", lambda: namenode_ready(namenode)),
-            # The scheduler's own words, with the memory that it has now.
-            "resourcemanager": _Awaited(
-                "resourcemanager", "clusterResource: <memory:",
-                lambda: resourcemanager_ready(attempt.url(ports.resourcemanager_http)),
-            ),
-            "historyserver": _Awaited(
-                "historyserver", "Started ServerConnector", lambda: historyserver_ready(historyserver)
-            ),
-        })  # fmt: skip
+        kinds = (*engines, *stores)
+        # Those of the engine look for the store, and all for each other, until they find them.
+        for kind in kinds:
+            if not kind.late:
+                self._start(kind)
+        self._wait(stores[-1:])
+        late = [kind for kind in kinds if kind.late]
+        for kind in late:
+            self._start(kind)
+        self._wait([kind for kind in kinds if kind not in stores[-1:]])
         # Its first answer takes it half a second: better while data are staged than when a job has ended.
-        Thread(target=historyserver_ready, args=(historyserver,), daemon=True).start()
+        for kind in late:
+            Thread(target=self._answers, args=(kind,), daemon=True).start()
 
-    def _start(self, role: str) -> None:
-        attempt = self._attempt
-        command = commands.daemon_command(role, attempt.distribution, attempt.starts, attempt.conf_dir)
-        log = attempt.logs / f"{role}.log"
-        process = attempt.node.start(attempt.limits.entering(command), attempt.environment, log)
-        self._daemons.append(Daemon(role, attempt.node, process, log))
+    def urls(self) -> dict[str, str]:
+        """The web interfaces of the daemons that were started, by role."""
+        kinds = (daemon.kind for daemon in self._daemons)
+        return {kind.role: f"http://{self._addresses[kind.web]}" for kind in kinds if kind.web}
 
-    def _format_namenode(self) -> None:
-        """Give the NameNode an empty file system."""
-        attempt = self._attempt
-        if attempt.starts.copies_names and attempt.distribution.formatted_name is not None:
-            attempt.node.copy(attempt.distribution.formatted_name, attempt.name_dir)
+    def _start(self, kind: DaemonKind) -> None:
+        if kind.formats:
+            self._format(kind)
+        command = commands.daemon_command(kind, self._distribution, self._starts, self._neutral / "conf")
+        log = self._neutral / "logs" / f"{kind.role}.log"
+        process = self._node.start(self._limits.entering(command), self._environment, log)
+        self._daemons.append(Daemon(kind, self._node, process, log))
+
+    def _format(self, kind: DaemonKind) -> None:
+        """Give it its empty files."""
+        if self._starts.copies_names and self._distribution.formatted_name is not None:
+            self._node.copy(self._distribution.formatted_name, self._neutral / "name")
             return
+        options = ("-Xmx256m", *self._starts.control_options)
         command = commands.java_command(
-            attempt.distribution, ("-Xmx256m", *attempt.starts.control_options), attempt.conf_dir,
-            commands.MAIN_CLASSES["namenode"], ("-format", "-nonInteractive", "-force"),
-        )  # fmt: skip
-        log = attempt.logs / "format.log"
-        if attempt.node.start(attempt.limits.entering(command), attempt.environment, log).wait() != 0:
-            raise AssayError(f"the NameNode could not be formatted: {last_words(log, attempt.node)} (log: {log})")
+            self._distribution, options, self._neutral / "conf", kind.main_class, kind.formats
+        )
+        log = self._neutral / "logs" / "format.log"
+        if self._node.start(self._limits.entering(command), self._environment, log).wait() != 0:
+            raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, self._node)} (log: {log})")
 
-    def _wait(self, awaited: Mapping[str, _Awaited]) -> None:
-        waiting = dict(awaited)
+    def _answers(self, kind: DaemonKind) -> bool:
+        url = self.urls()[kind.asked or kind.role]
+        return kind.ready(fetch_json(url + kind.page))
+
+    def _wait(self, kinds: Iterable[DaemonKind]) -> None:
+        """Its sign costs nothing; to answer takes a starting daemon's processor time, of which all have too little."""
+        waiting = [kind for kind in kinds if kind.sign]
         asked = time.monotonic()
         while True:
             for daemon in self._daemons:
                 daemon.check()
             asks = time.monotonic() - asked > _ASK_S
-            for role, one in list(waiting.items()):
-                log = self._attempt.node.read(self._attempt.logs / f"{one.role}.log")
-                if one.sign in log or (asks and one.ready()):
-                    self._progress.detail(f"{role} is up")
-                    del waiting[role]
+            for kind in list(waiting):
+                log = self._node.read(self._neutral / "logs" / f"{kind.role}.log")
+                if kind.sign in log or (asks and self._answers(kind)):
+                    self._progress.detail(f"{kind.role} is up")
+                    waiting.remove(kind)
             asked = time.monotonic() if asks else asked
             if not waiting:
                 return
             if time.monotonic() > self._deadline:
-                # The ResourceManager waits for its NodeManager, the NameNode for its DataNode: show what these say too.
-                workers = {"namenode": "datanode", "resourcemanager": "nodemanager"}
-                concerned = {*waiting, *(workers.get(role) for role in waiting)}
-                doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.role in concerned)
+                doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.kind in waiting)
                 raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
             time.sleep(_POLL_S)
 
@@ -168,16 +137,17 @@ class EmbeddedCluster:
 
     def __init__(
         self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
-        store: str = HDFS, starts: Starts | None = None,
+        store: str = HDFS, engine: str = MAPREDUCE, starts: Starts | None = None,
     ) -> None:  # fmt: skip
         """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
 
-        `store` is the registered name of what its data directories are for. `starts` replaces what `spec.starts` names
+        `store` and `engine` are the registered names of what it is for. `starts` replaces what `spec.starts` names
         (set-up uses that to find out which classes are loaded).
         """
         self._distribution = distribution
         self._spec = spec
-        self._store = store
+        self._store = STORES.find(store)
+        self._engines = ENGINES.find(engine).daemons
         self._node = LocalNode()
         self._starts = starts or starts_of(spec.starts, distribution)
         self._state = state
@@ -239,25 +209,27 @@ class EmbeddedCluster:
     def _start_once(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease
     ) -> RunningCluster:
-        ports = Ports(**dict(zip(Ports.model_fields, self._node.free_ports(len(Ports.model_fields)), strict=True)))
-        conf_dir, logs = layout.neutral / "conf", layout.neutral / "logs"
-        for directory in (conf_dir, logs, layout.neutral / "tmp"):
+        names = [name for kind in (*self._engines, *self._store.daemons) for name in kind.ports]
+        ports, host = self._node.free_ports(len(names)), self._node.name
+        addresses = {name: f"{host}:{port}" for name, port in zip(names, ports, strict=True)}
+        conf_dir = layout.neutral / "conf"
+        for directory in (conf_dir, layout.neutral / "logs", layout.neutral / "tmp"):
             directory.mkdir(parents=True)
         classpath = ",".join(self._distribution.classpath)
         starts = self._starts.beside(properties)
         spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
         ours = {
-            **embedded_properties(spec, layout, self._node.name, ports, classpath, conf_dir),
-            **STORES.find(self._store).properties(layout), **self._turns(layout),
+            **addresses, **embedded_properties(spec, layout, host, classpath, conf_dir),
+            **self._store.properties(layout, host, addresses), **self._turns(layout),
         }  # fmt: skip
         write_configuration(conf_dir, {**ours, **starts.properties, **properties})
-        attempt = Attempt(
-            node=self._node, distribution=self._distribution, starts=starts, ports=ports, conf_dir=conf_dir,
-            name_dir=layout.neutral / "name", logs=logs,
-            environment=lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}), limits=self._limits,
+        environment = lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)})
+        startup = Startup(
+            self._node, self._distribution, starts, addresses, layout.neutral, environment, self._limits,
+            self._daemons, progress,
         )  # fmt: skip
-        Startup(attempt, self._daemons, progress).run()
-        return self._facts(layout, attempt)
+        startup.run(self._engines, self._store.daemons)
+        return self._facts(layout, starts, startup.urls())
 
     def _turns(self, layout: Layout) -> dict[str, str]:
         """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere.
@@ -267,23 +239,18 @@ class EmbeddedCluster:
         mixed = len(layout.local) > 1 and self._distribution.jars is not None
         return {"yarn.nodemanager.container-executor.class": IN_TURN} if mixed else {}
 
-    def _facts(self, layout: Layout, attempt: Attempt) -> RunningCluster:
-        hadoop = commands.write_hadoop_command(
-            layout.neutral / "bin" / "hadoop", attempt.distribution, attempt.starts, attempt.conf_dir
-        )
-        settings = attempt.starts.settings(attempt.distribution)
+    def _facts(self, layout: Layout, starts: Starts, urls: Mapping[str, str]) -> RunningCluster:
+        conf_dir = layout.neutral / "conf"
+        hadoop = commands.write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
+        settings = starts.settings(self._distribution)
         if self._spec.limit_memory_bytes is not None:  # what the limit makes of the memory for containers
             settings["yarn.nodemanager.resource.memory-mb"] = str(offered_mb(self._spec))
         several = "one per task, in turn" if self._turns(layout) else "drawn at random for each file"
         settings["local directories"] = "one" if len(layout.local) == 1 else several
         return RunningCluster(
-            hadoop=hadoop, conf_dir=attempt.conf_dir, version=attempt.distribution.version,
-            addresses={
-                "namenode": attempt.url(attempt.ports.namenode_http),
-                "historyserver": attempt.url(attempt.ports.historyserver_http),
-            },
-            nodes=(ClusterNode(attempt.node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
-            extras=attempt.distribution.extras,
+            hadoop=hadoop, conf_dir=conf_dir, version=self._distribution.version, addresses=urls,
+            nodes=(ClusterNode(self._node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
+            extras=self._distribution.extras,
             settings=settings,
         )  # fmt: skip
 
@@ -307,8 +274,9 @@ class EmbeddedPlatform(HadoopPlatform):
     def _cluster(self) -> EmbeddedCluster:
         trial = self._trial
         return EmbeddedCluster(
-            self._distribution, trial.cluster, self._installation.state, self._user_environment, trial.store
-        )
+            self._distribution, trial.cluster, self._installation.state, self._user_environment, trial.store,
+            trial.engine,
+        )  # fmt: skip
 
     def facts(self) -> Mapping[str, str]:
         """With what plug-ins know of this machine."""
@@ -323,7 +291,8 @@ class EmbeddedPlatform(HadoopPlatform):
         return STORES.find(self._trial.store).open_own(cluster, layout)
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
-        return build_scene(cluster, layout, self._media)
+        kinds = (*STORES.find(self._trial.store).daemons, *ENGINES.find(self._trial.engine).daemons)
+        return build_scene(cluster, layout, self._media, kinds)
 
 
 _OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network"})

@@ -5,26 +5,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import ClusterSpec, Layout, LimitUse, PlatformKind, RunningCluster
+from assay.model.platform import ClusterSpec, Layout, LimitUse, PlatformKind, RunningCluster, jmx_bean
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.registry import PLATFORMS, STORES
+from assay.model.registry import ENGINES, PLATFORMS, STORES
 from assay.model.store import Placer, Store
+from assay.model.trial import HDFS, MAPREDUCE
 from assay.platform.base import HadoopPlatform
 from assay.platform.configuration import LOG4J, derive_site, read_site
-from assay.platform.daemon import (
-    HISTORYSERVER_PAGE,
-    NAMENODE_PAGE,
-    RESOURCEMANAGER_PAGE,
-    historyserver_ready,
-    namenode_info,
-    no_answer,
-    resourcemanager_ready,
-    write_hadoop_command,
-)
+from assay.platform.daemon import fetch_json, no_answer, write_hadoop_command
 from assay.platform.distribution import Distribution, Starts
 
 _ANYWHERE = ("", "0.0.0.0")  # noqa: S104 - recognised, never bound
@@ -33,13 +26,14 @@ _ANYWHERE = ("", "0.0.0.0")  # noqa: S104 - recognised, never bound
 class Addresses:
     """The http addresses of NameNode, ResourceManager and JobHistoryServer in one configuration."""
 
-    def __init__(self, properties: Mapping[str, str], conf_dir: Path) -> None:
-        """Raises BadInputError when the configuration names no HDFS."""
+    def __init__(self, properties: Mapping[str, str], conf_dir: Path, scheme: str) -> None:
+        """Raises BadInputError when the configuration names no store of that scheme."""
         self._properties = properties
         self._conf_dir = conf_dir
         self._default_fs = properties.get("fs.defaultFS", properties.get("fs.default.name", ""))
-        if not self._default_fs.startswith("hdfs://"):
-            raise BadInputError(f"{conf_dir} names no HDFS: fs.defaultFS is {self._default_fs or 'not set'}")
+        if not self._default_fs.startswith(f"{scheme}://"):
+            what = self._default_fs or "not set"
+            raise BadInputError(f"{conf_dir} names no {scheme.upper()}: fs.defaultFS is {what}")
 
     def namenodes(self) -> tuple[str, ...]:
         """One address, or with high availability those of all NameNodes of the default name service."""
@@ -96,13 +90,17 @@ class ExistingCluster:
     Settings' properties change what its clients ask for (`mapreduce.*` and the like); its daemons stay as they are.
     """
 
-    def __init__(self, distribution: Distribution, spec: ClusterSpec) -> None:
+    def __init__(
+        self, distribution: Distribution, spec: ClusterSpec, store: str = HDFS, engine: str = MAPREDUCE
+    ) -> None:
         """Raises BadInputError when the configuration is missing or does not say where the cluster is."""
         if spec.conf_dir is None:
             raise BadInputError(f"an existing cluster needs conf_dir, {CONF_DIR}")
         self._conf_dir = spec.conf_dir.resolve()
         self._distribution = distribution
-        addresses = Addresses(read_site(self._conf_dir), self._conf_dir)
+        kind = STORES.find(store)
+        self._kinds = {daemon.role: daemon for daemon in (*kind.daemons, *ENGINES.find(engine).daemons)}
+        addresses = Addresses(read_site(self._conf_dir), self._conf_dir, kind.scheme)
         self._namenodes = addresses.namenodes()
         self._resourcemanagers = addresses.resourcemanagers()
         self._historyserver = addresses.historyserver()
@@ -123,12 +121,10 @@ class ExistingCluster:
         Raises AssayError naming the service that does not answer.
         """
         progress.detail(f"looking for the cluster of {self._conf_dir}")
-        namenode = self._answering("NameNode", self._namenodes, lambda url: bool(namenode_info(url)), NAMENODE_PAGE)
-        self._answering(
-            "ResourceManager", self._resourcemanagers, resourcemanager_ready, RESOURCEMANAGER_PAGE,
-            " with an active NodeManager",
-        )  # fmt: skip
-        history = self._answering("JobHistoryServer", (self._historyserver,), historyserver_ready, HISTORYSERVER_PAGE)
+        namenode = self._answering("namenode", self._namenodes, jmx_bean)
+        ready = self._kinds["resourcemanager"].ready
+        self._answering("resourcemanager", self._resourcemanagers, ready, " with an active NodeManager")
+        history = self._answering("historyserver", (self._historyserver,), self._kinds["historyserver"].ready)
         conf_dir = layout.neutral / "conf"
         derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
@@ -136,7 +132,8 @@ class ExistingCluster:
             (conf_dir / "log4j.properties").write_text(LOG4J)
         starts = Starts(name="existing", properties={})
         hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
-        version = str(namenode_info(namenode).get("SoftwareVersion", "unknown"))
+        info = jmx_bean(fetch_json(namenode + self._kinds["namenode"].page))
+        version = str(info.get("SoftwareVersion", "unknown"))
         self._namenode_url, self._checked_at_s = namenode, time.monotonic()
         yield RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=version, outlives=True,
@@ -149,14 +146,15 @@ class ExistingCluster:
         if self._namenode_url is None or time.monotonic() - self._checked_at_s < _CHECK_EVERY_S:
             return None
         self._checked_at_s = time.monotonic()
-        return None if namenode_info(self._namenode_url) else f"the NameNode at {self._namenode_url} no longer answers"
+        if jmx_bean(fetch_json(self._namenode_url + self._kinds["namenode"].page)):
+            return None
+        return f"the NameNode at {self._namenode_url} no longer answers"
 
-    def _answering(
-        self, service: str, urls: tuple[str, ...], answers: Callable[[str], bool], page: str, besides: str = ""
-    ) -> str:
-        """The first address that answers; `page` is what is asked there, `besides` what the service must have."""
+    def _answering(self, role: str, urls: tuple[str, ...], good: Callable[[Any], object], besides: str = "") -> str:
+        """The first address with a good answer; `besides` is what the service must have."""
+        page, service = self._kinds[role].page, self._kinds[role].name
         for url in urls:
-            if answers(url):
+            if good(fetch_json(url + page)):
                 return url
         why = "; ".join(f"{url}: {no_answer(url + page) or f'no {service}{besides} answers there'}" for url in urls)
         raise AssayError(
@@ -170,7 +168,7 @@ class ExistingPlatform(HadoopPlatform):
 
     @cached_property
     def _cluster(self) -> ExistingCluster:
-        return ExistingCluster(self._distribution, self._trial.cluster)
+        return ExistingCluster(self._distribution, self._trial.cluster, self._trial.store, self._trial.engine)
 
     def _environment(self) -> Mapping[str, str]:
         return self._user_environment

@@ -1,68 +1,51 @@
 """What there is to be measured in a trial: the daemons, the media's disks, the ports, put together for the probes.
 
-Ports that nobody needs to know beforehand are left to the kernel (`configuration.Ports`), so that only the logs tell
-them. The lines are those of Hadoop 3's DataXceiverServer and IPC server (DataNode), ShuffleHandler, HttpServer2,
-DatanodeHttpServer, ResourceLocalizationService and ResourceTrackerService; a line that another version words otherwise
-leaves its port out.
+Ports that nobody needs to know beforehand are left to the kernel, so that only the logs tell them; a line that another
+version words otherwise leaves its port out.
 """
 
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
 from assay.model.medium import Medium, Watchable
-from assay.model.platform import DataDirectory, Layout, LocalDirectory, RunningCluster
+from assay.model.platform import DaemonKind, DataDirectory, Layout, LocalDirectory, RunningCluster
 from assay.model.probe import Scene, WatchedDisk, WatchedProcess
 from assay.platform.configuration import read_site
 
-_CONFIGURED = {
-    "fs.defaultFS": "hdfs rpc",
-    "dfs.namenode.http-address": "web",
-    "yarn.resourcemanager.address": "yarn rpc",
-    "yarn.resourcemanager.scheduler.address": "yarn rpc",
-    "yarn.resourcemanager.resource-tracker.address": "yarn rpc",
-    "yarn.resourcemanager.webapp.address": "web",
-    "mapreduce.jobhistory.address": "yarn rpc",
-    "mapreduce.jobhistory.webapp.address": "web",
-}
-_LOGGED = (
-    (re.compile(r"Opened streaming server at \S*:(\d+)"), "hdfs data"),
-    (re.compile(r"Opened IPC server at \S*:(\d+)"), "hdfs rpc"),
-    (re.compile(r"mapreduce_shuffle listening on port (\d+)"), "shuffle"),
-    (re.compile(r"Localizer started on port (\d+)"), "yarn rpc"),
-    (re.compile(r"registered with capability.*assigned nodeId \S*:(\d+)"), "yarn rpc"),
-    (re.compile(r"Jetty bound to port (\d+)"), "web"),
-    (re.compile(r"Listening HTTP traffic on \S*:(\d+)"), "web"),
-)
 
-
-def listening_ports(running: RunningCluster) -> Mapping[str, tuple[int, ...]]:
+def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Mapping[str, tuple[int, ...]]:
     """Ports by purpose: `hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`; each port once."""
     found: dict[str, dict[int, None]] = {}
     site = read_site(running.conf_dir)
-    for name, purpose in _CONFIGURED.items():
-        port = site.get(name, "").rpartition(":")[2].strip("/")
-        if port.isdigit() and port != "0":
-            found.setdefault(purpose, {})[int(port)] = None
-    for node, daemon in ((one.node, daemon) for one in running.nodes for daemon in one.daemons):
-        try:
-            log = node.read(daemon.log)
-        except OSError:
-            continue
-        for pattern, purpose in _LOGGED:
-            found.setdefault(purpose, {}).update(dict.fromkeys(map(int, pattern.findall(log))))
+    for kind in kinds:
+        for name, purpose in kind.ports.items():
+            port = site.get(name, "").rpartition(":")[2]
+            if port.isdigit():
+                found.setdefault(purpose, {})[int(port)] = None
+        for log in _logs(running, kind.role):
+            for pattern, purpose in kind.logged_ports.items():
+                found.setdefault(purpose, {}).update(dict.fromkeys(map(int, re.findall(pattern, log))))
     return {purpose: tuple(ports) for purpose, ports in found.items()}
+
+
+def _logs(running: RunningCluster, role: str) -> Iterator[str]:
+    for node in running.nodes:
+        for daemon in node.daemons:
+            if daemon.role == role:
+                with suppress(OSError):
+                    yield node.node.read(daemon.log)
 
 
 SWAPS = Path("/proc/swaps")
 
 
-def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]) -> Scene:
+def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium], kinds: Sequence[DaemonKind]) -> Scene:
     """A running embedded cluster on this machine, its media, and Assay itself."""
     daemons = [WatchedProcess(group=daemon.role, pid=daemon.pid) for node in running.nodes for daemon in node.daemons]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
@@ -74,7 +57,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     disks = with_sharing([disk for disk in seen if disk is not None], layout)
     ports = {}
     with suppress(AssayError, OSError):
-        ports = dict(listening_ports(running))
+        ports = dict(listening_ports(running, kinds))
     return Scene(
         processes=(*daemons, *below, WatchedProcess(group="assay", pid=os.getpid())),
         node_managers=tuple(one.pid for one in daemons if one.group == "nodemanager"),

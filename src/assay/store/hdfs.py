@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
 from assay.model.errors import AssayError
-from assay.model.platform import DataDirectory, Layout, RunningCluster
+from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster, jmx_bean
 from assay.model.registry import STORES
 from assay.model.store import Store, StoredFile
 from assay.model.trial import HDFS, Landed, Role
@@ -113,14 +113,15 @@ class WebHdfs:
         self._check(self._send("PUT", path, op="SETSTORAGEPOLICY", storagepolicy=policy), "SETSTORAGEPOLICY", path)
 
     def blocks(self, path: str) -> dict[int, int]:
-        """The ids and lengths in bytes of all blocks of the files below a path; none when it is not there."""
+        """The ids of all blocks of the files below a path, and the bytes of all their replicas; none without a file."""
         answer = self._send("GET", path, op="GETFILESTATUS")
         if answer.status_code == HTTPStatus.NOT_FOUND:
             return {}
         self._check(answer, "GETFILESTATUS", path)
-        if answer.json()["FileStatus"]["type"] == "FILE":
+        status = answer.json()["FileStatus"]
+        if status["type"] == "FILE":
             located = self._call("GET", path, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]["locatedBlocks"]
-            return {int(one["block"]["blockId"]): int(one["block"]["numBytes"]) for one in located}
+            return {int(one["block"]["blockId"]): one["block"]["numBytes"] * status["replication"] for one in located}
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
         found: dict[int, int] = {}
         for status in statuses:
@@ -213,13 +214,48 @@ def _block_files(directory: Path) -> list[tuple[int, int]]:
     ]
 
 
+_INFO_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
+_RPC = "dfs.namenode.rpc-address"
+# The lines of Hadoop 3's HttpServer2, DataXceiverServer, IPC server and DatanodeHttpServer.
+_JETTY = {r"Jetty bound to port (\d+)": "web"}
+DATANODE = DaemonKind(
+    "datanode", "org.apache.hadoop.hdfs.server.datanode.DataNode", on_data_path=True,
+    logged_ports={
+        r"Opened streaming server at \S*:(\d+)": "hdfs data", r"Opened IPC server at \S*:(\d+)": "hdfs rpc",
+        r"Listening HTTP traffic on \S*:(\d+)": "web", **_JETTY,
+    },
+    sign="Successfully sent block report", page=_INFO_PAGE, asked="namenode",
+    ready=lambda answer: jmx_bean(answer).get("LiveNodes", "{}") != "{}",
+)  # fmt: skip
+NAMENODE = DaemonKind(
+    "namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode",
+    ports={"dfs.namenode.http-address": "web", _RPC: "hdfs rpc"}, logged_ports=_JETTY,
+    # Out of safe mode directories can be made, though there may be no DataNode yet.
+    sign="Leaving safe mode", page=_INFO_PAGE, ready=lambda answer: jmx_bean(answer).get("Safemode") == "",
+    formats=("-format", "-nonInteractive", "-force"),
+)  # fmt: skip
+
+
 class Hdfs:
     """See `model.store.StoreKind`."""
 
-    def properties(self, layout: Layout) -> Mapping[str, str]:
-        """The DataNode's directories, each with its storage type."""
-        directories = (f"[{_storage_type(one)}]{one.path}" for one in layout.data)
-        return {"dfs.datanode.data.dir": ",".join(directories)}
+    scheme = "hdfs"
+    daemons: tuple[DaemonKind, ...] = (DATANODE, NAMENODE)
+
+    def properties(self, layout: Layout, host: str, addresses: Mapping[str, str]) -> Mapping[str, str]:
+        """The DataNode's directories, each with its storage type; as there is one DataNode, replication is 1."""
+        any_port = f"{host}:0"
+        return {
+            "fs.defaultFS": f"{self.scheme}://{addresses[_RPC]}",
+            "dfs.namenode.secondary.http-address": any_port,
+            "dfs.namenode.name.dir": str(layout.neutral / "name"),
+            "dfs.datanode.address": any_port,
+            "dfs.datanode.http.address": any_port,
+            "dfs.datanode.ipc.address": any_port,
+            "dfs.datanode.hostname": host,
+            "dfs.datanode.data.dir": ",".join(f"[{_storage_type(one)}]{one.path}" for one in layout.data),
+            "dfs.replication": "1",
+        }
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
         """Through WebHDFS."""

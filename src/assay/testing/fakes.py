@@ -15,7 +15,7 @@ from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Graph, GraphFacts, GraphInput
 from assay.model.medium import Space
-from assay.model.platform import ClusterNode, DaemonFacts, Layout, LimitUse, RunningCluster, TrialSetup
+from assay.model.platform import ClusterNode, DaemonFacts, Layout, RunningCluster, RunningPlatform, TrialSetup
 from assay.model.probe import Evaluation, Moment, Quantity, Scene, WatchedDisk, WatchedProcess
 from assay.model.progress import Progress
 from assay.model.record import Part
@@ -247,55 +247,13 @@ class FakeNode:
         return list(range(1, count + 1))
 
 
-class FakeRunning:
-    """A platform that is healthy, and where nothing ever dies.
-
-    Store and engine are fakes, or with `registered` those that the trial names.
-    """
-
-    def __init__(self, platform: "FakePlatform", layout: Layout, properties: Mapping[str, str]) -> None:
-        self._platform = platform
-        self._layout = layout
-        self.facts: Mapping[str, str] = {"hadoop": "fake", "nodes": str(len(platform.nodes))}
-        self.settings: Mapping[str, str] = dict(properties)
-        self.store: Store = platform.store
-        self.engine: Engine = FakeEngine(platform.script, platform.trial, platform.store)
-        self.placer: Placer | None = FakePlacer(platform.script, platform.trial)
-        if platform.registered:
-            nodes = tuple(
-                ClusterNode(node, (DaemonFacts(role="worker", pid=pid, log=NOWHERE / "worker.log"),), NOWHERE / "logs")
-                for pid, node in enumerate(platform.nodes, 1)
-            )
-            cluster = RunningCluster(NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes)
-            self.store, self.placer = STORES.find(platform.trial.store).open_own(cluster, layout)
-            context = EngineContext(cluster, NOWHERE / "jobs.jar", layout.neutral, {}, self.failure)
-            self.engine = ENGINES.find(platform.trial.engine).open(context)
-
-    def failure(self) -> str | None:
-        """None."""
-        return None
-
-    def limit_use(self) -> LimitUse | None:
-        """As scripted."""
-        return self._platform.script.limit_use
-
-    def scene(self) -> Scene:
-        """The layout's directories, nothing on them, and one process on each node."""
-        nodes = self._platform.nodes
-        processes = tuple(WatchedProcess(group=node.name, pid=pid) for pid, node in enumerate(nodes, 1))
-        return Scene(
-            layout=self._layout, processes=processes, node_managers=tuple(one.pid for one in processes),
-            nodes=tuple(node.name for node in nodes),
-        )  # fmt: skip
-
-
 class FakePlatform:
     """A platform without daemons, on which everything is fake. Of its store there is one."""
 
     def __init__(
         self, script: Script, trial: Trial, free_bytes: int = 1 << 40, *, nodes: int = 1, registered: bool = False
     ) -> None:
-        """For `registered` see `FakeRunning`."""
+        """With `registered` store and engine are those that the trial names."""
         self.script = script
         self.trial = trial
         self.store = FakeStore(script)
@@ -327,19 +285,46 @@ class FakePlatform:
         self.script.note("check cluster")
 
     @contextmanager
-    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[FakeRunning]:
-        """Healthy at once."""
+    def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
+        """Healthy at once, and nothing ever dies."""
         self.script.note("start cluster")
         try:
-            yield FakeRunning(self, layout, properties)
+            store, engine, placer = self._registered(layout) if self.registered else self._fakes()
+            yield RunningPlatform(
+                facts={"hadoop": "fake", "nodes": str(len(self.nodes))}, settings=dict(properties), store=store,
+                engine=engine, placer=placer, failure=lambda: None, limit_use=lambda: self.script.limit_use,
+                scene=lambda: self.scene(layout),
+            )  # fmt: skip
         finally:
             self.script.note("stop cluster")
+
+    def scene(self, layout: Layout) -> Scene:
+        """The layout's directories, nothing on them, and one process on each node."""
+        processes = tuple(WatchedProcess(group=node.name, pid=pid) for pid, node in enumerate(self.nodes, 1))
+        return Scene(
+            layout=layout, processes=processes, node_managers=tuple(one.pid for one in processes),
+            nodes=tuple(node.name for node in self.nodes),
+        )  # fmt: skip
+
+    def _fakes(self) -> tuple[Store, Engine, Placer | None]:
+        engine = FakeEngine(self.script, self.trial, self.store)
+        return self.store, engine, FakePlacer(self.script, self.trial)
+
+    def _registered(self, layout: Layout) -> tuple[Store, Engine, Placer | None]:
+        nodes = tuple(
+            ClusterNode(node, (DaemonFacts(role="worker", pid=pid, log=NOWHERE / "worker.log"),), NOWHERE / "logs")
+            for pid, node in enumerate(self.nodes, 1)
+        )
+        cluster = RunningCluster(NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes)
+        store, placer = STORES.find(self.trial.store).open_own(cluster, layout)
+        context = EngineContext(cluster, NOWHERE / "jobs.jar", layout.neutral, {}, lambda: None)
+        return store, ENGINES.find(self.trial.engine).open(context), placer
 
 
 def fake_setup(
     script: Script, trial: Trial, free_bytes: int = 1 << 40, *, nodes: int = 1, registered: bool = False
 ) -> TrialSetup:
-    """The setup of one trial, all fake; for `registered` see `FakeRunning`."""
+    """The setup of one trial, all fake; for `registered` see `FakePlatform`."""
     return TrialSetup(
         platform=FakePlatform(script, trial, free_bytes, nodes=nodes, registered=registered),
         workload=lambda: FakeWorkload(script, trial.workload),
