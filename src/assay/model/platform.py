@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.progress import Progress
@@ -53,8 +53,7 @@ EXISTING = "existing"
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
-    `kind` is a registered one: `embedded` is started fresh by Assay, `existing` is found through the Hadoop
-    configuration in `conf_dir`.
+    `kind` is the name of one in PLATFORMS, and `conf_dir` the Hadoop configuration of one that is there already.
     `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
     `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
     `nodes` is how many hosts there are (None: an existing cluster has its own), `network` the one that Assay emulates
@@ -71,13 +70,6 @@ class ClusterSpec(Frozen):
     network: str = "none"
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _found_nodes(cls, given: Any) -> Any:
-        """Nobody chose the nodes of a cluster that is found through its configuration."""
-        found = isinstance(given, dict) and given.get("conf_dir") is not None
-        return {"nodes": None, **given} if found else given
 
 
 Role = Literal["input", "intermediate", "output"]

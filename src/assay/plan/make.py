@@ -241,7 +241,8 @@ def _cluster(source: Source) -> ClusterSpec:
                 raise BadInputError(
                     f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"
                 )
-    return ClusterSpec.model_validate({**entry.model_dump(exclude={"nodes", "network"}), "conf_dir": conf_dir})
+    nodes = 1 if source.experiment.platform.ours else None
+    return ClusterSpec(**{**entry.model_dump(exclude={"network"}), "conf_dir": conf_dir, "nodes": nodes})
 
 
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:

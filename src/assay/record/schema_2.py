@@ -66,11 +66,13 @@ def renamed(table: "pyarrow.Table") -> "pyarrow.Table":
 
 
 def _trial(trial: Mapping[str, Any]) -> dict[str, Any]:
-    """Its media without the fields of other kinds that said nothing."""
-    media = trial.get("media")
-    if not isinstance(media, list):
-        return dict(trial)
-    return {**trial, "media": [_medium(one) if isinstance(one, dict) else one for one in media]}
+    """Its media without the fields of other kinds that said nothing; an existing cluster's nodes were not known."""
+    found, media, cluster = dict(trial), trial.get("media"), trial.get("cluster")
+    if isinstance(media, list):
+        found["media"] = [_medium(one) if isinstance(one, dict) else one for one in media]
+    if isinstance(cluster, dict) and cluster.get("kind") == "existing":
+        found["cluster"] = {"nodes": None, **cluster}
+    return found
 
 
 def _medium(medium: Mapping[str, Any]) -> dict[str, Any]:
