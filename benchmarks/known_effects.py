@@ -16,7 +16,7 @@ times drift with each trial. The gates, of which none may fail (exit code 1):
 Shown, too, and not judged: how often intervals of what a placement wins back cover the truth; what happens on machines
 of each noise by themselves, where few repetitions and much noise make for more false claims than 5 %; and after a
 history of this machine. A few minutes, no Hadoop. By itself:
-`PYTHONPATH=$PWD/src:$PWD .assay/venv/bin/python benchmarks/known_effects.py`.
+`PYTHONPATH=$PWD/src:$PWD:$PWD/extras .assay/venv/bin/python benchmarks/known_effects.py`.
 """
 
 import argparse
@@ -39,11 +39,11 @@ from assay.run import STOP_ALPHA
 from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, Estimate, Verdict, decisions
-from assay.stats.effect import effects
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior, moderated, repetitions_needed
 from assay.stats.sample import PLACEMENT, Sample, samples
 from assay.stats.summary import outliers
+from assay_extras.factor_effects.effects import effects
 
 LEAST_FOUND, MOST_CLAIMED, COVERED = 0.90, 0.05, (0.93, 0.97)
 MOST_SECONDS, MOST_MIB = 5.0, 500.0

@@ -8,7 +8,6 @@ from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import MediumSpec, WorkloadSpec
 from assay.report.analysis import analyse
-from assay.report.factors import effect_tables, levels_text
 from assay.report.first_screen import overview
 from assay.stats.decision import Verdict
 from assay.stats.run_doubts import doubts_of
@@ -105,16 +104,6 @@ def test_the_overview_names_emulated_drives(slowdown, said):
     other = a_record(a_trial(2, "memory"))
     told = overview(a_plan(record.trial, other.trial), [record, other], [], ())
     assert told.compared[0][1].startswith(f"disk ({said}), ")
-
-
-@pytest.mark.parametrize(("settings", "tables"), [(("defaults",), 0), (("defaults", "customs"), 1)])
-def test_effects_are_shown_where_several_factors_vary(settings, tables):
-    _, records = made_run(made_trials(settings=settings, repetitions=6))
-    found = effect_tables(records)
-    assert len(found) == tables
-    if found:
-        assert [one.factors for one in found[0].effects][:2] == [("settings",), ("placement",)]
-        assert levels_text(found[0].effects[1]).startswith("hdd 1.2")
 
 
 def test_the_overview_names_the_baseline_by_itself():

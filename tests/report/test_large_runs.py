@@ -4,8 +4,7 @@ from assay.model.doubt import Doubt, Outcome
 from assay.record.folder import RunFolder
 from assay.report import analysis as analysis_module
 from assay.report.analysis import MOST_ROWS, MOST_TRIALS_SHOWN, analyse, by_kind, read_run, rows_shown, trials_shown
-from assay.report.factors import MOST_OTHERS
-from assay.report.page import run_page
+from assay.report.page import MOST_OTHERS, run_page
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials, write_run

@@ -111,7 +111,8 @@ def report_run(folder: Path, console: Console) -> int:
     for line in left_out:
         print_text(console, f"left out: {line}", "red")
     for section in analysis.sections.values():
-        print_line(console, section.text())
+        if text := section.text():
+            print_line(console, text)
     write_page(run_page(run, analysis), folder / "report.html", "", console)
     for step in next_steps(run, analysis.decisions):
         print_text(console, f"Next: {step.words}{':' if step.command else '.'}")

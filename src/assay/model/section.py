@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class SectionView(Protocol):
-    """A section of one run's report; each method's text is put in as it is."""
+    """A section of one run's report; each method's text is put in as it is, and may be empty but for JSON."""
 
     def summary_html(self) -> str:
         """For the page's first screen: a sentence with a link to the section."""

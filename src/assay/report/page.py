@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import unescape
+from math import log
 from typing import Any, NamedTuple
 
 from assay.model.naming import bytes_text
@@ -29,7 +30,6 @@ from assay.report.charts.accesses import ACCESS_HEAD, USE_HEAD
 from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
-from assay.report.factors import effect_tables, effects_shown, factor_rows, levels_text, p_text
 from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
@@ -44,6 +44,7 @@ from assay.report.words import (
     seconds_text,
     significant_text,
 )
+from assay.stats.comparison import Comparison
 from assay.stats.sample import MACHINE, PLACEMENT, Trials, counts, is_wrong
 from assay.stats.summary import Row, noise_words, varying
 
@@ -121,6 +122,8 @@ MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
 TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
 OF_MEDIA = "medium."
+MOST_OTHERS = 40
+"""Comparisons of other factors that are listed; the rest is in the CSV."""
 MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
 
@@ -148,11 +151,8 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         zero_delay=ZERO_DELAY,
         access_head=ACCESS_HEAD,
         use_head=USE_HEAD,
-        effects_shown=effects_shown,
-        levels_text=levels_text,
         factor_rows=factor_rows(analysis.others, names, table["filters"]),
         alone=[] if analysis.decisions else rows[:MOST_ANSWERS],
-        effects=effect_tables(run.records, run.plan.prior),
         sections=list(analysis.sections.values()),
         most_jobs=MOST_JOBS,
         phases=phases_of(rows),
@@ -195,6 +195,33 @@ def template(name: str, package: str = "assay.report") -> Any:
         "p_value": p_text,
     }
     return environment.get_template(name)
+
+
+class FactorRow(NamedTuple):
+    """A comparison of two levels of a factor: the levels of all else in words, and how filters know it."""
+
+    comparison: Comparison
+    others: str
+    marks: str
+
+
+def factor_rows(
+    comparisons: Sequence[Comparison], names: Sequence[str], filters: Sequence[Filter]
+) -> tuple[list[FactorRow], int]:
+    """The significant first, then by the size of the difference; and how many are left out."""
+    ordered = sorted(comparisons, key=lambda one: (not one.significant, -abs(log(one.ratio))))
+    rows = []
+    for one in ordered[:MOST_OTHERS]:
+        others: Mapping[str, str] = dict(one.others)
+        levels = [others.get(name) for name in ("workload", "dataset", *names, "placement")]
+        words = ", ".join(dict.fromkeys(level for level in levels if level and level != "none"))
+        rows.append(FactorRow(one, words, marks_of(filters, others)))
+    return rows, max(0, len(ordered) - MOST_OTHERS)
+
+
+def p_text(p: float | None) -> str:
+    """Three decimals."""
+    return "not tested" if p is None else "under 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _stages(record: Record) -> list[str]:

@@ -8,8 +8,10 @@ import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
 from assay.model.trial import NoisePrior
-from assay.stats.effect import effects
 from assay.stats.sample import MACHINE, Sample
+from assay_extras.factor_effects.effects import effects
+from assay_extras.factor_effects.view import effects_view, levels_text
+from tests.report.made_runs import made_run, made_trials, page
 from tests.stats.fake_times import FakeTimes
 
 FACTORS = {"settings": {"a": 1.0, "b": 1.44}, "placement": {"hdd": 1.0, "ssd": 0.25}}
@@ -146,3 +148,16 @@ def test_nothing_varies():
     assert effects([]) == []
     (found,) = effects([Sample("1", (("placement", "hdd"), (MACHINE, "A")), 1, 10.0)])
     assert found.effects == ()
+
+
+@pytest.mark.parametrize(("settings", "shown"), [(("defaults",), False), (("defaults", "customs"), True)])
+def test_effects_are_shown_where_several_factors_vary(settings, shown):
+    plan, records = made_run(made_trials(settings=settings, repetitions=6))
+    assert ("What each factor does" in page(plan, records)) == shown
+    assert ("<td>drift between repetitions</td>" in page(plan, records)) == shown
+    view = effects_view(records)
+    assert (view is not None) == shown
+    if view:
+        (table,) = view.tables
+        assert [one.factors for one in table.effects][:2] == [("settings",), ("placement",)]
+        assert levels_text(table.effects[1]).startswith("hdd 1.2")

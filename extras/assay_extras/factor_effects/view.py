@@ -1,0 +1,65 @@
+"""The effects of a run's factors as a section of its page, and in JSON."""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.model.record import Record
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
+from assay.report.page import template
+from assay.stats.sample import APART, samples, varying_factors
+from assay_extras.factor_effects.effects import Effect, Effects, effects
+
+WITHIN = ("workload", "dataset", "machine")
+MOST_EFFECTS, MOST_LEVELS, MOST_TABLES = 10, 8, 12
+LEAST_SHARE = 0.005
+
+
+class EffectsView(NamedTuple):
+    """A `SectionView`: one table for each workload, data set and machine; on the page alone, and in JSON."""
+
+    tables: Sequence[Effects]
+
+    def summary_html(self) -> str:
+        return ""
+
+    def html(self) -> str:
+        section = template("effects.html.j2", "assay_extras.factor_effects")
+        return str(section.render(tables=self.tables, effects_shown=effects_shown, levels_text=levels_text))
+
+    def text(self) -> str:
+        return ""
+
+    def markdown(self) -> str:
+        return ""
+
+    def json(self) -> str:
+        return json.dumps([one.model_dump(mode="json") for one in self.tables])
+
+
+def effects_view(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -> EffectsView | None:
+    """None where fewer than two factors vary."""
+    found = samples(records)
+    within = [name for name in WITHIN if any(name == factor for one in found[:1] for factor, _ in one.factors)]
+    if len([name for name in varying_factors(found) if name not in (*within, *APART)]) < 2:
+        return None
+    several = [one for one in effects(found, within, prior) if sum(len(each.factors) == 1 for each in one.effects) > 1]
+    return EffectsView(several[:MOST_TABLES]) if several else None
+
+
+def effects_shown(table: Effects) -> list[Effect]:
+    """Those of single factors, and those of two that explain something."""
+    return [one for one in table.effects[:MOST_EFFECTS] if one.share >= LEAST_SHARE or len(one.factors) == 1]
+
+
+def levels_text(effect: Effect) -> str:
+    """The levels that differ most from the average, as `ssd 0.80 (0.78 to 0.83)`."""
+    most = sorted(effect.levels, key=lambda one: -abs(one.times - 1))[:MOST_LEVELS]
+    words = [
+        f"{' with '.join(one.levels)} {one.times:.2f}"
+        + (f" ({one.interval.low:.2f} to {one.interval.high:.2f})" if one.interval else "")
+        for one in effect.levels
+        if one in most
+    ]
+    left_out = len(effect.levels) - len(words)
+    return "; ".join([*words, *([f"and {left_out} more"] if left_out else [])])
