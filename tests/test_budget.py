@@ -9,7 +9,7 @@ from assay.model.progress import Silent
 from assay.model.trial import Estimate
 from assay.record.folder import RunFolder
 from assay.run import Budget, RepetitionSchedule, execute, repeat
-from assay.testing.fakes import Script, fake_setup
+from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 
 

@@ -7,8 +7,8 @@ import pytest
 from assay import trial as devices
 from assay.model.errors import AssayError
 from assay.model.trial import MediumSpec
-from assay.testing.fakes import FakeDrive, FakeMedium, Script
 from assay.trial import writing_out
+from assay_extras.testing.fakes import FakeDrive, FakeMedium, Script
 
 SPEC = MediumSpec(name="hdd", kind="emulated")
 

@@ -12,8 +12,8 @@ from assay.model.record import Status
 from assay.model.trial import MediumSpec, Placement
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
-from assay.testing.fakes import FakeProbe, Script, fake_setup
 from assay.trial import Findings, run_trial
+from assay_extras.testing.fakes import FakeProbe, Script, fake_setup
 from tests.builders import a_job, a_plan, a_trial
 
 WHOLE_LIFE = [
@@ -177,7 +177,7 @@ class SeesRequests(FakeProbe):
 
 
 def test_a_signature_that_can_not_be_made_is_a_doubt(monkeypatch):
-    monkeypatch.setattr("assay.testing.fakes.FakeProbe", SeesRequests)
+    monkeypatch.setattr("assay_extras.testing.fakes.FakeProbe", SeesRequests)
     result = run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent())
     assert result.record.outcome is Outcome.PASS
     assert result.signature is None

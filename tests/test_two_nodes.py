@@ -17,8 +17,8 @@ from assay.model.progress import Silent
 from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
-from assay.testing.fakes import Script, fake_setup
 from assay.vocabulary import vocabulary
+from assay_extras.testing.fakes import Script, fake_setup
 from tests.toys import plugged_in
 
 EXPERIMENT = """\

@@ -9,8 +9,8 @@ RELEASE = "0.1.0"
 NAMESPACE = "assay_extras"
 PACKAGE = Path(__file__).parent
 SUFFIXES = frozenset({".py", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
-ONLY_JUDGING = frozenset({"report", "stats", "studies"})
-"""Folders, of the package or of plug-ins, that only read records afterwards: no measured value changes with them."""
+ONLY_JUDGING = frozenset({"report", "stats", "studies", "testing"})
+"""Folders, of the package or of plug-ins, that only read records or help tests: no measured value changes with them."""
 DURING_A_TRIAL = ("stats/signature.py", "stats/timeline.py", "stats/trial_doubts.py")
 """Modules of these folders that trials use all the same: records hold what they work out."""
 PROFILES = "profiles"

@@ -25,7 +25,7 @@ from assay.report.analysis import read_run
 from assay.run import Budget
 from assay.stats.run_doubts import doubts_of
 from assay.stats.summary import summarise
-from assay.testing.fakes import Script, fake_setup
+from assay_extras.testing.fakes import Script, fake_setup
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = """\

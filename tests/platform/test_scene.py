@@ -15,7 +15,7 @@ from assay.model.trial import MediumSpec
 from assay.node.local import LocalNode
 from assay.platform import scene
 from assay.platform.scene import build_scene, with_sharing
-from assay.testing.fakes import FakeMedium, Script
+from assay_extras.testing.fakes import FakeMedium, Script
 
 
 class WatchedMedium(FakeMedium):

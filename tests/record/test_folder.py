@@ -11,7 +11,7 @@ from assay.model.record import Amount, Sample
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
 from assay.record.parquet import write_rows
-from assay.testing.fakes import FakeEngine
+from assay_extras.testing.fakes import FakeEngine
 from tests.builders import a_plan, a_record, a_trial
 
 

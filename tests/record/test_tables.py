@@ -10,7 +10,7 @@ from assay.model.errors import BadInputError
 from assay.model.record import Sample
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
-from assay.testing.fakes import FakeEngine
+from assay_extras.testing.fakes import FakeEngine
 from tests.builders import a_plan, a_record, a_trial
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "how-to" / "read-a-run.ipynb"

@@ -14,7 +14,7 @@ from assay.plan.make import make_plan
 from assay.plan.source import Vocabulary
 from assay.record.folder import RunFolder
 from assay.run import execute
-from assay.testing.fakes import FakePlatform, FakeProbe, Script, fake_setup
+from assay_extras.testing.fakes import FakePlatform, FakeProbe, Script, fake_setup
 
 WORDS = Vocabulary(
     workloads={"triangles": ("paper",)}, presets=["brightkite"], catalogue=[], profiles=["wd10ezex"],

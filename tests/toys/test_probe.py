@@ -18,7 +18,7 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.page import run_page
 from assay.run import execute
-from assay.testing.fakes import Script, fake_setup
+from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 
 LONG_ENOUGH_S = 1.2

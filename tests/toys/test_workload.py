@@ -29,7 +29,7 @@ from assay.model.registry import WORKLOADS
 from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
 from assay.run import execute
-from assay.testing.fakes import Script, fake_setup
+from assay_extras.testing.fakes import Script, fake_setup
 from assay.vocabulary import vocabulary
 
 class Quiet(Silent):

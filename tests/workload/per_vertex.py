@@ -8,7 +8,7 @@ from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
-from assay.testing.fakes import FakeStore, Script
+from assay_extras.testing.fakes import FakeStore, Script
 from tests.workload.stored import GivenGraph
 
 FAR = 1 << 62

@@ -3,7 +3,7 @@
 from assay.model.engine import LaunchReport
 from assay.model.input import GraphInput
 from assay.model.progress import Silent
-from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
+from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 

@@ -16,8 +16,8 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload.command import Command
+from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 OUTPUT = "/base/output"

@@ -10,8 +10,8 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
-from assay.testing.fakes import FakeStore, Script
 from assay.workload.degree_distribution import DegreeDistribution
+from assay_extras.testing.fakes import FakeStore, Script
 from tests.workload.stored import GivenGraph
 
 

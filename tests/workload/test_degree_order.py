@@ -11,10 +11,10 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.input import Graph, GraphFacts
 from assay.model.trial import WorkloadSpec
-from assay.testing.fakes import FakeStore, Script
 from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
+from assay_extras.testing.fakes import FakeStore, Script
 from tests.workload.stored import GivenGraph
 
 FAR = 1 << 62

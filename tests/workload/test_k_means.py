@@ -15,9 +15,9 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.model.workload import Preparing
-from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload import k_means
 from assay.workload.k_means import KMeans, iterate, nearest
+from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 

@@ -9,8 +9,8 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload.page_rank import PageRank, PowerIteration
+from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 

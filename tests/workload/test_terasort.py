@@ -9,8 +9,8 @@ from assay.model.doubt import Outcome, overall
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload.terasort import TeraSort
+from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 ROWS = 50

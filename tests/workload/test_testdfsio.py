@@ -6,8 +6,8 @@ from assay.model.doubt import Outcome, overall
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from assay.workload.testdfsio import MIB, TestDfsIo, read_result
+from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 # As TestDFSIO of Hadoop 3.4.2 left it.

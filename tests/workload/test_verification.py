@@ -11,11 +11,11 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
-from assay.testing.fakes import FakeStore, Script
 from assay.workload import mutual_friends
 from assay.workload.components import Components
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
+from assay_extras.testing.fakes import FakeStore, Script
 from tests.workload.stored import GivenGraph
 
 FAR = 1 << 62

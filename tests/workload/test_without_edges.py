@@ -10,7 +10,7 @@ from assay.model.input import DatasetSpec, Graph
 from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
-from assay.testing.fake_hadoop import FakeStore, Script
+from assay_extras.testing.fake_hadoop import FakeStore, Script
 from tests.workload.stored import GivenGraph
 
 LONE = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 5, 9], dtype=np.int64))

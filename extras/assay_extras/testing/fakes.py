@@ -22,7 +22,7 @@ from assay.model.record import Part
 from assay.model.registry import ENGINES, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
-from assay.testing.fake_hadoop import MIB, FakeEngine, FakePlacer, FakeStore, Script
+from assay_extras.testing.fake_hadoop import MIB, FakeEngine, FakePlacer, FakeStore, Script
 
 
 class FakeProbe:
