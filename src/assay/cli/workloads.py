@@ -1,9 +1,6 @@
-"""`assay workloads`: list and show what can be run, and the reference page."""
+"""`assay workloads`: list and show what can be run."""
 
 import json
-import re
-from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 import click
@@ -16,8 +13,6 @@ from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
 from assay.report.words import print_line
 
-_MARK = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
-
 
 @click.group()
 def workloads() -> None:
@@ -26,16 +21,13 @@ def workloads() -> None:
 
 @workloads.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print all variants, jobs and options as JSON.")
-@click.option("--markdown", is_flag=True, help="Print the reference page as Markdown.")
-def workloads_list(*, as_json: bool, markdown: bool) -> None:
+def workloads_list(*, as_json: bool) -> None:
     """List all workloads with what each computes and stresses.
 
     \b
     Example:  assay workloads list
     """
-    if markdown:
-        click.echo(workloads_reference(), nl=False)
-    elif as_json:
+    if as_json:
         click.echo(json.dumps([workload_json(name) for name in WORKLOADS], indent=1))
     else:
         print_workloads(open_console())
@@ -86,47 +78,6 @@ def _input(name: str) -> str:
         return "your `input`"
     own = next((option for option in ("file", "directory") if option in kind.known_options), "")
     return f"generated, or your `{own}`" if own else "generated"
-
-
-def workloads_reference() -> str:
-    """The reference page: its text, with the registry's tables at their marks."""
-    text = files("assay.workload").joinpath("reference.md").read_text()
-    rows = [
-        (
-            f"[`{one['name']}`](#{one['name']})",
-            ", ".join(f"`{variant['name']}`" for variant in one["variants"]),
-            one["input"],
-            one["stresses"],
-        )
-        for one in map(workload_json, WORKLOADS)
-    ]
-    overview = _markdown_table(("workload", "variants", "input", "stresses"), rows)
-    return _MARK.sub(lambda mark: _section(mark[1]), text.replace("<!-- workloads -->", overview))
-
-
-def _section(name: str) -> str:
-    shown = workload_json(name)
-    facts = [(heading, shown[heading]) for heading in ("source", "result", "verified")]
-    tables = [
-        f"{shown['summary'][0].upper()}{shown['summary'][1:]}.",
-        _markdown_table(("", ""), facts),
-        _markdown_table(
-            ("variant", "jobs", "algorithm"),
-            [(f"`{one['name']}`", ", ".join(one["jobs"]), one["about"]) for one in shown["variants"]],
-        ),
-    ]
-    if shown["options"]:
-        options = [
-            (f"`{one['name']}`", f"`{one['default']}`" if one["default"] else "", one["about"])
-            for one in shown["options"]
-        ]
-        tables.append(_markdown_table(("option", "default", "meaning"), options))
-    return "\n\n".join(tables)
-
-
-def _markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
 def experiment_text(name: str) -> str:

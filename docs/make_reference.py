@@ -1,0 +1,280 @@
+"""Writes the generated pages of docs/reference, and the schema beside them.
+
+A page is a template of `docs/reference/templates` with tables of what the code says of itself at its marks. From the
+checkout: `PYTHONPATH=src:extras .assay/venv/bin/python docs/make_reference.py`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from inspect import getdoc
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from assay.cli.context import find_installation
+from assay.cli.schema import schema_text
+from assay.cli.workloads import workload_json
+from assay.model.base import Frozen, field_docs
+from assay.model.doubt import DOUBTS, Doubt, DoubtKind, Verdict
+from assay.model.input import GraphFacts
+from assay.model.platform import LimitUse
+from assay.model.record import (
+    Amount,
+    DeviceReport,
+    DeviceRequests,
+    JobRecord,
+    Output,
+    Record,
+    Sample,
+    Stage,
+    Step,
+    TaskAttempt,
+    Totals,
+)
+from assay.model.registry import WORKLOADS
+from assay.model.task import TaskPhases
+from assay.model.trial import Landed, NoisePrior, Plan, Trial
+
+REFERENCE = Path(__file__).parent / "reference"
+
+Schema = Mapping[str, Any]
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """What makes each file of the reference, by its name."""
+    return {
+        "experiment.schema.json": lambda: schema_text(find_installation()),
+        "experiment.md": experiment_page,
+        "record.md": record_page,
+        "workloads.md": workloads_page,
+        "doubts.md": doubts_page,
+    }
+
+
+def _template(name: str) -> str:
+    return (REFERENCE / "templates" / name).read_text()
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [[cell.replace("|", "\\|") for cell in line] for line in (headings, ["---"] * len(headings), *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+_KEYS = re.compile(r"^<!-- keys of (\w+) -->$", re.MULTILINE)
+_NAMES = {
+    "WorkloadEntry": "[workload](#workloads)",
+    "DatasetEntry": "[dataset](#datasets)",
+    "MediumEntry": "[medium](#media)",
+    "PlacementEntry": "[placement](#placement)",
+    "Profile": "[profile](#profiles)",
+    "ClusterEntry": "[cluster](#cluster)",
+}
+_TEXT = {"string", "boolean", "integer", "number"}
+
+
+def experiment_page() -> str:
+    """Experiment files: each mark in the template stands for the table of one part."""
+    schema = json.loads(schema_text(find_installation()))
+    parts = {**schema["$defs"], "ExperimentFile": schema}
+    return _KEYS.sub(lambda mark: _keys(parts[mark[1]]), _template("experiment.md"))
+
+
+def _keys(part: Schema) -> str:
+    required = part.get("required", [])
+    rows = [
+        (f"`{key}`", _kind(one), "required" if key in required else _default(one), one["description"])
+        for key, one in part["properties"].items()
+    ]
+    return _table(("key", "type", "default", "meaning"), rows)
+
+
+def _default(one: Schema) -> str:
+    value = one.get("default")
+    if value in (None, "", [], {}):
+        return ""
+    if isinstance(value, dict):
+        return f"`{value['kind']}`"
+    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value).replace(chr(34), '')}`"
+
+
+def _kind(one: Schema) -> str:
+    """What may stand there, in a few words."""
+    if "$ref" in one:
+        return _NAMES[one["$ref"].rpartition("/")[2]]
+    choices = [choice for choice in one.get("anyOf", []) if choice.get("type") != "null"]
+    for choice in reversed(choices):
+        if choice.get("type") == "array":
+            items = choice["items"]
+            if items.get("type") == "array":
+                return "list of names, or a list of such lists"
+            return f"{'map of factor to level' if items.get('type') == 'object' else _kind(items)}, or a list of them"
+    for choice in choices:
+        if "$ref" in choice:
+            return _kind(choice)
+    return _of_several(choices) if choices else _plain(one)
+
+
+def _of_several(choices: list[Schema]) -> str:
+    types = {choice.get("type") for choice in choices}
+    if types == {"integer", "string"}:
+        return "size"
+    if types >= _TEXT:
+        return "text"
+    if "object" in types:
+        return "medium or map of fractions"
+    if any("enum" in choice for choice in choices):
+        return "name" if len(choices) == 1 else "name or text"
+    return _plain(choices[0])
+
+
+def _plain(one: Schema) -> str:
+    if "enum" in one:
+        words = [word for word in one["enum"] if word is not None]
+        return "name" if len(words) > 8 else ", ".join(f"`{word}`" for word in words)
+    kind = one.get("type")
+    if kind == "object":
+        (values,) = one["patternProperties"].values() if "patternProperties" in one else [one["additionalProperties"]]
+        return f"map of name to {_kind(values).replace(', or a list of them', ' or list of texts')}"
+    if kind == "boolean":
+        return "`true`, `false`"
+    if kind in {"integer", "number"}:
+        return _numbers(one)
+    if "%" in one.get("pattern", ""):
+        return "percentage"
+    return "path" if one.get("format") == "path" else "name" if "pattern" in one else "text"
+
+
+def _numbers(one: Schema) -> str:
+    if "minimum" in one:
+        return f"{one['minimum']} to {one['maximum']}" if "maximum" in one else f"{one['minimum']} or more"
+    if "exclusiveMinimum" in one:
+        return f"above {one['exclusiveMinimum']:g}"
+    return "whole number" if one["type"] == "integer" else "number"
+
+
+_MODELS: Mapping[str, type[Frozen]] = {
+    model.__name__: model
+    for model in (
+        Amount, DeviceReport, DeviceRequests, Doubt, GraphFacts, JobRecord, Landed,
+        LimitUse, NoisePrior, Output, Plan, Record, Sample, Stage, Step, TaskAttempt, TaskPhases, Totals,
+        Trial, Verdict,
+    )
+}  # fmt: skip
+_WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", Path: "text", object: "any"}
+_MARK = re.compile(r"^<!-- (fields|doc) of (\w+) -->$", re.MULTILINE)
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def record_page() -> str:
+    """Records and plans: tables of the models' fields."""
+    text = _template("record.md")
+    anchors = {mark[2]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
+    return _MARK.sub(
+        lambda mark: _fields(_MODELS[mark[2]], anchors) if mark[1] == "fields" else getdoc(_MODELS[mark[2]]) or "", text
+    )
+
+
+def _fields(model: type[Frozen], anchors: Mapping[str, str]) -> str:
+    docs = field_docs(model)
+    rows = ((f"`{name}`", _type(one.annotation, anchors), docs[name]) for name, one in model.model_fields.items())
+    return _table(("field", "type", "meaning"), rows)
+
+
+def _type(annotation: Any, anchors: Mapping[str, str]) -> str:
+    """A type in words, with a link where the page describes it."""
+    inner = get_args(annotation)
+    match get_origin(annotation):
+        case None:
+            return _class(annotation, anchors)
+        case origin if origin in (Union, UnionType):
+            words = " or ".join("null" if one is type(None) else _type(one, anchors) for one in inner)
+        case origin if origin is Literal:
+            words = ", ".join(f"`{one}`" for one in inner)
+        case origin if origin is tuple:
+            words = f"list of {_type(inner[0], anchors)}"
+        case _:
+            words = f"map of {_type(inner[1], anchors)}"
+    return words
+
+
+def _class(annotation: type, anchors: Mapping[str, str]) -> str:
+    if issubclass(annotation, StrEnum):
+        return ", ".join(f"`{one}`" for one in annotation)
+    if annotation.__name__ in anchors:
+        heading = anchors[annotation.__name__]
+        return f"[{heading}](#{re.sub(r'[^a-z0-9 -]', '', heading.lower()).replace(' ', '-')})"
+    return _WORDS.get(annotation, "map")
+
+
+_WORKLOAD = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
+
+
+def workloads_page() -> str:
+    """Workloads: what each says of itself."""
+    rows = [
+        (
+            f"[`{one['name']}`](#{one['name']})",
+            ", ".join(f"`{variant['name']}`" for variant in one["variants"]),
+            one["input"],
+            one["stresses"],
+        )
+        for one in map(workload_json, WORKLOADS)
+    ]
+    overview = _table(("workload", "variants", "input", "stresses"), rows)
+    text = _template("workloads.md").replace("<!-- workloads -->", overview)
+    return _WORKLOAD.sub(lambda mark: _workload(mark[1]), text)
+
+
+def _workload(name: str) -> str:
+    shown = workload_json(name)
+    facts = [(heading, shown[heading]) for heading in ("source", "result", "verified")]
+    tables = [
+        f"{shown['summary'][0].upper()}{shown['summary'][1:]}.",
+        _table(("", ""), facts),
+        _table(
+            ("variant", "jobs", "algorithm"),
+            [(f"`{one['name']}`", ", ".join(one["jobs"]), one["about"]) for one in shown["variants"]],
+        ),
+    ]
+    if shown["options"]:
+        options = [
+            (f"`{one['name']}`", f"`{one['default']}`" if one["default"] else "", one["about"])
+            for one in shown["options"]
+        ]
+        tables.append(_table(("option", "default", "meaning"), options))
+    return "\n\n".join(tables)
+
+
+_SEVERE = """# Doubts
+
+A *doubt* is a typed warning that goes with a figure. It says what happened, to what, why that matters, and how to cure
+it. A record has the doubts of its trial ([the record](record.md#doubts)); reports add those of the whole run. The
+reasons and cures below are the usual ones; a doubt may have a more exact reason or cure.
+
+This page is generated (`docs/make_reference.py`).
+
+## Doubts that can change the answer
+
+The most severe first, as the report lists them.
+
+"""
+_MILD = "\n## Doubts about single figures\n\n"
+
+
+def doubts_page() -> str:
+    """The catalogue of doubts."""
+    severe = sorted((kind for kind in DOUBTS.values() if kind.severity), key=lambda kind: -kind.severity)
+    mild = sorted((kind for kind in DOUBTS.values() if not kind.severity), key=lambda kind: (kind.about, kind.name))
+    return _SEVERE + _doubts(severe) + _MILD + _doubts(mild)
+
+
+def _doubts(kinds: Sequence[DoubtKind]) -> str:
+    rows = ((f"`{one.name}`", one.about, one.when, one.why, one.cure) for one in kinds)
+    return _table(("kind", "about", "raised when", "why it matters", "cure"), rows) + "\n"
+
+
+if __name__ == "__main__":
+    for name, make in pages().items():
+        (REFERENCE / name).write_text(make())

@@ -1,0 +1,78 @@
+"""The schema of experiment files, as JSON for editors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from assay.model.base import field_docs
+from assay.model.registry import MEDIA
+from assay.model.trial import FACTORS
+from assay.plan.experiment import ClusterEntry, DatasetEntry, ExperimentFile, MediumEntry, PlacementEntry, WorkloadEntry
+from assay.plan.settings import Profile, shipped_profiles
+from assay.plan.source import Vocabulary
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+
+def schema(vocabulary: Vocabulary) -> Schema:
+    """The schema with the names that may be used in its places. Every key of an experiment has its description."""
+    whole = ExperimentFile.model_json_schema()
+    definitions = whole["$defs"]
+    for model in (ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry):
+        keys = definitions.get(model.__name__, whole)["properties"]
+        for key, text in field_docs(model).items():
+            keys[key]["description"] = text
+    for part in _within(whole):
+        if isinstance(part.get("title"), str):
+            del part["title"]
+    _name_workloads(whole, vocabulary.workloads)
+    datasets = definitions["DatasetEntry"]["properties"]
+    datasets["get"]["anyOf"][0] = {"enum": sorted(vocabulary.catalogue)}
+    datasets["make"]["anyOf"][0] = {"enum": sorted(vocabulary.presets)}
+    kinds = {name: kind for name, kind in MEDIA.items() if kind.chosen}
+    for known_by in filter(None, (kind.known_by for kind in kinds.values())):
+        option = definitions["MediumEntry"]["properties"][known_by]
+        option["anyOf"] = [{"enum": sorted(vocabulary.profiles)}, {"type": option.pop("type")}]
+    (named,) = whole["properties"]["media"]["patternProperties"].values()
+    whole["properties"]["media"]["additionalProperties"] = False
+    named["anyOf"].insert(
+        0, {"enum": [*(name for name, kind in kinds.items() if not kind.known_by), *sorted(vocabulary.profiles)]}
+    )
+    whole["properties"]["settings"]["anyOf"].insert(0, {"enum": list(shipped_profiles())})
+    for factor in FACTORS:
+        if factor.name in vocabulary.levels:
+            *above, name = factor.key.split(".")
+            key = (definitions["ClusterEntry"] if above else whole)["properties"][name]
+            names = [factor.parse(text) for text in vocabulary.levels[factor.name]]
+            _, many = key["anyOf"]
+            key["anyOf"] = [{"enum": names}, {**many, "items": {"enum": names}}]
+    return {"$schema": DIALECT, "title": "Experiment of Assay", **whole}
+
+
+def _name_workloads(whole: Schema, workloads: Mapping[str, Sequence[str]]) -> None:
+    """Only these names, and of each only its variants."""
+    names = {"enum": list(workloads)}
+    entry = whole["$defs"]["WorkloadEntry"]
+    entry["properties"]["name"] = {**names, "description": entry["properties"]["name"]["description"]}
+    entry["allOf"] = [
+        {
+            "if": {"properties": {"name": {"const": name}}},
+            "then": {"properties": {"variant": {"enum": [*variants, None]}}},
+        }
+        for name, variants in workloads.items()
+    ]
+    for part in _within(whole["properties"]["workloads"]):
+        if part.get("type") == "string":
+            del part["type"]
+            part.update(names)
+
+
+def _within(part: Any) -> Iterator[Schema]:
+    """All maps of a schema, itself too."""
+    if isinstance(part, dict):
+        yield part
+        part = list(part.values())
+    if isinstance(part, list):
+        for one in part:
+            yield from _within(one)
