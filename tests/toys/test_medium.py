@@ -28,7 +28,7 @@ def outside(tmp_path_factory):
     (home / "assay_extras").mkdir()
     shutil.copy(Path(__file__).with_name("medium.py"), home / "assay_extras" / "tape.py")
     (home / "toys.yaml").write_text(EXPERIMENT)
-    path = os.pathsep.join([str(home), str(ROOT / "src"), str(ROOT)])
+    path = os.pathsep.join([str(home), str(ROOT / "src"), str(ROOT / "extras"), str(ROOT)])
 
     def python(*arguments):
         environment = {**os.environ, "PYTHONPATH": path, "ASSAY_ROOT": str(ROOT), "COLUMNS": "160"}

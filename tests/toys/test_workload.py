@@ -56,7 +56,7 @@ def outside(tmp_path_factory):
     (home / "assay_extras").mkdir()
     shutil.copy(Path(__file__).with_name("workload.py"), home / "assay_extras" / "line_count.py")
     (home / "toys.yaml").write_text(EXPERIMENT)
-    path = os.pathsep.join([str(home), str(ROOT / "src")])
+    path = os.pathsep.join([str(home), str(ROOT / "src"), str(ROOT / "extras")])
 
     def python(*arguments):
         environment = {**os.environ, "PYTHONPATH": path, "ASSAY_ROOT": str(ROOT), "COLUMNS": "160"}
