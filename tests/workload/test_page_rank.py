@@ -109,7 +109,7 @@ def test_a_missing_doubled_or_strange_vertex_fails(output):
 @pytest.mark.parametrize("line", [b"", b"1", b"x\t0.1", b"1\tx", b"1\t2\t3", b"9223372036854775808\t1"])
 def test_a_line_that_is_no_rank_cant_be_read(output, line):
     output.extra = [line]
-    with pytest.raises(AssayError, match="not a vertex and its rank"):
+    with pytest.raises(AssayError, match="not `vertex<TAB>rank`"):
         output.judged()
 
 

@@ -2,12 +2,15 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
-from assay.model.errors import BadInputError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.input import Amounts, GraphInput, Input, InputKind
 from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
@@ -194,3 +197,45 @@ def counters_agree(report: LaunchReport, expected: Mapping[str, int], check: str
     ]
     right = ", ".join(f"{name} {value}" for name, value in expected.items())
     return verdict(check, passed=not wrong, detail=", ".join(wrong) or right)
+
+
+MOST_NUMBER = (1 << 63) - 1
+
+
+def whole(field: bytes) -> int:
+    """A whole number from 0 on. Raises ValueError for anything else."""
+    if not field.isdigit() or (number := int(field)) > MOST_NUMBER:
+        raise ValueError
+    return number
+
+
+def output_rows(store: Store, path: str, name: str, **columns: Callable[[bytes], Any]) -> Iterator[tuple[Any, ...]]:
+    """The fields of each line of a workload's output, apart by tabs, each as its column reads it.
+
+    The last column gets the rest of the line. Raises AssayError for a line that has fewer fields, or one of which a
+    column raises ValueError.
+    """
+    reads = tuple(columns.values())
+    for line in store.lines(path):
+        fields = line.split(b"\t", len(reads) - 1)
+        try:
+            yield tuple([read(field) for read, field in zip(reads, fields, strict=True)])
+        except ValueError:
+            form = "<TAB>".join(columns)
+            raise AssayError(
+                f"the output of {name} has a line that is not `{form}` with whole numbers of at most 63 bits: "
+                f"{line[:100]!r}"
+            ) from None
+
+
+def output_table(store: Store, path: str, name: str, **columns: Callable[[bytes], Any]) -> NDArray[np.void]:
+    """The same with numbers alone, as an array with these columns: doubles by `float`, else int64; by the first."""
+    types = [(column, np.float64 if read is float else np.int64) for column, read in columns.items()]
+    table = np.fromiter(output_rows(store, path, name, **columns), dtype=types)
+    return table[np.argsort(table[next(iter(columns))], kind="stable")]
+
+
+def each_once(vertices: NDArray[np.int64], expected: NDArray[np.int64]) -> Verdict:
+    """Whether an output has each of a graph's vertices once; both ascend."""
+    detail = f"{len(vertices)} lines for {len(expected)} vertices"
+    return verdict("every vertex appears exactly once", passed=np.array_equal(vertices, expected), detail=detail)

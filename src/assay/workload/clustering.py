@@ -7,14 +7,13 @@ degree below 2 have coefficient 0 and count in the mean.
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.errors import AssayError
 from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Variant
-from assay.workload.base import RECORD_S
+from assay.workload.base import RECORD_S, each_once, output_table, whole
 from assay.workload.graph import (
     DIRECTING_BYTES,
     DIRECTING_RECORDS,
@@ -30,8 +29,6 @@ from assay.workload.graph import (
 # NetworKit's quotient may differ in the last bits; the jobs' mean is rounded to 1e-9 in each reduce task.
 COEFFICIENT_ERROR = 1e-12
 MEAN_ERROR = 1e-6
-
-_LINE = np.dtype([("vertex", np.int64), ("degree", np.int64), ("triangles", np.int64), ("coefficient", np.float64)])
 
 
 class ClusteringCoefficient(GraphWorkload):
@@ -66,38 +63,18 @@ class ClusteringCoefficient(GraphWorkload):
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Degree, triangles and coefficient of every vertex, and both figures of the graph."""
-        lines = self._lines(store)
+        lines = output_table(
+            store, self.output_path, "clustering-coefficient",
+            vertex=whole, degree=whole, triangles=whole, coefficient=float,
+        )  # fmt: skip
         oracle = Oracle(self.input.graph())
-        same = np.array_equal(lines["vertex"], oracle.vertices)
+        once = each_once(lines["vertex"], oracle.vertices)
         return (
-            verdict(
-                "every vertex appears exactly once",
-                passed=same,
-                detail=f"{len(lines)} lines for {len(oracle.vertices)} vertices",
-            ),
-            *(_judge_vertices(lines, oracle) if same else ()),
+            once,
+            *(_judge_vertices(lines, oracle) if once.outcome is Outcome.PASS else ()),
             *_judge_graph(oracle, report),
             degree_order_counters(oracle, report),
         )
-
-    def _lines(self, store: Store) -> NDArray[np.void]:
-        """The output, by vertex."""
-        rows: list[tuple[int, int, int, float]] = []
-        for line in store.lines(self.output_path):
-            try:
-                vertex, degree, triangles, coefficient = line.split(b"\t")
-                rows.append((int(vertex), int(degree), int(triangles), float(coefficient)))
-            except ValueError as error:
-                raise AssayError(
-                    "the output of clustering-coefficient has a line that is not `vertex, degree, triangles,"
-                    f" coefficient`: {line[:80]!r}"
-                ) from error
-        try:
-            lines = np.array(rows, dtype=_LINE)
-        except OverflowError as error:
-            raise AssayError("the output of clustering-coefficient has a number beyond 64 bits") from error
-        lines.sort(order="vertex")
-        return lines
 
 
 def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[Verdict, ...]:

@@ -4,12 +4,11 @@ import numpy as np
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.errors import AssayError
 from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Variant
-from assay.workload.base import RECORD_S, counters_agree
+from assay.workload.base import RECORD_S, counters_agree, output_rows, whole
 from assay.workload.graph import IDS, STAGED, VERIFY, GraphWorkload
 
 
@@ -42,7 +41,7 @@ class DegreeDistribution(GraphWorkload):
         expected = dict(zip(values.tolist(), numbers.tolist(), strict=True))
         if len(graph.lone):
             expected[0] = len(graph.lone)
-        histogram = _histogram(store, self.output_path)
+        histogram = list(output_rows(store, self.output_path, self.spec.name, degree=whole, vertices=whole))
         wrong = sorted(set(histogram) ^ set(expected.items()))
         counters = {"vertices": len(vertices) + len(graph.lone), "edges": len(graph.edges), "degrees": len(expected)}
         return (
@@ -58,19 +57,6 @@ class DegreeDistribution(GraphWorkload):
             ),
             counters_agree(report, counters),
         )
-
-
-def _histogram(store: Store, path: str) -> list[tuple[int, int]]:
-    """The lines of the output. Raises AssayError for one that is not a degree and a number."""
-    histogram = []
-    for line in store.lines(path):
-        degree, _, number = line.partition(b"\t")
-        if not (degree.isdigit() and number.isdigit()):
-            raise AssayError(
-                f"the output of degree-distribution has a line that is not `degree<TAB>vertices`: {line!r}"
-            )
-        histogram.append((int(degree), int(number)))
-    return histogram
 
 
 WORKLOADS.add("degree-distribution", DegreeDistribution, place=4)

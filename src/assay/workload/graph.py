@@ -6,20 +6,20 @@ An edge leads from its end of lower degree to the other, and between equal degre
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Amounts, Graph, GraphInput, InputKind
 from assay.model.store import Store
 from assay.model.workload import Cost
-from assay.workload.base import RECORD_S, BaseWorkload, counters_agree
+from assay.workload.base import RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
 
 # Quantities that costs are declared by: staged bytes, and the ids that neighbour lists hold.
 STAGED = Amounts(bytes=1)
@@ -76,15 +76,12 @@ class VertexValues(GraphWorkload):
         """Every vertex is there once with its number, and the counters agree."""
         oracle = Oracle(self.input.graph())
         expected = self.expected(oracle)
-        lines = read_values(store, self.output_path, self.spec.name)
-        same_vertices = np.array_equal(lines[:, 0], oracle.vertices)
-        wrong = int((lines[:, 1] != expected.values).sum()) if same_vertices else -1
+        lines = output_table(store, self.output_path, self.spec.name, vertex=whole, value=_value)
+        once = each_once(lines["vertex"], oracle.vertices)
+        same_vertices = once.outcome is Outcome.PASS
+        wrong = int((lines["value"] != expected.values).sum()) if same_vertices else -1
         return (
-            verdict(
-                "every vertex appears exactly once",
-                passed=same_vertices,
-                detail=f"{len(lines)} lines for {len(oracle.vertices)} vertices",
-            ),
+            once,
             verdict(
                 expected.check,
                 passed=wrong == 0,
@@ -94,11 +91,19 @@ class VertexValues(GraphWorkload):
         )
 
 
+def _value(rest: bytes) -> int:
+    """The number before the next tab; -1 stands for none."""
+    value = rest.partition(b"\t")[0]
+    return -1 if value == b"-1" else whole(value)
+
+
 class Oracle:
     """Answers about a graph, in terms of its own vertex ids."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+        import networkit
+
+        self._kit = networkit
         # Ids may be any 64-bit numbers; the library wants 0..n-1. `vertices[k]` is the id of the library's vertex k.
         self.vertices: NDArray[np.int64] = np.unique(np.concatenate([graph.edges.reshape(-1), graph.lone]))
         self.sources = np.searchsorted(self.vertices, graph.edges[:, 0]).astype(np.uint64)
@@ -106,9 +111,7 @@ class Oracle:
 
     @cached_property
     def _network(self) -> Any:
-        import networkit
-
-        network = networkit.GraphFromCoo(
+        network = self._kit.GraphFromCoo(
             (self.sources, self.targets), n=len(self.vertices), directed=False, weighted=False
         )
         network.indexEdges()
@@ -117,10 +120,7 @@ class Oracle:
     @cached_property
     def _scores(self) -> NDArray[np.int64]:
         """The number of triangles at each of the library's edges, by its edge id."""
-        import networkit
-
-        score = networkit.sparsification.TriangleEdgeScore(self._network)
-        score.run()
+        score = self._kit.sparsification.TriangleEdgeScore(self._network).run()
         return np.asarray(score.scores(), dtype=np.int64)
 
     @property
@@ -144,10 +144,7 @@ class Oracle:
     @cached_property
     def local_clustering(self) -> NDArray[np.float64]:
         """The local clustering coefficient of each of `vertices` (shape (n,)), 0 where the degree is below 2."""
-        import networkit
-
-        scores = networkit.centrality.LocalClusteringCoefficient(self._network)
-        scores.run()
+        scores = self._kit.centrality.LocalClusteringCoefficient(self._network).run()
         return np.asarray(scores.scores(), dtype=np.float64)
 
     @cached_property
@@ -161,17 +158,13 @@ class Oracle:
 
     def friends_in_common(self, row: int) -> list[int]:
         """The ids of the vertices adjacent to both ends of an edge, sorted."""
-        from networkit.linkprediction import NeighborhoodUtility
-
-        found = NeighborhoodUtility.getCommonNeighbors(self._network, int(self.sources[row]), int(self.targets[row]))
-        return sorted(self.vertices[found].tolist()) if found else []
+        ends = int(self.sources[row]), int(self.targets[row])
+        common = self._kit.linkprediction.NeighborhoodUtility.getCommonNeighbors(self._network, *ends)
+        return sorted(self.vertices[common].tolist()) if common else []
 
     def components(self) -> NDArray[np.int64]:
         """For each of `vertices` the smallest id in its component (shape (n,))."""
-        import networkit
-
-        search = networkit.components.ConnectedComponents(self._network)
-        search.run()
+        search = self._kit.components.ConnectedComponents(self._network).run()
         part = np.asarray(search.getPartition().getVector(), dtype=np.int64)
         # `vertices` ascends, so the first vertex of a part is its smallest.
         _, first, inverse = np.unique(part, return_index=True, return_inverse=True)
@@ -195,14 +188,12 @@ class Oracle:
 
         Raises AssayError for a source that is not in the graph.
         """
-        import networkit
-
         nearest = np.full(len(self.vertices), np.inf)
         for source in sources:
             at = int(np.searchsorted(self.vertices, source))
             if at == len(self.vertices) or self.vertices[at] != source:
                 raise AssayError(f"vertex {source} is not in the graph")
-            search = networkit.distance.BFS(self._network, at, storePaths=False)
+            search = self._kit.distance.BFS(self._network, at, storePaths=False)
             search.run()
             nearest = np.minimum(nearest, search.getDistances())
         # The library gives vertices without a path the largest double.
@@ -210,10 +201,7 @@ class Oracle:
 
     def cores(self) -> NDArray[np.int64]:
         """For each of `vertices` its core number (shape (n,))."""
-        import networkit
-
-        decomposition = networkit.centrality.CoreDecomposition(self._network)
-        decomposition.run()
+        decomposition = self._kit.centrality.CoreDecomposition(self._network).run()
         return np.asarray(decomposition.scores(), dtype=np.float64).astype(np.int64)
 
     def labels(self, most_iterations: int) -> tuple[NDArray[np.int64], int, int]:
@@ -242,39 +230,10 @@ class Oracle:
 
     def modularity(self, labels: NDArray[np.int64]) -> float:
         """How much denser than by chance the edges are within the parts that `labels` makes of `vertices`."""
-        import networkit
-
         _, part = np.unique(labels, return_inverse=True)
-        partition = networkit.structures.Partition(len(part), part.tolist())
+        partition = self._kit.structures.Partition(len(part), part.tolist())
         partition.setUpperBound(int(part.max()) + 1)
-        return float(networkit.community.Modularity().getQuality(partition, self._network))
-
-
-# What vertices without a value have, where there are such.
-NONE = b"-1"
-_MOST = (1 << 63) - 1
-
-
-def read_values(store: Store, output: str, name: str) -> NDArray[np.int64]:
-    """The first two fields of each line, vertex and value, by ascending vertex (shape (lines, 2)).
-
-    Raises AssayError for a line that does not begin with two whole numbers of at most 63 bits.
-    """
-    found = np.fromiter(_numbers(store, output, name), dtype=np.int64).reshape(-1, 2)
-    return found[np.argsort(found[:, 0], kind="stable")]
-
-
-def _numbers(store: Store, output: str, name: str) -> Iterator[int]:
-    for line in store.lines(output):
-        if not line:
-            continue
-        fields = line.split(b"\t", 2)[:2]
-        if len(fields) != 2 or not (fields[0].isdigit() and (fields[1].isdigit() or fields[1] == NONE)):
-            raise AssayError(f"the output of {name} has a line that is not `vertex, value`: {line[:80]!r}")
-        numbers = (int(fields[0]), int(fields[1]))
-        if max(numbers) > _MOST:
-            raise AssayError(f"the output of {name} has a number beyond 63 bits: {line[:80]!r}")
-        yield from numbers
+        return float(self._kit.community.Modularity().getQuality(partition, self._network))
 
 
 def degree_order_counters(oracle: Oracle, report: LaunchReport) -> Verdict:

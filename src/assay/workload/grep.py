@@ -8,7 +8,6 @@ that sorts by the counts. On the text of RandomTextWriter, or on the user's own 
 """
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 
 from assay.input.staging import example
@@ -22,7 +21,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
+from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload, output_rows, whole
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -249,21 +248,13 @@ class Grep(BaseWorkload):
                 matches.add(match[self._group] for match in self._pattern.finditer(line))
         except TooManyTextsError as error:
             return (error.verdict,)
-        counts = list(_counts(store.lines(self.output_path)))
+        rows = output_rows(store, self.output_path, self.spec.name, count=whole, match=bytes)
+        counts = [(match.decode(errors="replace"), count) for count, match in rows]
         rises = sum(before < after for (_, before), (_, after) in pairwise(counts))
         return (
             *judge_counts(matches.counts, counts, report, "matches"),
             verdict("counts never rise", passed=rises == 0, detail=f"{rises} counts are above the one before"),
         )
-
-
-def _counts(lines: Iterator[bytes]) -> Iterator[tuple[str, int]]:
-    """Of lines `count<TAB>match`. Raises AssayError for any other."""
-    for line in lines:
-        count, tab, match = line.partition(b"\t")
-        if not (tab and count.isdigit()):
-            raise AssayError(f"the output of grep has a line that is not `count<TAB>match`: {line[:80]!r}")
-        yield match.decode(errors="replace"), int(count)
 
 
 WORKLOADS.add("grep", Grep, place=16)

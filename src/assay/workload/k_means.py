@@ -25,7 +25,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import HADOOP_JOB_S, MIB, RECORD_S, BaseWorkload, counters_agree
+from assay.workload.base import HADOOP_JOB_S, MIB, RECORD_S, BaseWorkload, counters_agree, output_rows, whole
 
 # Squared distances that differ by less than this share are equal, for the jobs too.
 TIE = 1e-12
@@ -104,21 +104,14 @@ def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Float
 
     Raises AssayError when one is missing, twice, a stranger or not of the form.
     """
-    centres_by_number: dict[int, tuple[int, list[float]]] = {}
-    for line in store.lines(path):
-        try:
-            index, points, coordinates = line.split(b"\t")
-            values = [float(text) for text in coordinates.split(b",")]
-            number, count = int(index), int(points)
-        except ValueError:
-            raise AssayError(f"the output of k-means has a line that is not a centre: {line[:100]!r}") from None
-        if number in centres_by_number or not 0 <= number < shape[0] or len(values) != shape[1]:
-            raise AssayError(f"the output of k-means has a centre twice, or one that is not known: {line[:100]!r}")
-        centres_by_number[number] = (count, values)
-    if len(centres_by_number) != shape[0]:
-        raise AssayError(f"the output of k-means has {len(centres_by_number)} centres, and should have {shape[0]}")
-    ordered = [centres_by_number[number] for number in range(shape[0])]
-    return np.array([values for _, values in ordered]), np.array([count for count, _ in ordered])
+    rows = sorted(output_rows(store, path, "k-means", index=whole, points=whole, centre=_coordinates))
+    if [index for index, _, _ in rows] != list(range(shape[0])) or any(len(row[2]) != shape[1] for row in rows):
+        raise AssayError(f"the output of k-means has not each of {shape[0]} centres of {shape[1]} numbers once")
+    return np.array([centre for _, _, centre in rows]), np.array([points for _, points, _ in rows])
+
+
+def _coordinates(field: bytes) -> list[float]:
+    return [float(text) for text in field.split(b",")]
 
 
 def judge_clusters(

@@ -1,18 +1,15 @@
 """Mutual friends: for each edge the vertices connected to both its ends (thesis section 4.1, algorithm 1)."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.errors import AssayError
-from assay.model.input import Amounts, Graph
+from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S, counters_agree
+from assay.workload.base import RECORD_S, counters_agree, output_rows, whole
 from assay.workload.graph import (
     DIRECTING_BYTES,
     DIRECTING_RECORDS,
@@ -101,7 +98,8 @@ class MutualFriends(GraphWorkload):
         lengths = np.zeros(len(expected), dtype=np.int64)
         sample = _sample_rows(len(expected))
         strangers = doubles = differing = compared = 0
-        for row, friends in self._rows(graph, store):
+        for u, v, friends in output_rows(store, self.output_path, self.spec.name, u=whole, v=whole, friends=_friends):
+            row = _row_of(graph.edges, u, v)
             if row < 0:
                 strangers += 1
                 continue
@@ -137,14 +135,13 @@ class MutualFriends(GraphWorkload):
         pairs = degrees * degrees if self.options.flag("literal-loops") else degrees * (degrees - 1)
         return counters_agree(report, {"triples": int(pairs.sum())})
 
-    def _rows(self, graph: Graph, store: Store) -> Iterator[tuple[int, list[int]]]:
-        """For each output line the row of its edge in the graph (-1: no such edge) and its list."""
-        for line in store.lines(self.output_path):
-            fields = line.split(b"\t")
-            friends = fields[2].split() if len(fields) == 3 else []
-            if not friends or not all(field.isdigit() for field in (*fields[:2], *friends)):
-                raise AssayError(f"the output of mutual-friends has a line that is not `u, v, list`: {line[:80]!r}")
-            yield _row_of(graph.edges, int(fields[0]), int(fields[1])), [int(friend) for friend in friends]
+
+def _friends(field: bytes) -> list[int]:
+    """At least one. Raises ValueError."""
+    friends = [whole(friend) for friend in field.split()]
+    if not friends:
+        raise ValueError
+    return friends
 
 
 def _row_of(edges: NDArray[np.int64], u: int, v: int) -> int:

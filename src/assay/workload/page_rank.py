@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.input.directed import MOST_SCALE, Directed, DirectedInput
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.errors import AssayError
 from assay.model.input import Amounts, InputKind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import HADOOP_JOB_S, RECORD_S, BaseWorkload, counters_agree
+from assay.workload.base import HADOOP_JOB_S, RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
 
 Floats = NDArray[np.float64]
 
@@ -65,8 +64,7 @@ class PowerIteration:
         sinks = networkit.centrality.SinkHandling.DistributeSinks
         search = networkit.centrality.PageRank(network, self._damping, 1e-13, distributeSinks=sinks)
         search.norm = networkit.centrality.Norm.L1_NORM
-        search.run()
-        return np.asarray(search.scores(), dtype=np.float64)
+        return np.asarray(search.run().scores(), dtype=np.float64)
 
 
 # An edge or a vertex has 27 bytes in binary files and spills, of which there are about three, beside the edge's text.
@@ -161,25 +159,21 @@ class PageRank(BaseWorkload):
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)
-        vertices, ranks = _read_ranks(store, self.output_path)
-        once = np.array_equal(vertices, self.input.graph.vertices)
-        everywhere = verdict(
-            "every vertex has one rank", passed=once,
-            detail=f"{len(vertices)} lines for {len(self.input.graph.vertices)} vertices",
-        )  # fmt: skip
-        if not once:
-            return (everywhere,)
+        table = output_table(store, self.output_path, self.spec.name, vertex=whole, rank=float)
+        once, ranks = each_once(table["vertex"], self.input.graph.vertices), table["rank"]
+        if once.outcome is not Outcome.PASS:
+            return (once,)
         power = PowerIteration(self.input.graph, self._damping)
         expected, changes = power.iterate(done)
         # In this form a rank that is no number differs too.
         off = int((~(np.abs(ranks - expected) <= AGREEMENT * expected)).sum())
         total = math.fsum(ranks)
         counters = {
-            "vertices": len(vertices), "edges": len(self.input.graph.sources),
+            "vertices": len(ranks), "edges": len(self.input.graph.sources),
             "dangling_vertices": int(power.dangling.sum()),
         }  # fmt: skip
         return (
-            everywhere,
+            once,
             verdict(
                 "ranks equal those of power iteration with SciPy", passed=off == 0, detail=f"{off} vertices differ"
             ),
@@ -209,18 +203,6 @@ class PageRank(BaseWorkload):
             passed=right and same and all(change >= self._tolerance for change in changes[:-1]),
             detail=f"{len(changes)} iterations of at most {self._most}, the last change {reported:.9g}",
         )
-
-
-def _read_ranks(store: Store, path: str) -> tuple[NDArray[np.int64], Floats]:
-    """Lines of `vertex<TAB>rank` by vertex, ascending (both shape (n,)). Raises AssayError."""
-    pairs = [line.split(b"\t") for line in store.lines(path)]
-    try:
-        vertices = np.array([int(vertex) for vertex, _ in pairs], dtype=np.int64)
-        ranks = np.array([float(rank) for _, rank in pairs], dtype=np.float64)
-    except (ValueError, OverflowError) as error:
-        raise AssayError(f"the output of page-rank has a line that is not a vertex and its rank: {error}") from None
-    order = np.argsort(vertices, kind="stable")
-    return vertices[order], ranks[order]
 
 
 WORKLOADS.add("page-rank", PageRank, place=9)
