@@ -20,7 +20,7 @@ from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
 from assay.media.directory import DIRECTORY, DirectoryOptions
 from assay.media.emulated.attachment import raw_drive
-from assay.media.emulated.emulator import Drive, Emulator, RealSystem
+from assay.media.emulated.emulator import Drive, Emulator, System
 from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.base import Frozen
@@ -135,7 +135,7 @@ class Calibrator(NamedTuple):
         knee, emulator = None, Emulator(self.installation)
         with (
             Lease(self.installation.state, PURPOSE) as lease,
-            raw_drive(medium.profile, size_bytes, medium.place, lease, emulator, RealSystem()) as (device, drive),
+            raw_drive(medium.profile, size_bytes, medium.place, lease, emulator, System()) as (device, drive),
         ):
             ground = Ground(
                 device=device,

@@ -68,7 +68,6 @@ class DirectoryMedium:
 
     @contextmanager
     def attached(self) -> Iterator[Path]:
-        """A fresh directory that the trial's lease removes."""
         self._directory = self._lease.make_directory(self._place / f"assay-{self._lease.id}-{self.spec.name}")
         yield self._directory
 
@@ -160,7 +159,6 @@ class PlacedKind(MediumKind[PlacedT]):
     """A kind whose media lie in a directory, `path`."""
 
     def located(self, spec: MediumSpec, folder: Path, words: Sequence[str]) -> MediumSpec:
-        """The path may be made before the run; nothing else may be there."""
         options = self.options_of(spec)
         if options.path is None:
             return spec
@@ -188,15 +186,12 @@ class DirectoryKind(PlacedKind[DirectoryOptions]):
     energy = "by busy time"
 
     def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        """In the working directory where there is no path."""
         return DirectoryMedium(spec, lease, Path.cwd())
 
     def described(self, spec: MediumSpec) -> str:
-        """That it is a disk that is there."""
         return "a disk of the machine"
 
     def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
-        """What the kernel knows it to be."""
         return drive_by_rotation(spec, facts)
 
     def doubts(self, spec: MediumSpec, facts: Mapping[str, str]) -> tuple[Doubt, ...]:

@@ -32,11 +32,9 @@ class ExistingMedium:
         self._scratch = scratch
 
     def facts(self) -> Mapping[str, str]:
-        """Only that it is not known."""
         return {"kind": self.spec.kind, "device": "unknown: an existing cluster's own"}
 
     def space(self) -> Space:
-        """Not limited by Assay: the cluster refuses what doesn't fit."""
         return Space(free_bytes=UNLIMITED_BYTES, total_bytes=UNLIMITED_BYTES)
 
     @contextmanager
@@ -45,11 +43,9 @@ class ExistingMedium:
         yield self._lease.make_directory(self._scratch / f"assay-{self._lease.id}")
 
     def make_cold(self) -> tuple[Doubt, ...]:
-        """Can't be done from a client."""
         return (CACHE_UNKNOWN.doubt("the page caches of an existing cluster's nodes were not dropped"),)
 
     def watched_disk(self, directories: Sequence[Path]) -> None:
-        """Nothing of it is on this machine."""
         return
 
 
@@ -63,11 +59,9 @@ class ExistingKind(MediumKind[Options]):
     cached = False
 
     def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        """With a scratch directory among Assay's own parts."""
         return ExistingMedium(spec, lease, installation.parts)
 
     def described(self, spec: MediumSpec) -> str:
-        """Whose it is."""
         return "the existing cluster's own"
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from assay.host.machine import available_memory_bytes
 from assay.host.mounts import mount_of
 from assay.media.directory import DirectoryMedium, DirectoryOptions, PlacedKind
-from assay.media.emulated.emulator import RealSystem, System
+from assay.media.emulated.emulator import System
 from assay.media.emulated.requirements import may_mount
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
@@ -57,7 +57,7 @@ class MemoryMedium(DirectoryMedium):
     def __init__(self, spec: MediumSpec, lease: Holder, system: System | None = None) -> None:
         super().__init__(spec, lease, SHARED_MEMORY)
         self._size_bytes = MEMORY.options_of(spec).size_bytes
-        self._system = system or RealSystem()
+        self._system = system or System()
 
     @property
     def _own(self) -> bool:
@@ -65,7 +65,6 @@ class MemoryMedium(DirectoryMedium):
         return self._size_bytes is not None and may_mount()
 
     def facts(self) -> Mapping[str, str]:
-        """Like a directory's; with the size that bounds it."""
         size = f"{self._size_bytes}" if self._own else "that of the tmpfs it lies on"
         return {**super().facts(), "size_bytes": size}
 
@@ -103,7 +102,6 @@ class MemoryMedium(DirectoryMedium):
                 self._system.unmount(directory)
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """A size that was asked for and that nothing holds it to."""
         if self._size_bytes is None or self._own:
             return ()
         return (
@@ -114,7 +112,6 @@ class MemoryMedium(DirectoryMedium):
         )
 
     def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
-        """No device: there is none."""
         disk = super().watched_disk(directories)
         return disk and WatchedDisk(medium=disk.medium, place=disk.place, in_memory=True)
 
@@ -129,11 +126,9 @@ class MemoryKind(PlacedKind[MemoryOptions]):
     cached = False
 
     def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        """In /dev/shm where there is no path."""
         return MemoryMedium(spec, lease)
 
     def described(self, spec: MediumSpec) -> str:
-        """With its size."""
         size = (spec.model_extra or {}).get("size_bytes")
         return f"memory of {bytes_text(size)}" if isinstance(size, int) and size else "memory"
 

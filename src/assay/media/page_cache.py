@@ -6,12 +6,8 @@ import mmap
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
 
 from assay.model.doubt import doubt_kind
-
-CACHESTAT = 451
-"""The system call's number, the same on every architecture (Linux 6.5)."""
 
 PAGE_BYTES = mmap.PAGESIZE
 
@@ -25,20 +21,10 @@ CACHE_NOT_QUITE_COLD = doubt_kind(
 )
 
 
-class _Range(ctypes.Structure):
-    _fields_: ClassVar = [("offset", ctypes.c_uint64), ("length", ctypes.c_uint64)]
-
-
-class _Counts(ctypes.Structure):
-    _fields_: ClassVar = [
-        (name, ctypes.c_uint64) for name in ("cached", "dirty", "writeback", "evicted", "recently_evicted")
-    ]
-
-
 def resident_bytes(place: Path) -> int:
     """Bytes of all files below a place, on its own file system, that lie in the page cache.
 
-    Counted by cachestat(2), by mincore(2) on kernels before 6.5. Files that vanish meanwhile count as nothing.
+    Counted by mincore(2) on a mapping, which touches none of their pages. Files that vanish meanwhile count as nothing.
     """
     device = place.stat().st_dev
     pages = 0
@@ -62,36 +48,17 @@ def _file_pages(file: Path) -> int:
     except OSError:
         return 0
     try:
-        counted = _cachestat(descriptor)
-        return _mincore(descriptor) if counted is None else counted
+        size = os.fstat(descriptor).st_size
+        if size == 0:
+            return 0
+        flags = (ctypes.c_ubyte * -(-size // PAGE_BYTES))()
+        with mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE) as mapped:
+            start = ctypes.c_ubyte.from_buffer(mapped)
+            ctypes.CDLL(None).mincore(ctypes.c_void_p(ctypes.addressof(start)), ctypes.c_size_t(size), flags)
+            del start  # a mapping that is referred to can't be closed
+        return sum(flag & 1 for flag in flags)
     finally:
         os.close(descriptor)
-
-
-def _cachestat(descriptor: int) -> int | None:
-    """Pages of a file in the cache; None where the kernel has no cachestat."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    whole, counts = _Range(0, 0), _Counts()
-    failed = libc.syscall(CACHESTAT, descriptor, ctypes.byref(whole), ctypes.byref(counts), 0)
-    return None if failed else int(counts.cached)
-
-
-def _mincore(descriptor: int) -> int:
-    """The same by mapping the file, which touches none of its pages."""
-    size = os.fstat(descriptor).st_size
-    if size == 0:
-        return 0
-    pages = (size + PAGE_BYTES - 1) // PAGE_BYTES
-    flags = (ctypes.c_ubyte * pages)()
-    with mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE) as mapped:
-        start = ctypes.c_ubyte.from_buffer(mapped)
-        try:
-            ctypes.CDLL(None, use_errno=True).mincore(
-                ctypes.c_void_p(ctypes.addressof(start)), ctypes.c_size_t(size), flags
-            )
-        finally:
-            del start
-    return sum(flag & 1 for flag in flags)
 
 
 FLUSH_BUFFERS = 0x1261

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
-from typing import Protocol
 
 from assay.host.machine import machine_facts
 from assay.model.engine import EngineContext
@@ -26,26 +25,24 @@ LOG_NAMES = ("*.log", "stdout", "stderr", "syslog", "prelaunch.*")
 MOST_LOG_BYTES, MOST_LOGS_BYTES = 1 << 18, 1 << 24
 
 
-class Cluster(Protocol):
+class Cluster(ABC):
     """A Hadoop cluster that can be used for the time of a scope; for its methods see `model.platform.Platform`."""
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Raises BadInputError when it could not start with these properties."""
-        ...
+        """What is not started has nothing in its way."""
+        return
 
+    @abstractmethod
     def running(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress
-    ) -> AbstractContextManager[RunningCluster]:
-        """Healthy for the time of a scope."""
-        ...
+    ) -> AbstractContextManager[RunningCluster]: ...
 
-    def failure(self) -> str | None:
-        """What has died since the start."""
-        ...
+    @abstractmethod
+    def failure(self) -> str | None: ...
 
     def limit_use(self) -> LimitUse | None:
-        """What was used of its bounds."""
-        ...
+        """Unbounded, or its limits are its own."""
+        return None
 
 
 class HadoopPlatform(ABC):
@@ -85,7 +82,6 @@ class HadoopPlatform(ABC):
         }
 
     def media(self) -> tuple[Medium, ...]:
-        """Made when first asked for, which raises BadInputError where one can't be."""
         return self._media
 
     @cached_property
@@ -94,7 +90,6 @@ class HadoopPlatform(ABC):
 
     @contextmanager
     def neutral(self) -> Iterator[Path]:
-        """A directory among Assay's own parts."""
         yield self._lease.make_directory(self._installation.parts / "work" / self._lease.id)
 
     def logs(self, neutral: Path) -> bytes:
@@ -102,12 +97,10 @@ class HadoopPlatform(ABC):
         return archived(neutral)
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """As the cluster does."""
         self._cluster.check(properties)
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
-        """The cluster, with the trial's store and engine on it."""
         with self._cluster.running(layout, properties, progress) as cluster:
             store, placer = self._store(cluster, layout)
             environment = self._lease.environment(self._environment())

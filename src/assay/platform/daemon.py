@@ -157,7 +157,6 @@ class Daemon:
 
     @property
     def facts(self) -> DaemonFacts:
-        """Role, process id and log."""
         return DaemonFacts(role=self.kind.role, pid=self._process.pid, log=self.log)
 
     def failure(self) -> str | None:

@@ -20,7 +20,7 @@ from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
 from assay.node.local import LocalNode
 from assay.platform import daemon as commands
-from assay.platform.base import HadoopPlatform
+from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import IN_TURN, container_logs, embedded_properties, write_configuration
 from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
 from assay.platform.distribution import Distribution, Starts, starts_of
@@ -132,7 +132,7 @@ _ATTEMPTS = 3
 NO_LIMITS = Limits(None, None, {})
 
 
-class EmbeddedCluster:
+class EmbeddedCluster(Cluster):
     """A cluster of one node that Assay starts and stops."""
 
     def __init__(
@@ -279,7 +279,6 @@ class EmbeddedPlatform(HadoopPlatform):
         )  # fmt: skip
 
     def facts(self) -> Mapping[str, str]:
-        """With what plug-ins know of this machine."""
         further = [facts(self._installation) for facts in FACTS.values()]
         return {**super().facts(), **{name: value for facts in further for name, value in facts.items()}}
 

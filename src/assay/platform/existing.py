@@ -9,13 +9,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import ClusterSpec, Layout, LimitUse, PlatformKind, RunningCluster, jmx_bean
+from assay.model.platform import ClusterSpec, Layout, PlatformKind, RunningCluster, jmx_bean
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, PLATFORMS, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
-from assay.platform.base import HadoopPlatform
+from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import LOG4J, derive_site, read_site
 from assay.platform.daemon import fetch_json, no_answer, write_hadoop_command
 from assay.platform.distribution import Distribution, Starts
@@ -84,7 +84,7 @@ _CHECK_EVERY_S = 10.0
 CONF_DIR = "the directory of its Hadoop configuration"
 
 
-class ExistingCluster:
+class ExistingCluster(Cluster):
     """The cluster that `spec.conf_dir` describes.
 
     Settings' properties change what its clients ask for (`mapreduce.*` and the like); its daemons stay as they are.
@@ -106,13 +106,6 @@ class ExistingCluster:
         self._historyserver = addresses.historyserver()
         self._namenode_url: str | None = None
         self._checked_at_s = 0.0
-
-    def check(self, properties: Mapping[str, str]) -> None:
-        """Nothing is started, so nothing can be in the way."""
-
-    def limit_use(self) -> LimitUse | None:
-        """Its limits are its own."""
-        return None
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:

@@ -61,7 +61,6 @@ class HadoopFs:
         return int(self._run("-du", "-s", path).split()[0])
 
     def delete(self, path: str) -> None:
-        """`-rm -r -f -skipTrash`."""
         self._run("-rm", "-r", "-f", "-skipTrash", path)
 
     @contextmanager

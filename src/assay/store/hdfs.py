@@ -39,7 +39,6 @@ class WebHdfs:
         self._user = getpass.getuser()
 
     def put(self, source: Path, path: str) -> None:
-        """Create the file; an existing one is refused."""
         with source.open("rb") as file:
             self.write(path, _pieces(file))
 
@@ -63,7 +62,6 @@ class WebHdfs:
                 yield rest
 
     def list_files(self, path: str) -> list[StoredFile]:
-        """The directory's listing, sorted."""
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
         found = []
         for status in sorted(statuses, key=lambda one: one["pathSuffix"]):
@@ -93,7 +91,6 @@ class WebHdfs:
             connection.close()
 
     def size_bytes(self, path: str) -> int:
-        """The content summary's length."""
         answer = self._send("GET", path, op="GETCONTENTSUMMARY")
         if answer.status_code == HTTPStatus.NOT_FOUND:
             return 0
@@ -101,7 +98,6 @@ class WebHdfs:
         return int(answer.json()["ContentSummary"]["length"])
 
     def delete(self, path: str) -> None:
-        """Recursively, not through the trash."""
         self._call("DELETE", path, op="DELETE", recursive="true")
 
     def make_directory(self, path: str) -> None:
@@ -258,7 +254,6 @@ class Hdfs:
         }
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
-        """Through WebHDFS."""
         store = WebHdfs(cluster.addresses["namenode"])
         return store, HdfsPlacer(store, layout.data)
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from assay.host.mounts import Loop, detach, unmount
+from assay.host.mounts import detach, unmount
 from assay.model.base import Frozen
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
@@ -30,45 +30,11 @@ MOST_WORDS = 400
 """Characters of a failed command's words that are told."""
 
 
-class Running(Protocol):
-    """A process that was started (subprocess.Popen is one)."""
-
-    pid: int
-
-    def poll(self) -> int | None:
-        """The exit code once it has ended; negative for the signal that killed it."""
-        ...
-
-
-class System(Protocol):
-    """Commands, processes, settings in sysfs, and letting go of mounts and loop devices."""
+class System:
+    """Commands, processes, settings in sysfs, and letting go of mounts and loop devices, on this machine."""
 
     def run(self, *command: str) -> str:
         """Run a command to its end; what it printed. Raises AssayError with its last words when it fails."""
-        ...
-
-    def start(self, command: tuple[str, ...], directory: Path, log: Path, environment: Mapping[str, str]) -> Running:
-        """Start a process in a session of its own, so that no key pressed in a terminal reaches it."""
-        ...
-
-    def write(self, file: Path, text: str) -> bool:
-        """Write a setting; False when the kernel does not take it."""
-        ...
-
-    def unmount(self, point: Path) -> None:
-        """See `assay.host.mounts.unmount`."""
-        ...
-
-    def detach(self, loop: Loop) -> None:
-        """See `assay.host.mounts.detach`."""
-        ...
-
-
-class RealSystem:
-    """This machine."""
-
-    def run(self, *command: str) -> str:
-        """With the C locale, and a minute's patience."""
         environment = {**os.environ, "LC_ALL": "C"}
         try:
             done = subprocess.run(
@@ -84,8 +50,13 @@ class RealSystem:
             raise AssayError(f"{' '.join(command)} failed: {words[-MOST_WORDS:]}")
         return done.stdout
 
-    def start(self, command: tuple[str, ...], directory: Path, log: Path, environment: Mapping[str, str]) -> Running:
-        """Its output goes to a file, which outlives this process as the process may."""
+    def start(
+        self, command: tuple[str, ...], directory: Path, log: Path, environment: Mapping[str, str]
+    ) -> "subprocess.Popen[bytes]":
+        """Start a process in a session of its own, so that no key pressed in a terminal reaches it.
+
+        Its output goes to a file, which outlives this process as the process may.
+        """
         with log.open("ab") as output:
             return subprocess.Popen(
                 command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=output,
@@ -93,7 +64,7 @@ class RealSystem:
             )  # fmt: skip
 
     def write(self, file: Path, text: str) -> bool:
-        """A single write, as sysfs wants it."""
+        """Write a setting, in a single write; False when the kernel does not take it."""
         try:
             file.write_text(text)
         except OSError:
@@ -225,7 +196,7 @@ class Drive:
         self.mount = home / "drive"
         self.disk = home / "drive" / "disk"
         self.log = home / "emulator.log"
-        self.process: Running | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.seen: Mapping[str, Any] = {}
         self._request_log: Path | None = None
         self._silent_since = 0.0

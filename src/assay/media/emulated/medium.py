@@ -26,7 +26,7 @@ from assay.media.emulated.attachment import (
     schedulers,
     wanted_size,
 )
-from assay.media.emulated.emulator import Emulator, RealSystem, SilentError, System
+from assay.media.emulated.emulator import Emulator, SilentError, System
 from assay.media.emulated.profile import find_profile
 from assay.media.emulated.requirements import missing
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
@@ -208,7 +208,7 @@ class EmulatedMedium:
         self._options = EMULATED.options_of(spec)
         self._installation = installation
         self._emulator = emulator or Emulator(installation)
-        self._system = system or RealSystem()
+        self._system = system or System()
         self._attached: Attached | None = None
         self._reports: list[Mapping[str, Any]] = []
         self._path_cost: Mapping[str, Any] = {}
@@ -225,7 +225,6 @@ class EmulatedMedium:
         return (self._options.path or self._installation.parts / "work").resolve()
 
     def facts(self) -> Mapping[str, str]:
-        """Digests of profile and emulator, the settings of block device and file system, and the disk underneath."""
         queue = queue_of(self.profile)
         known = {
             "kind": self.spec.kind,
@@ -349,7 +348,6 @@ class EmulatedMedium:
         return (doubt,)
 
     def failure(self) -> str | None:
-        """Why the drive can no longer be used: its emulator ended or hangs, or the disk below failed it."""
         if self._attached is None:
             return None
         if reason := self._attached.drive.failure():
@@ -363,7 +361,6 @@ class EmulatedMedium:
         return None
 
     def write_out(self) -> None:
-        """Have the kernel write what it still holds back. Raises AssayError when the drive has died."""
         if self._attached is not None:
             try:
                 write_out(self._attached.mount_point)
@@ -371,18 +368,15 @@ class EmulatedMedium:
                 raise AssayError(self.failure() or f"{self.spec.name} can't be written out: {error}") from error
 
     def reset_report(self) -> None:
-        """Count anew from now on."""
         if self._attached is not None:
             self._attached.drive.ask("reset")
 
     def device_report(self) -> Mapping[str, Any]:
-        """What the emulator tells; after the scope, what it told last."""
         if self._attached is not None:
             self._reports.append(self._attached.drive.ask("report"))
         return self._reports[-1] if self._reports else {}
 
     def watched_disk(self, directories: Sequence[Path] = ()) -> WatchedDisk:
-        """Its block device, which is nobody else's, and its log of requests."""
         if self._attached is None:
             raise AssayError(f"{self.spec.name} is not attached")
         return WatchedDisk(
@@ -391,7 +385,6 @@ class EmulatedMedium:
         )  # fmt: skip
 
     def watched_processes(self) -> tuple[WatchedProcess, ...]:
-        """The emulator's."""
         process = None if self._attached is None else self._attached.drive.process
         return () if process is None else (WatchedProcess(group="emulator", pid=process.pid),)
 
@@ -462,22 +455,18 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
         return spec
 
     def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        """With a lease of its own."""
         return EmulatedMedium(spec, installation)
 
     def described(self, spec: MediumSpec) -> str:
-        """The profile's name, and how much slower it is made."""
         fields = spec.model_extra or {}  # as recorded: bounds may have been others then
         name = str(fields.get("profile", "")).rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
         slowdown = fields.get("slowdown", 1)
         return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
 
     def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
-        """As the kernel sees it."""
         return drive_by_rotation(spec, facts)
 
     def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec:
-        """The same backing place and file system."""
         options = self.options_of(spec)
         return self.spec(name, EmulatedOptions(profile="null", path=options.path, file_system=options.file_system))
 
