@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assay.media.emulated.requirements import missing
+from assay.media.emulated.attachment import missing
 from assay.model.progress import Silent
 from assay_extras.calibration.command import Calibrator, Wish, facts_of, spec_of, write_profile
 from assay_extras.calibration.fidelity import compare

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from assay.host.mounts import below
+from assay.media.emulated.attachment import missing
 from assay.media.emulated.medium import EmulatedMedium
-from assay.media.emulated.requirements import missing
 from assay.model.platform import DataDirectory, Layout, LocalDirectory
 from assay.model.probe import Scene, WatchedDisk
 from assay.model.trial import MediumSpec

@@ -18,10 +18,9 @@ import pytest
 
 from assay.host.lease import Lease, leases
 from assay.host.mounts import below, mounts
-from assay.media.emulated.attachment import attach_loop, attach_raw, make_file_system, options, queue_of
+from assay.media.emulated.attachment import attach_loop, attach_raw, make_file_system, missing, options, queue_of
 from assay.media.emulated.emulator import Drive, Emulator, RealSystem, serve
 from assay.media.emulated.medium import PURPOSE, EmulatedMedium
-from assay.media.emulated.requirements import missing
 from assay.media.memory import MemoryMedium
 from assay.media.page_cache import resident_bytes
 from assay.model.errors import AssayError, BadInputError

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from assay.media.emulated.requirements import missing
+from assay.media.emulated.attachment import missing
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.trial import TOLERANCE_SHARE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.media.emulated.requirements import missing
+from assay.media.emulated.attachment import missing
 from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Sample

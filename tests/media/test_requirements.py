@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.media.emulated import requirements
+from assay.media.emulated import attachment
 from assay.media.emulated.attachment import Queue, check_loop_devices, scheduler_to_use, schedulers, set_queue
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.medium import EmulatedMedium
@@ -29,16 +29,16 @@ def installation(tmp_path):
 @pytest.fixture
 def bare(monkeypatch, tmp_path):
     """A machine without root, FUSE, loop devices and tools."""
-    monkeypatch.setattr(requirements, "may_mount", lambda: False)
-    monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(requirements, "FUSE", tmp_path / "fuse")
+    monkeypatch.setattr(attachment, "may_mount", lambda: False)
+    monkeypatch.setattr(attachment.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(attachment, "FUSE", tmp_path / "fuse")
     monkeypatch.setattr("assay.media.emulated.attachment.CONTROL", tmp_path / "loop-control")
-    monkeypatch.setattr(requirements, "check_loop_devices", lambda: check_loop_devices(tmp_path / "loop-control"))
+    monkeypatch.setattr(attachment, "check_loop_devices", lambda: check_loop_devices(tmp_path / "loop-control"))
     monkeypatch.setenv("PATH", str(tmp_path))
 
 
 def test_everything_that_is_missing_is_said(bare, installation):
-    said = requirements.missing(installation, "xfs")
+    said = attachment.missing(installation, "xfs")
     wanted = [
         "need root",
         "need FUSE",
@@ -67,8 +67,8 @@ def test_a_profile_is_looked_for_first(bare, installation):
 
 
 def test_root_without_the_right_to_mount(bare, installation, monkeypatch):
-    monkeypatch.setattr(requirements.os, "geteuid", lambda: 0)
-    assert "CAP_SYS_ADMIN" in requirements.missing(installation)[0]
+    monkeypatch.setattr(attachment.os, "geteuid", lambda: 0)
+    assert "CAP_SYS_ADMIN" in attachment.missing(installation)[0]
 
 
 def test_set_ups_reason_is_told(installation):

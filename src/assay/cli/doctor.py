@@ -12,8 +12,8 @@ from assay.cli.context import FAILED, find_installation
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes, machine_facts
 from assay.media.emulated.attached_drives import drives
+from assay.media.emulated.attachment import missing
 from assay.media.emulated.profile import profile_names
-from assay.media.emulated.requirements import missing
 from assay.media.memory import MEMORY, MemoryMedium
 from assay.model.errors import AssayError
 from assay.model.installation import Finding, Installation

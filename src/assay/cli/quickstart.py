@@ -8,7 +8,7 @@ import click
 from assay.cli.context import OUT_HELP, UserPath, find_installation, open_console
 from assay.cli.run import run_experiment
 from assay.host.machine import available_memory_bytes
-from assay.media.emulated.requirements import missing
+from assay.media.emulated.attachment import missing
 from assay.media.memory import SHARED_MEMORY
 from assay.model.doubt import doubt_kind
 from assay.model.errors import BadInputError

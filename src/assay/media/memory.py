@@ -9,8 +9,8 @@ from pydantic import Field
 from assay.host.machine import available_memory_bytes
 from assay.host.mounts import mount_of
 from assay.media.directory import DirectoryMedium, DirectoryOptions, PlacedKind
+from assay.media.emulated.attachment import may_mount
 from assay.media.emulated.emulator import System
-from assay.media.emulated.requirements import may_mount
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError

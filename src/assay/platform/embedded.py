@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Thread
@@ -33,6 +34,7 @@ _POLL_S = 0.05
 _ASK_S = 2.0
 
 
+@dataclass
 class Startup:
     """Starts daemons on a node into the list it is given, so that whoever ends them knows of each at once.
 
@@ -40,19 +42,17 @@ class Startup:
     those of the daemons' ports. `limits` bounds every process from its start.
     """
 
-    def __init__(
-        self, node: Node, distribution: Distribution, starts: Starts, addresses: Mapping[str, str], neutral: Path,
-        environment: Mapping[str, str], limits: Limits, daemons: list[Daemon], progress: Progress,
-    ) -> None:  # fmt: skip
-        self._node = node
-        self._distribution = distribution
-        self._starts = starts
-        self._addresses = addresses
-        self._neutral = neutral
-        self._environment = environment
-        self._limits = limits
-        self._daemons = daemons
-        self._progress = progress
+    node: Node
+    distribution: Distribution
+    starts: Starts
+    addresses: Mapping[str, str]
+    neutral: Path
+    environment: Mapping[str, str]
+    limits: Limits
+    daemons: list[Daemon]
+    progress: Progress
+
+    def __post_init__(self) -> None:
         self._deadline = time.monotonic() + _PATIENCE_S
 
     def run(self, engines: Sequence[DaemonKind], stores: Sequence[DaemonKind]) -> None:
@@ -61,7 +61,7 @@ class Startup:
         Raises AssayError with the daemon's own log line when one dies or is not healthy in time, PortTakenError when
         it died because its port was taken.
         """
-        self._progress.detail("starting daemons")
+        self.progress.detail("starting daemons")
         kinds = (*engines, *stores)
         # Those of the engine look for the store, and all for each other, until they find them.
         for kind in kinds:
@@ -78,29 +78,29 @@ class Startup:
 
     def urls(self) -> dict[str, str]:
         """The web interfaces of the daemons that were started, by role."""
-        kinds = (daemon.kind for daemon in self._daemons)
-        return {kind.role: f"http://{self._addresses[kind.web]}" for kind in kinds if kind.web}
+        kinds = (daemon.kind for daemon in self.daemons)
+        return {kind.role: f"http://{self.addresses[kind.web]}" for kind in kinds if kind.web}
 
     def _start(self, kind: DaemonKind) -> None:
         if kind.formats:
             self._format(kind)
-        command = commands.daemon_command(kind, self._distribution, self._starts, self._neutral / "conf")
-        log = self._neutral / "logs" / f"{kind.role}.log"
-        process = self._node.start(self._limits.entering(command), self._environment, log)
-        self._daemons.append(Daemon(kind, self._node, process, log))
+        command = commands.daemon_command(kind, self.distribution, self.starts, self.neutral / "conf")
+        log = self.neutral / "logs" / f"{kind.role}.log"
+        process = self.node.start(self.limits.entering(command), self.environment, log)
+        self.daemons.append(Daemon(kind, self.node, process, log))
 
     def _format(self, kind: DaemonKind) -> None:
         """Give it its empty files."""
-        if self._starts.copies_names and self._distribution.formatted_name is not None:
-            self._node.copy(self._distribution.formatted_name, self._neutral / "name")
+        if self.starts.copies_names and self.distribution.formatted_name is not None:
+            self.node.copy(self.distribution.formatted_name, self.neutral / "name")
             return
-        options = ("-Xmx256m", *self._starts.control_options)
+        options = ("-Xmx256m", *self.starts.control_options)
         command = commands.java_command(
-            self._distribution, options, self._neutral / "conf", kind.main_class, kind.formats
+            self.distribution, options, self.neutral / "conf", kind.main_class, kind.formats
         )
-        log = self._neutral / "logs" / "format.log"
-        if self._node.start(self._limits.entering(command), self._environment, log).wait() != 0:
-            raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, self._node)} (log: {log})")
+        log = self.neutral / "logs" / "format.log"
+        if self.node.start(self.limits.entering(command), self.environment, log).wait() != 0:
+            raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, self.node)} (log: {log})")
 
     def _answers(self, kind: DaemonKind) -> bool:
         url = self.urls()[kind.asked or kind.role]
@@ -111,19 +111,19 @@ class Startup:
         waiting = [kind for kind in kinds if kind.sign]
         asked = time.monotonic()
         while True:
-            for daemon in self._daemons:
+            for daemon in self.daemons:
                 daemon.check()
             asks = time.monotonic() - asked > _ASK_S
             for kind in list(waiting):
-                log = self._node.read(self._neutral / "logs" / f"{kind.role}.log")
+                log = self.node.read(self.neutral / "logs" / f"{kind.role}.log")
                 if kind.sign in log or (asks and self._answers(kind)):
-                    self._progress.detail(f"{kind.role} is up")
+                    self.progress.detail(f"{kind.role} is up")
                     waiting.remove(kind)
             asked = time.monotonic() if asks else asked
             if not waiting:
                 return
             if time.monotonic() > self._deadline:
-                doubts = "; ".join(daemon.doubt() for daemon in self._daemons if daemon.kind in waiting)
+                doubts = "; ".join(daemon.doubt() for daemon in self.daemons if daemon.kind in waiting)
                 raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
             time.sleep(_POLL_S)
 

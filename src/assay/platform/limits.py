@@ -124,40 +124,33 @@ class Limits:
 
     def use(self) -> LimitUse:
         """What was used of the bounds so far; what this kernel does not tell is None."""
-        peak, hits, kills = self._memory()
+        peak, hits, kills, throttled_s = None, None, 0, None
+        if "memory" in self._groups:
+            version, group = self._groups["memory"]
+            events = _flat(group / ("memory.oom_control" if version == 1 else "memory.events"))
+            kills = events.get("oom_kill", 0)
+            peak = _number(group / ("memory.max_usage_in_bytes" if version == 1 else "memory.peak"))
+            hits = _number(group / "memory.failcnt") if version == 1 else events.get("max")
+        if "cpu" in self._groups:
+            version, group = self._groups["cpu"]
+            name, per_s = ("throttled_time", 1e9) if version == 1 else ("throttled_usec", 1e6)
+            throttled = _flat(group / "cpu.stat").get(name)
+            throttled_s = None if throttled is None else throttled / per_s
         return LimitUse(
             interface=" and ".join(sorted({f"version {version}" for version, _ in self._groups.values()})) or None,
             memory_limit_bytes=self._memory_bytes, memory_peak_bytes=peak, memory_limit_hits=hits,
-            out_of_memory_kills=kills, cpus=self._cpus, throttled_s=self._throttled_s(),
+            out_of_memory_kills=kills, cpus=self._cpus, throttled_s=throttled_s,
         )  # fmt: skip
 
     def failure(self) -> str | None:
         """One sentence when the kernel had to end a process because the memory was used up; None otherwise."""
-        kills = self._memory()[2]
+        kills = self.use().out_of_memory_kills
         if not kills or self._memory_bytes is None:
             return None
         return (
             f"the cluster needed more than its memory limit of {bytes_text(self._memory_bytes)}, and the kernel ended "
             f"{kills} of its processes; give it more memory, or its jobs fewer or smaller containers"
         )
-
-    def _memory(self) -> tuple[int | None, int | None, int]:
-        if "memory" not in self._groups:
-            return None, None, 0
-        version, group = self._groups["memory"]
-        if version == 1:
-            kills = _flat(group / "memory.oom_control").get("oom_kill", 0)
-            return _number(group / "memory.max_usage_in_bytes"), _number(group / "memory.failcnt"), kills
-        events = _flat(group / "memory.events")
-        return _number(group / "memory.peak"), events.get("max"), events.get("oom_kill", 0)
-
-    def _throttled_s(self) -> float | None:
-        if "cpu" not in self._groups:
-            return None
-        version, group = self._groups["cpu"]
-        throttled = _flat(group / "cpu.stat")
-        name, per_s = ("throttled_time", 1e9) if version == 1 else ("throttled_usec", 1e6)
-        return throttled[name] / per_s if name in throttled else None
 
 
 def make_limits(memory_bytes: int | None, cpus: float | None, lease: Lease, process: Path = SELF) -> Limits:
@@ -167,12 +160,10 @@ def make_limits(memory_bytes: int | None, cpus: float | None, lease: Lease, proc
     process' directory in /proc.
     """
     groups: dict[str, tuple[int, Path]] = {}
-    if memory_bytes is not None:
-        groups["memory"] = _make("memory", lease, process)
-        _bound_memory(*groups["memory"], memory_bytes)
-    if cpus is not None:
-        groups["cpu"] = _make("cpu", lease, process)
-        _bound_cpus(*groups["cpu"], cpus)
+    for controller, amount in (("memory", memory_bytes), ("cpu", cpus)):
+        if amount is not None:
+            groups[controller] = _make(controller, lease, process)
+            _bound(controller, *groups[controller], amount)
     return Limits(memory_bytes, cpus, groups)
 
 
@@ -224,32 +215,26 @@ def _make(controller: str, lease: Lease, process: Path) -> tuple[int, Path]:
     )
 
 
-def _bound_memory(version: int, group: Path, limit_bytes: int) -> None:
-    """Page cache counts; swap is not used, or a bound would only move the work to the swap's disk."""
-    if version == 1:
-        _set(group / "memory.limit_in_bytes", str(limit_bytes))
-        # Within a group 0 means never; an equal bound on memory and swap together would hide how often this one is met.
-        _set(group / "memory.swappiness", "0")
-        return
-    _set(group / "memory.max", str(limit_bytes))
-    if (group / "memory.swap.max").exists():
-        _set(group / "memory.swap.max", "0")
+def _bound(controller: str, version: int, group: Path, amount: float) -> None:
+    """Page cache counts; swap is not used, or a bound would only move the work to the swap's disk.
 
-
-def _bound_cpus(version: int, group: Path, cpus: float) -> None:
-    quota_us = round(cpus * _PERIOD_US)
-    if version == 1:
-        _set(group / "cpu.cfs_period_us", str(_PERIOD_US))
-        _set(group / "cpu.cfs_quota_us", str(quota_us))
-        return
-    _set(group / "cpu.max", f"{quota_us} {_PERIOD_US}")
-
-
-def _set(file: Path, value: str) -> None:
-    try:
-        file.write_text(value)
-    except OSError as error:
-        raise AssayError(f"the kernel did not take {value} in {file}: {error.strerror or error}") from error
+    Within a group of version 1 no swappiness means never; an equal bound on memory and swap together would hide how
+    often this one is met.
+    """
+    quota_us = round(amount * _PERIOD_US)
+    by_version: Mapping[tuple[str, int], Mapping[str, object]] = {
+        ("memory", 1): {"memory.limit_in_bytes": amount, "memory.swappiness": 0},
+        ("memory", 2): {"memory.max": amount, "memory.swap.max": 0},
+        ("cpu", 1): {"cpu.cfs_period_us": _PERIOD_US, "cpu.cfs_quota_us": quota_us},
+        ("cpu", 2): {"cpu.max": f"{quota_us} {_PERIOD_US}"},
+    }
+    for name, value in by_version[controller, version].items():
+        file = group / name
+        try:
+            if name != "memory.swap.max" or file.exists():
+                file.write_text(str(value))
+        except OSError as error:
+            raise AssayError(f"the kernel did not take {value} in {file}: {error.strerror or error}") from error
 
 
 def _number(file: Path) -> int | None:

@@ -1,4 +1,4 @@
-"""An emulated drive from its backing file to a mounted file system, step by step.
+"""An emulated drive: what it needs of this machine, then from its backing file to a mounted file system, step by step.
 
 Each step leaves with the caller's scope (an ExitStack) how to undo it, before or as soon as it has taken anything: the
 file system is unmounted, the loop device detached, the emulator stopped; the backing file goes with the lease. A scope
@@ -23,6 +23,7 @@ from assay.media.emulated.emulator import Drive, Emulator, System, serve
 from assay.model.base import Frozen
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
 
 LOOP_CTL_GET_FREE = 0x4C82
 """Name a free loop device, making one if need be (linux/loop.h)."""
@@ -65,6 +66,50 @@ def check_loop_devices(control: Path = CONTROL) -> Path:
             f"make it with `mknod /dev/loop{number} b 7 {number}`, or detach another (`losetup -l` lists them)"
         )
     return device
+
+
+ADMINISTRATOR_BIT = 21
+"""CAP_SYS_ADMIN (linux/capability.h): without it root can't mount, as in most containers."""
+
+FUSE = Path("/dev/fuse")
+_PACKAGES = {"losetup": "util-linux", "mount": "util-linux", "mkfs.ext4": "e2fsprogs", "mkfs.xfs": "xfsprogs"}
+
+
+def may_mount() -> bool:
+    """Whether this process has the right to mount; root has it but in most containers."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> ADMINISTRATOR_BIT & 1)
+    return os.geteuid() == 0
+
+
+def missing(installation: Installation, file_system: str = "ext4") -> list[str]:
+    """What keeps emulated drives with this file system from working here, a sentence each; empty when they work.
+
+    Nothing is attached for it.
+    """
+    found = []
+    if not may_mount() and os.geteuid() != 0:
+        found.append("emulated drives need root, to mount them: start Assay as root")
+    elif not may_mount():
+        found.append(
+            "emulated drives need the right to mount (CAP_SYS_ADMIN), which root lacks here: give it to the container"
+        )
+    try:
+        os.close(os.open(FUSE, os.O_RDWR | os.O_CLOEXEC))
+    except OSError as error:
+        found.append(
+            f"emulated drives need FUSE, and {FUSE} can't be opened ({error.strerror}): load the kernel's module with "
+            "`modprobe fuse`, or in a container make the device available"
+        )
+    try:
+        check_loop_devices()
+    except BadInputError as error:
+        found.append(str(error))
+    tools = [tool for tool in ("losetup", "mount", f"mkfs.{file_system}") if shutil.which(tool) is None]
+    found += [f"there is no {tool}: install {_PACKAGES[tool]}" for tool in tools]
+    reason = Emulator(installation).missing()
+    return [*found, reason] if reason else found
 
 
 def schedulers(device: Path, sys: Path = Path("/sys")) -> tuple[str, ...]:

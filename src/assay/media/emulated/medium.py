@@ -19,6 +19,7 @@ from assay.media.emulated.attachment import (
     attach_raw,
     check_loop_devices,
     make_file_system,
+    missing,
     mount,
     path_text,
     queue_of,
@@ -28,7 +29,6 @@ from assay.media.emulated.attachment import (
 )
 from assay.media.emulated.emulator import Emulator, SilentError, System
 from assay.media.emulated.profile import find_profile
-from assay.media.emulated.requirements import missing
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
