@@ -31,7 +31,7 @@ import numpy as np
 from tests.builders import a_job, a_plan, a_record, a_trial
 from tests.stats.fake_times import FakeTimes
 
-from assay.engine.history import PHASES
+from assay.engine.mapreduce import KIND
 from assay.model.record import Record
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior, Plan
@@ -310,8 +310,8 @@ def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
 
 
 def _with_parts(record: Record, seconds: Sequence[float]) -> Record:
-    phases = dict(zip(PHASES, seconds, strict=False))
-    jobs = tuple(a_job("step", own) for own in seconds[len(PHASES) :])
+    phases = dict(zip(KIND.phases, seconds, strict=False))
+    jobs = tuple(a_job("step", own) for own in seconds[len(KIND.phases) :])
     return _with_totals(record.model_copy(update={"jobs": jobs}), phases=phases)
 
 

@@ -30,11 +30,9 @@ from assay.model.record import (
     Sample,
     Stage,
     Step,
-    TaskAttempt,
     Totals,
 )
-from assay.model.registry import WORKLOADS
-from assay.model.task import TaskPhases
+from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -158,8 +156,8 @@ _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
         Amount, DeviceReport, DeviceRequests, Doubt, GraphFacts, JobRecord, Landed,
-        LimitUse, NoisePrior, Output, Plan, Record, Sample, Stage, Step, TaskAttempt, TaskPhases, Totals,
-        Trial, Verdict,
+        LimitUse, NoisePrior, Output, Plan, Record, Sample, Stage, Step, Totals, Trial, Verdict,
+        *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )
 }  # fmt: skip
 _WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", Path: "text", object: "any"}

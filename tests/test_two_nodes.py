@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from rich.console import Console
 
+import assay
 from assay.cli.report import report_run
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
@@ -16,7 +17,10 @@ from assay.model.installation import Installation
 from assay.model.progress import Silent
 from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
+from assay.report.analysis import read_tables
+from assay.report.charts.paths import job_paths
 from assay.run import check_needs, execute
+from assay.stats.timeline import running_tasks
 from assay.vocabulary import vocabulary
 from assay_extras.testing.fakes import Script, fake_setup
 from tests.toys import plugged_in
@@ -100,3 +104,24 @@ def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
         assert "ssd" in text
     assert "key-value" in page
     assert "scanner" in page
+    check_stages(folder, records[0], page)
+
+
+def check_stages(folder, record, page):
+    """The engine's own stages and phases, in its order, are in the tables, the timeline and the page; no others are."""
+    attempts = folder.attempts(record.trial)
+    assert [one.stage for one in attempts] == ["scan", "scan", "merge", "write"]
+    assert list(running_tasks(attempts)) == ["scan", "gather", "fold", "write"]
+    (path,) = job_paths(read_tables(folder, record))
+    known = {"waits and starts": 0.006, "scan": 0.494, "gather": 0.1, "fold": 0.2, "write": 0.2}
+    assert {name: pytest.approx(seconds) for name, seconds in path.seconds.items()} == known
+    run = assay.load(str(folder.path))
+    assert {"scan_s", "gather_s", "fold_s", "write_s"} <= set(run.trials.column_names)
+    assert {"scan_tasks", "merge_tasks", "write_tasks"} <= set(run.jobs.column_names)
+    assert {"gathered_ms", "scanned_bytes"} <= set(run.tasks().column_names)
+    for column in (*run.trials.column_names, *run.jobs.column_names, *run.tasks().column_names):
+        assert not column.startswith(("map", "reduce", "shuffle", "hdfs"))
+    for head in ("scan (s)", "gather (s)", "fold (s)", "write (s)", "most scanned"):
+        assert f">{head}</th>" in page
+    for head in ("map (s)", "shuffle (s)", "reduce (s)", "spills", "most fetched"):
+        assert f">{head}</th>" not in page

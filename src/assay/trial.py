@@ -33,14 +33,13 @@ from assay.model.record import (
     Sample,
     Status,
     Step,
-    TaskAttempt,
     Totals,
     totals,
 )
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.store import Placer, Store
-from assay.model.task import TaskPhases
+from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import ROLES, Landed, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
@@ -129,7 +128,7 @@ class Findings:
         self.phases += seen.phases
         self.doubts += seen.doubts
         if self.histories_whole:
-            self.landed = counted(self.landed, self.jobs)
+            self.landed = counted(self.trial.engine, self.landed, self.jobs)
 
     def _histories(self, engine: Engine, jobs: Sequence[JobReference]) -> Iterator[JobRecord]:
         for job in jobs:
@@ -232,7 +231,7 @@ def _make_signature(findings: Findings, seen: Measurement) -> None:
     if seen.requests is None or not findings.attempts:
         return
     try:
-        findings.signature = signature(seen.requests, seen.counted, findings.attempts)
+        findings.signature = signature(seen.requests, seen.counted, findings.attempts, findings.trial.engine)
     except Exception as error:
         what = f"requests could not be put down to phases: {type(error).__name__}: {error}"
         findings.doubts.append(TRACE_WITHOUT_SIGNATURE.doubt(what))

@@ -5,7 +5,7 @@ import pytest
 from assay.engine.history import active_seconds, task_attempt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
-from assay.model.record import TaskAttempt
+from assay.model.task import TaskAttempt
 from tests.engine.captures import attempt_of, captured, history_of, serving
 
 CAPTURED, JOB = captured("friend-lists")
@@ -92,7 +92,7 @@ def test_a_failed_and_a_killed_attempt_are_told_apart_from_those_that_took_their
     assert failed.reason.startswith("Fail task attempt attempt_1795242312674_0003_m_000001_0 received from")
     assert (killed.finished_ms - killed.started_ms, failed.finished_ms - failed.started_ms) == (5260, 4887)
     assert (killed.input_records, killed.local_written_bytes) == (0, 0)
-    assert not killed.outrun
+    assert not killed.reason.startswith("Speculation:")
     for end in ("m_000000_1", "m_000001_1"):
         assert (attempt_of(found, end).state, attempt_of(found, end).reason) == ("SUCCEEDED", "")
     assert attempt_of(found, "m_000000_1").task == killed.task == "task_1795242312674_0003_m_000000"
@@ -121,8 +121,8 @@ def test_a_speculative_attempt_that_was_outrun_is_known_as_such():
     found = history_of("speculation")
     first, second = attempt_of(found, "m_000001_0"), attempt_of(found, "m_000001_1")
     assert (first.state, second.state) == ("SUCCEEDED", "KILLED")
-    assert second.outrun
-    assert not first.outrun
+    assert second.reason.startswith("Speculation:")
+    assert not first.reason
     assert first.started_ms < second.started_ms < first.finished_ms < second.finished_ms
     assert second.container == "container_1795242312674_0002_01_000010"
     assert found.doubts == ()

@@ -200,7 +200,7 @@ def test_all_who_count_a_drives_bytes_agree(place):
     assert kernel.doubts() == ()
     assert [one.source for one in requests] == ["emulator log", "block tracepoints"]
 
-    told = signature(requests[:1], [], [attempt(start=began_ms, end=ended_ms)])
+    told = signature(requests[:1], [], [attempt(start=began_ms, end=ended_ms)], "mapreduce")
     lines = {(one.phase, one.role, one.direction): one for one in told.accesses}
     reads = lines["map", "input", "read"]
     assert reads.bytes == pytest.approx(BLOCK, rel=TOLERANCE)

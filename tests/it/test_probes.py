@@ -135,7 +135,7 @@ def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, 
     account = energy_account(record, samples, PowerModel())
     assert account.missing == ()
     assert list(account.spans) == list(PARTS)
-    phases = by_phase(account, folder.attempts(record.trial.id))
+    phases = by_phase(account, folder.attempts(record.trial))
     whole = dict.fromkeys(("cpu", "memory", "ssd"), 0.0)
     for part in PARTS:
         for component in whole:
@@ -157,8 +157,8 @@ def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, 
 
 
 def test_finer_phases_fit_their_attempts(folder, record):
-    attempts = {one.attempt: one for one in folder.attempts(record.trial.id) if one.state == "SUCCEEDED"}
-    phases = {one.attempt: one for one in folder.phases(record.trial.id)}
+    attempts = {one.attempt: one for one in folder.attempts(record.trial) if one.state == "SUCCEEDED"}
+    phases = {one.attempt: one for one in folder.phases(record.trial)}
     assert set(phases) == set(attempts)
     for name, one in phases.items():
         whole = (attempts[name].finished_ms - attempts[name].started_ms) / 1000

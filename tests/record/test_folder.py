@@ -6,12 +6,12 @@ import subprocess
 import pytest
 from pyarrow import parquet
 
+from assay.engine.tasks import MapReduceAttempt
 from assay.model.errors import BadInputError
 from assay.model.record import Amount, Sample
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
 from assay.record.parquet import write_rows
-from assay_extras.testing.fakes import FakeEngine
 from tests.builders import a_plan, a_record, a_trial
 
 
@@ -24,7 +24,10 @@ def folder(tmp_path):
 
 def test_what_is_written_reads_back(folder):
     record = a_record()
-    attempt = FakeEngine._attempt("job_1_0001", 5)
+    attempt = MapReduceAttempt(
+        job="job_1_0001", attempt="attempt_1_0001_m_000000_0", stage="map", node="n", state="SUCCEEDED",
+        started_ms=0, finished_ms=5,
+    )  # fmt: skip
     folder.write(TrialResult(record, [attempt], [Sample(probe="cpu", series="user_percent", time_ms=3, value=2.5)]))
     assert folder.records() == ([record], [])
     assert folder.plan() == a_plan(a_trial(1), a_trial(2, medium="memory"))
@@ -140,12 +143,15 @@ def test_what_was_altered_without_contradicting_itself_is_named_and_left_out(fol
 
 
 def test_a_table_that_was_altered_or_lost_is_refused_with_the_reason(folder):
-    attempt = FakeEngine._attempt("job_1_0001", 5)
+    attempt = MapReduceAttempt(
+        job="job_1_0001", attempt="attempt_1_0001_m_000000_0", stage="map", node="n", state="SUCCEEDED",
+        started_ms=0, finished_ms=5,
+    )  # fmt: skip
     folder.write(TrialResult(a_record(), [attempt], []))
     trial = a_trial().id
     write_rows(folder.file(trial, "tasks.parquet"), type(attempt), [attempt.model_copy(update={"input_records": 9})])
     with pytest.raises(BadInputError, match=r"tasks.parquet is not what sha256sums says"):
-        folder.attempts(trial)
+        folder.attempts(a_trial())
     folder.file(trial, "samples.parquet").unlink()
     with pytest.raises(BadInputError, match=r"samples.parquet is not there, and sha256sums names it"):
         folder.series(trial)
@@ -165,7 +171,7 @@ def test_a_folder_without_checksums_is_read_as_before(folder):
     folder.write(TrialResult(a_record(), [], []))
     folder.file(a_trial().id, "sha256sums").unlink()
     assert folder.records() == ([a_record()], [])
-    assert folder.attempts(a_trial().id) == []
+    assert folder.attempts(a_trial()) == []
 
 
 def test_the_experiments_file_is_kept_whole(folder):

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, Amount, totals
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, totals
 from assay.model.result import TrialResult
 from assay.model.trial import Landed
 from assay.record.folder import Damaged, RunFolder
@@ -60,7 +60,7 @@ def test_an_outline_keeps_what_conditions_and_busy_times_are_worked_out_from():
 
 
 def test_an_outline_keeps_the_processor_time_of_all_counters():
-    kept = {TASK_COUNTERS: {PROCESSOR_TIME: 7000}}
+    kept = {TASK_COUNTERS: {"CPU_MILLISECONDS": 7000}}
     job = (
         a_record()
         .jobs[0]
@@ -178,12 +178,13 @@ def test_a_pipe_or_a_device_in_a_records_place_is_damage_and_nobody_waits_for_it
 @pytest.mark.parametrize("what", ["pipe", "/dev/zero"])
 def test_a_table_that_is_none_is_refused(written, name, what):
     replace(written.path / "trials" / a_trial(1).id / name, what)
-    read = written.attempts if name == "tasks.parquet" else written.series
+    tasks = name == "tasks.parquet"
+    read, trial = (written.attempts, a_trial(1)) if tasks else (written.series, a_trial(1).id)
     with pytest.raises(BadInputError, match=rf"{name} can't be read: it is a (pipe|device)"):
-        read(a_trial(1).id)
+        read(trial)
     (written.path / "trials" / a_trial(1).id / "sha256sums").unlink()
     with pytest.raises(BadInputError, match=rf"{name} can't be read: it is a (pipe|device)"):
-        read(a_trial(1).id)
+        read(trial)
 
 
 def test_a_plan_that_is_a_pipe_is_refused(written):

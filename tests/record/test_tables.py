@@ -10,8 +10,8 @@ from assay.model.errors import BadInputError
 from assay.model.record import Sample
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
-from assay_extras.testing.fakes import FakeEngine
 from tests.builders import a_plan, a_record, a_trial
+from tests.stats.attempts import an_attempt
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "how-to" / "read-a-run.ipynb"
 
@@ -26,7 +26,7 @@ def folder(tmp_path):
             Sample(probe="cpu", series="user_percent", time_ms=500 * at, value=10.0 * at + place) for at in range(3)
         ]
         samples.append(Sample(probe="disk", series="disk/read_mb_s", time_ms=3, value=2.5))
-        attempts = [FakeEngine._attempt("job_1_0001", 5)]
+        attempts = [an_attempt("m0_0", 0, 5)]
         run.write(TrialResult(a_record(trial, elapsed_s=12.5 - 6 * place), attempts, samples))
     return run
 

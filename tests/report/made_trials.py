@@ -1,9 +1,9 @@
 """Trials with all that probes leave, made up so that every figure of them is known."""
 
+from assay.engine.tasks import MapReduceAttempt, MapReducePhases
 from assay.model.doubt import Doubt
-from assay.model.record import Amount, JobRecord, Record, Stage, Status, Step, TaskAttempt, totals
+from assay.model.record import Amount, JobRecord, Record, Stage, Status, Step, totals
 from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
-from assay.model.task import TaskPhases
 from assay.model.trial import MediumSpec
 from assay.record.parquet import Series
 from assay.report.analysis import TrialTables
@@ -22,12 +22,11 @@ def ms(seconds):
 
 
 def an_attempt(kind, number, began_s, ended_s, shuffled_s=0.0, merged_s=0.0):
-    return TaskAttempt(
+    return MapReduceAttempt(
         job=JOB, attempt=f"attempt_1_0002_{kind[0]}_{number:06d}_0", stage=kind, node="n", state="SUCCEEDED",
         started_ms=ms(began_s), shuffle_finished_ms=ms(shuffled_s) if shuffled_s else 0,
-        merge_finished_ms=ms(merged_s) if merged_s else 0, finished_ms=ms(ended_s), hdfs_read_bytes=0,
-        hdfs_written_bytes=0, local_read_bytes=0, local_written_bytes=0, shuffled_bytes=1000 * (number + 1),
-        spilled_records=0, cpu_ms=500,
+        merge_finished_ms=ms(merged_s) if merged_s else 0, finished_ms=ms(ended_s),
+        shuffled_bytes=1000 * (number + 1), cpu_ms=500,
     )  # fmt: skip
 
 
@@ -133,7 +132,7 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
 def the_tables(number=1, medium="hdd", length_s=40.0, waves=5, repetition=1, **changes):
     attempts = the_attempts(length_s, waves)
     phases = [
-        TaskPhases(job=JOB, attempt=one.attempt, stage=one.stage, start_s=0.2, spills=3, merge_passes=1)
+        MapReducePhases(job=JOB, attempt=one.attempt, stage=one.stage, start_s=0.2, spills=3, merge_passes=1)
         for one in attempts
     ]
     accesses = tuple(one.model_copy(update={"medium": medium}) for one in SIGNATURE.accesses)

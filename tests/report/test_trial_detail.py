@@ -16,7 +16,7 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import MOST_TRIALS, TrialTables, read_tables, trials_in_detail
 from assay.report.charts.accesses import access_rows, flow_picture, flows
 from assay.report.charts.drawing import PAPER
-from assay.report.charts.paths import KINDS, job_paths, path_bars
+from assay.report.charts.paths import job_paths, path_bars, path_kinds
 from assay.report.charts.timeline import leading_phases, scale_of, timeline
 from assay.report.trial_detail import cost_of, detail_groups, middle
 from assay.report.values import energy_of
@@ -199,9 +199,10 @@ def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():
     seen = the_tables()
     (path,) = job_paths(seen)
     assert sum(path.seconds.values()) == pytest.approx(path.job.submitted_s)
-    assert set(path.seconds) <= set(KINDS)
-    assert (path.spills, path.map_passes, path.reduce_passes) == (30, 1, 1)
-    assert path.bytes_skew.max_over_median == pytest.approx(2000 / 1500)
+    assert set(path.seconds) <= set(path_kinds("mapreduce"))
+    spills, map_passes, reduce_passes, most_fetched, _ = path.figures
+    assert (spills, map_passes, reduce_passes) == (30, 1, 1)
+    assert most_fetched == pytest.approx(2000 / 1500)
     assert "hdd: 40.0 s" in words(path_bars([("hdd", seen, [path])]))
 
 

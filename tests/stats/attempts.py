@@ -1,6 +1,7 @@
 """Jobs and attempts made up for tests: times in seconds after the job's submission."""
 
-from assay.model.record import JobRecord, TaskAttempt
+from assay.engine.tasks import MapReduceAttempt
+from assay.model.record import JobRecord
 from tests.builders import NO_PHASES, STAGES
 
 JOB = "job_1_0001"
@@ -18,14 +19,13 @@ def a_job(started: float, finished: float, state: str = "SUCCEEDED") -> JobRecor
     )  # fmt: skip
 
 
-def an_attempt(name: str, started: float, *ends: float, state: str = "SUCCEEDED", **changes) -> TaskAttempt:
+def an_attempt(name: str, started: float, *ends: float, state: str = "SUCCEEDED", **changes) -> MapReduceAttempt:
     """`m0_0` is attempt 0 of map 0; a reducer has the ends of its shuffle and merge before its own."""
     kind, number, again = name[0], int(name[1 : name.index("_")]), name.partition("_")[2]
     shuffled, merged = (at(ends[0]), at(ends[1])) if len(ends) == 3 else (0, 0)
-    plain = TaskAttempt(
+    plain = MapReduceAttempt(
         job=JOB, attempt=f"attempt_1_0001_{kind}_{number:06d}_{again}", stage="map" if kind == "m" else "reduce",
         node="localhost", state=state, started_ms=at(started), shuffle_finished_ms=shuffled, merge_finished_ms=merged,
-        finished_ms=at(ends[-1]), hdfs_read_bytes=0, hdfs_written_bytes=0, local_read_bytes=0, local_written_bytes=0,
-        shuffled_bytes=0, spilled_records=0,
+        finished_ms=at(ends[-1]),
     )  # fmt: skip
     return plain.model_copy(update=changes)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.engine.task_logs import read_phases
-from assay.model.task import TaskPhases
+from assay.engine.tasks import MapReducePhases
 from assay.stats.tasks import critical_path
 from tests.engine.captures import LOGS, history_of, in_folder
 from tests.stats.attempts import EPOCH_MS, JOB, a_job, an_attempt, at
@@ -58,7 +58,9 @@ def test_a_reducer_of_a_second_wave_waited_for_the_first_not_for_the_maps():
 def test_a_reducer_whose_process_was_ready_after_the_last_map_waited_for_itself():
     job = a_job(1, 20)
     attempts = [an_attempt("m0_0", 2, 8), an_attempt("m1_0", 2, 9.5), an_attempt("r0_0", 9, 13, 14, 19)]
-    phases = [TaskPhases(job=JOB, attempt=attempts[2].attempt, stage="reduce", start_s=3.0, shuffle_s=1, reduce_s=4.5)]
+    phases = [
+        MapReducePhases(job=JOB, attempt=attempts[2].attempt, stage="reduce", start_s=3.0, shuffle_s=1, reduce_s=4.5)
+    ]
     assert ("shuffle", "r_000000_0", 9.5, 13) in told(critical_path(job, attempts))
     path = critical_path(job, attempts, phases)
     assert told(path)[2:] == [
@@ -72,7 +74,7 @@ def test_a_reducer_whose_process_was_ready_after_the_last_map_waited_for_itself(
 def test_a_maps_finer_phases_are_told_where_they_are_known():
     job = a_job(1, 12)
     attempts = [an_attempt("m0_0", 2, 11)]
-    seen = TaskPhases(
+    seen = MapReducePhases(
         job=JOB, attempt=attempts[0].attempt, stage="map", start_s=2.0, map_s=4.0, final_spill_s=0.5, merge_s=2.0,
         commit_s=0.5,
     )  # fmt: skip
@@ -198,7 +200,7 @@ def any_attempts(draw):
 def test_whatever_history_says_the_parts_add_up(attempts, data):
     job = a_job(5, 50)
     phases = [
-        TaskPhases(
+        MapReducePhases(
             job=JOB, attempt=one.attempt, stage=one.stage, start_s=data.draw(times), map_s=data.draw(times),
             final_spill_s=data.draw(times), merge_s=data.draw(times), reduce_s=data.draw(times),
         )

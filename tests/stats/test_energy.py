@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.engine.tasks import MapReduceAttempt
 from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Ranged, Span, give_or_take
-from assay.model.record import Amount, Sample, Step, TaskAttempt
+from assay.model.record import Amount, Sample, Step
 from assay.model.trial import MediumSpec, pure
 from assay.stats.energy import (
     by_phase,
@@ -294,9 +295,9 @@ def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SU
         "shuffle_finished_ms": shuffled_s,
         "merge_finished_ms": merged_s,
     }
-    return TaskAttempt(
-        job="j", attempt="a", stage=kind, node="n", state=state, hdfs_read_bytes=0, hdfs_written_bytes=0, local_read_bytes=0,
-        local_written_bytes=0, shuffled_bytes=0, spilled_records=0, **{name: round(value * 1000) for name, value in times.items()},
+    return MapReduceAttempt(
+        job="j", attempt="a", stage=kind, node="n", state=state,
+        **{name: round(value * 1000) for name, value in times.items()},
     )  # fmt: skip
 
 

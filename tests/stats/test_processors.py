@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.record import PROCESSOR_TIME, TASK_COUNTERS, Status
+from assay.model.record import TASK_COUNTERS, Status
 from assay.stats.run_doubts import doubts_of, processors_varied
 from tests.builders import a_record, a_trial
 
@@ -10,7 +10,7 @@ from tests.builders import a_record, a_trial
 def used(number, seconds, medium="hdd", repetition=1):
     """A trial whose tasks took so much processor time."""
     record = a_record(a_trial(number, medium, repetition))
-    counters = {TASK_COUNTERS: {PROCESSOR_TIME: int(1000 * seconds)}}
+    counters = {TASK_COUNTERS: {"CPU_MILLISECONDS": int(1000 * seconds)}}
     return record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
 
 

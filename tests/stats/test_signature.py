@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,32 +13,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.engine.tasks import MapReduceAttempt
 from assay.host.self_cost import weighed
-from assay.model.record import TaskAttempt
 from assay.model.signature import ACCESS_ROLES, Access, Counted, PhaseUse, Requests, Signature, TracedMedium
-from assay.stats.signature import REMEMBERED_ENDS, Quantile, Sequentiality, Streams, signature
+from assay.stats.signature import REMEMBERED_ENDS, Quantile, Sequentiality, Streams
+from assay.stats.signature import signature as signature_of
 from assay.stats.timeline import Timeline, phase_uses
 
 MS = 1_000_000
+signature = partial(signature_of, engine="mapreduce")
 READ, WRITE, FLUSH, DISCARD = range(4)
 INPUT, INTERMEDIATE, OUTPUT, OTHER = range(4)
 
 
 def attempt(kind="map", start=1000, end=2000, shuffle=0, merge=0, job="job_1", **changes):
-    counted = dict.fromkeys(
-        (
-            "hdfs_read_bytes",
-            "hdfs_written_bytes",
-            "local_read_bytes",
-            "local_written_bytes",
-            "shuffled_bytes",
-            "spilled_records",
-        ),
-        0,
-    )
-    return TaskAttempt(
+    return MapReduceAttempt(
         job=job, attempt=f"{job}_{kind}_{start}", stage=kind, node="node", state="SUCCEEDED", started_ms=start,
-        shuffle_finished_ms=shuffle, merge_finished_ms=merge, finished_ms=end, **counted, **changes,
+        shuffle_finished_ms=shuffle, merge_finished_ms=merge, finished_ms=end, **changes,
     )  # fmt: skip
 
 
@@ -332,7 +324,8 @@ def test_nothing_is_lost_or_counted_twice(rows, drawn):
 
 def test_weights_of_every_moment_add_to_one():
     timeline = Timeline(
-        [attempt(), attempt("reduce", 1500, 4000, shuffle=2500, merge=2600), attempt(job="b", start=3000, end=3500)]
+        [attempt(), attempt("reduce", 1500, 4000, shuffle=2500, merge=2600), attempt(job="b", start=3000, end=3500)],
+        "mapreduce",
     )
     for role in ACCESS_ROLES:
         for direction in ("read", "write"):

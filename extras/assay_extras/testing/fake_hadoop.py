@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from assay.model.doubt import Doubt
-from assay.model.engine import History, JobReference, Launch, LaunchReport, Program
+from assay.model.engine import EngineKind, History, JobReference, Launch, LaunchReport, Program, engine_kind
 from assay.model.errors import AssayError
 from assay.model.platform import LimitUse
 from assay.model.progress import Progress
-from assay.model.record import Counters, JobRecord, Stage, TaskAttempt
+from assay.model.record import Counters, JobRecord, Stage
 from assay.model.store import StoredFile
-from assay.model.task import TaskHistory, TaskPhases
+from assay.model.task import TaskAttempt, TaskHistory
 from assay.model.trial import Landed, Role, Trial
 
 
@@ -145,19 +145,21 @@ class FakeEngine:
         return History(job=record, attempts=(self._attempt(job.id, end),), doubts=self._script.gaps)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
-        """All of an attempt's time is its map phase."""
+        """All of an attempt's time is its start."""
         self._script.note("task logs")
         return TaskHistory(
             phases=tuple(
-                TaskPhases(job=one.job, attempt=one.attempt, stage=one.stage, map_s=one.finished_ms / 1000)
+                self._kind.log(job=one.job, attempt=one.attempt, stage=one.stage, start_s=one.finished_ms / 1000)
                 for one in attempts
             )
         )
 
-    @staticmethod
-    def _attempt(job: str, end: int) -> TaskAttempt:
-        return TaskAttempt(
+    def _attempt(self, job: str, end: int) -> TaskAttempt:
+        return self._kind.attempt(
             job=job, attempt="attempt_1_0001_m_000000_0", stage="map", node="localhost", state="SUCCEEDED",
-            started_ms=0, shuffle_finished_ms=0, merge_finished_ms=0, finished_ms=end, hdfs_read_bytes=12,
-            hdfs_written_bytes=0, local_read_bytes=0, local_written_bytes=0, shuffled_bytes=0, spilled_records=0,
+            started_ms=0, finished_ms=end,
         )  # fmt: skip
+
+    @property
+    def _kind(self) -> EngineKind:
+        return engine_kind(self._trial.engine)

@@ -10,17 +10,15 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from assay.engine.tasks import STAGES, MapReduceAttempt
 from assay.model.doubt import Doubt
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage, TaskAttempt
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage
+from assay.model.task import TaskAttempt
 
 if TYPE_CHECKING:
     import httpx
-
-STAGES = ("map", "reduce")
-PHASES = ("map", "shuffle", "merge", "reduce")
-"""MapReduce's names; of an average task history has `avgMapTime` and so on."""
 
 PATIENCE_S = 30.0
 POLL_S = 0.1
@@ -110,7 +108,7 @@ class HistoryServer:
             else:
                 return found
 
-    def _attempt(self, job: str, attempt: dict[str, Any]) -> TaskAttempt:
+    def _attempt(self, job: str, attempt: dict[str, Any]) -> MapReduceAttempt:
         task = attempt["id"].replace("attempt", "task", 1).rpartition("_")[0]
         content = self._get(f"{job}/tasks/{task}/attempts/{attempt['id']}/counters")
         groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
@@ -147,7 +145,7 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
             Stage(name="reduce", tasks=job["reducesTotal"], failed_attempts=job.get("failedReduceAttempts", 0)),
         ),
         uberized=job.get("uberized", False),
-        phases={name: job.get(f"avg{name.title()}Time", 0) / 1000 for name in PHASES},
+        phases={phase: job.get(f"avg{phase.title()}Time", 0) / 1000 for stage in STAGES for phase in stage.phases},
         counters=_counters(groups, "totalCounterValue"),
     )
 
@@ -164,14 +162,14 @@ def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
     return covered_ms / 1000
 
 
-def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> TaskAttempt:
+def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> MapReduceAttempt:
     """One attempt as history's `taskAttempt` and its counters tell it."""
     counters = _counters(groups, "value")
     files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
     stage = "map" if attempt["type"] == "MAP" else "reduce"
     # Of a reducer that did not end well history gives its end as that of all phases (Hadoop: JobHistoryParser).
     phases = attempt if attempt["state"] == "SUCCEEDED" else {}
-    return TaskAttempt(
+    return MapReduceAttempt(
         job=job,
         attempt=attempt["id"],
         stage=stage,

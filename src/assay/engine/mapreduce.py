@@ -14,16 +14,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assay.engine.history import PHASES, STAGES, HistoryServer
+from assay.engine.history import HistoryServer
 from assay.engine.task_logs import LogFolder, read_phases
+from assay.engine.tasks import (
+    CAUSES,
+    CONFIGURATION_BYTES,
+    COUNTERS,
+    FIGURES,
+    FIGURES_NOTE,
+    PATH,
+    PATH_NOTE,
+    STAGES,
+    MapReduceAttempt,
+    MapReducePhases,
+)
 from assay.host.processes import end_processes
 from assay.model.engine import EngineContext, EngineKind, History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import DaemonKind
 from assay.model.progress import Progress
-from assay.model.record import TaskAttempt
 from assay.model.registry import ENGINES
-from assay.model.task import TaskHistory
+from assay.model.task import TaskAttempt, TaskHistory
 
 POLL_S = 0.05
 WATCH_S = 1.0
@@ -257,7 +268,7 @@ class MapReduce:
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """By the containers' logs, as far as the platform's nodes give them."""
         logs = [LogFolder(one.node, one.container_logs) for one in self._cluster.nodes if one.container_logs]
-        return read_phases(logs, attempts)
+        return read_phases(logs, [one for one in attempts if isinstance(one, MapReduceAttempt)])
 
     def _reason(self, program: Program, code: int, log: Path, told: Told) -> str:
         """The most telling line; of a program that is to tell more, its own last lines.
@@ -346,5 +357,18 @@ HISTORYSERVER = DaemonKind(
 )  # fmt: skip
 
 
-_DAEMONS = (*YARN, HISTORYSERVER)
-ENGINES.add("mapreduce", EngineKind(open=MapReduce, stages=STAGES, phases=PHASES, daemons=_DAEMONS), place=1)
+KIND = EngineKind(
+    open=MapReduce,
+    stages=STAGES,
+    attempt=MapReduceAttempt,
+    log=MapReducePhases,
+    causes=CAUSES,
+    counters=COUNTERS,
+    uncounted_bytes=CONFIGURATION_BYTES,
+    path=PATH,
+    path_note=PATH_NOTE,
+    figures=FIGURES,
+    figures_note=FIGURES_NOTE,
+    daemons=(*YARN, HISTORYSERVER),
+)
+ENGINES.add("mapreduce", KIND, place=1)

@@ -18,11 +18,11 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.engine.tasks import MapReduceAttempt, MapReducePhases
 from assay.model.doubt import doubt_kind
 from assay.model.errors import AssayError
 from assay.model.node import Node
-from assay.model.record import TaskAttempt
-from assay.model.task import TaskHistory, TaskPhases
+from assay.model.task import TaskHistory
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [A-Z]+ \[(.*?)\] ([\w.$]+): (.*)")
 _ZONE_STEP_MS = 15 * 60 * 1000
@@ -98,16 +98,16 @@ _MEMORY_SPILL = re.compile(r"\S+ Merge of the \d+ |Merged ")
 _DISORDER_MS = 1000
 
 
-def phases_of(attempt: TaskAttempt, logs: Sequence[Sequence[LogLine]]) -> TaskPhases:
+def phases_of(attempt: MapReduceAttempt, logs: Sequence[Sequence[LogLine]]) -> MapReducePhases:
     """The phases that an attempt's logs tell. Raises AssayError with the reason when they make no sense."""
     lines = in_utc(section(merged(logs), attempt.attempt), attempt.started_ms)
     return _map(attempt, lines) if attempt.stage == "map" else _reduce(attempt, lines)
 
 
-def _map(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
+def _map(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePhases:
     begun = _first(lines, "MapTask", "Processing split")
     finished = _times(lines, "MapTask", "Finished spill")
-    counts = TaskPhases(
+    counts = MapReducePhases(
         job=attempt.job, attempt=attempt.attempt, stage="map", start_s=_seconds(attempt.started_ms, begun),
         spills=len(finished), merge_passes=max((passes for _, passes in _passes(lines)), default=0),
     )  # fmt: skip
@@ -126,11 +126,11 @@ def _map(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
     })  # fmt: skip
 
 
-def _reduce(attempt: TaskAttempt, lines: Sequence[LogLine]) -> TaskPhases:
+def _reduce(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePhases:
     begun = _first(lines, "ReduceTask", "Using ShuffleConsumerPlugin")
     merges = _passes(lines)
     spills = [one for one in lines if one.logger == "MergeManagerImpl" and _MEMORY_SPILL.match(one.message)]
-    counts = TaskPhases(
+    counts = MapReducePhases(
         job=attempt.job, attempt=attempt.attempt, stage="reduce", start_s=_seconds(attempt.started_ms, begun),
         spills=len(spills), merge_passes=sum(passes for _, passes in merges),
         failed_fetches=_failed_fetches(lines),
@@ -162,7 +162,7 @@ def covered_s(intervals: Iterable[Interval], window: Interval) -> float:
     return covered_ms / 1000
 
 
-def _ends(attempt: TaskAttempt, lines: Sequence[LogLine]) -> tuple[int | None, int | None]:
+def _ends(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> tuple[int | None, int | None]:
     """When its work was done, and when that was committed. Raises AssayError when a log breaks off before its task."""
     worked = _first(lines, "Task", f"Task:{attempt.attempt} is done.")
     done = _first(lines, "Task", f"Task '{attempt.attempt}' done.")
@@ -249,7 +249,7 @@ class LogFolder(NamedTuple):
     path: Path
 
 
-def read_phases(logs: Sequence[LogFolder], attempts: Sequence[TaskAttempt]) -> TaskHistory:
+def read_phases(logs: Sequence[LogFolder], attempts: Sequence[MapReduceAttempt]) -> TaskHistory:
     """The finer phases of these attempts.
 
     `logs` are those of all nodes, none where they are out of reach. Never raises for a log: what can't be read or makes
@@ -258,7 +258,7 @@ def read_phases(logs: Sequence[LogFolder], attempts: Sequence[TaskAttempt]) -> T
     if not logs:
         elsewhere = TASK_LOGS_ELSEWHERE.doubt("the tasks' logs are on the nodes of an existing cluster")
         return TaskHistory(doubts=(elsewhere,) if attempts else ())
-    phases: list[TaskPhases] = []
+    phases: list[MapReducePhases] = []
     missing: list[str] = []
     unclear: dict[str, str] = {}
     read: dict[str, list[list[LogLine]]] = {}

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -56,10 +57,13 @@ UserPath = Annotated[Path, BeforeValidator(_not_empty)]
 
 
 def field_docs(model: type[BaseModel]) -> dict[str, str]:
-    """What stands below each field of a model in its source."""
-    (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    """What stands below each field of a model in its source, and in those of the models that it is made of."""
     docs = {}
-    for field, below in zip(body.body, body.body[1:], strict=False):  # type: ignore[attr-defined]
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
-            docs[field.target.id] = " ".join(ast.literal_eval(below.value).split())
+    for kind in reversed(model.__mro__):
+        if issubclass(kind, BaseModel) and kind.model_fields:
+            (body,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+            for field, below in pairwise(body.body):  # type: ignore[attr-defined]
+                match field, below:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=text):
+                        docs[name] = " ".join(ast.literal_eval(text).split())
     return docs

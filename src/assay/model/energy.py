@@ -8,8 +8,6 @@ from typing import Literal
 from assay.model.base import Frozen
 from assay.model.record import Basis, Part
 
-Phase = Literal["map", "shuffle", "merge", "reduce", "outside"]
-
 
 class Ranged(Frozen):
     """A quantity with the ends between which it is believed to lie; its unit is that of its name.
@@ -148,7 +146,7 @@ class PhaseEnergy(Frozen):
     """
 
     part: Part
-    phase: Phase
+    phase: str
     node: str
     component: str
     energy_j: Ranged

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.errors import AssayError
 from assay.model.platform import DaemonKind, RunningCluster
 from assay.model.progress import Progress
-from assay.model.record import JobRecord, Phases, TaskAttempt
+from assay.model.record import Counters, JobRecord, Phases
 from assay.model.registry import ENGINES
-from assay.model.task import TaskHistory
+from assay.model.signature import AccessRole, Direction
+from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
 HISTORY_INCOMPLETE = doubt_kind(
     "history-incomplete",
@@ -113,24 +115,80 @@ class EngineContext(NamedTuple):
     failure: Callable[[], str | None]
 
 
+class StageKind(NamedTuple):
+    """A stage of an engine's jobs, with the names of its tasks' phases in order."""
+
+    name: str
+    phases: tuple[str, ...]
+
+
+class TaskFigure(NamedTuple):
+    """A figure of a job that a report tells: its title, and the attribute of one stage's rows that it is of.
+
+    `sum` and `most` are over the finer phases of all attempts, `skew` is the most over the median of the attempts that
+    succeeded.
+    """
+
+    title: str
+    stage: str
+    attribute: str
+    how: Literal["sum", "most", "skew"]
+
+
+Counted = Literal[
+    "cpu_ms", "shuffled_bytes", "local_read_bytes", "local_written_bytes", "store_read_bytes", "store_written_bytes",
+]  # fmt: skip
+"""What tasks count: processor time, and bytes read or written in the shuffle, in local directories and in the store."""
+
+
 class EngineKind(NamedTuple):
-    """A kind of engine, as registered in ENGINES."""
+    """A kind of engine, as registered in ENGINES. Whatever it leaves out is in no figure."""
 
     open: Callable[[EngineContext], Engine]
-    stages: tuple[str, ...] = ()
-    """Its names for the stages of a job, in order."""
-    phases: tuple[str, ...] = ()
-    """Its names for the phases of an average task, in order."""
+    stages: tuple[StageKind, ...] = ()
+    """The stages of a job, in order."""
+    attempt: type[TaskAttempt] = TaskAttempt
+    """The rows of its table of task attempts."""
+    log: type[TaskPhases] = TaskPhases
+    """The rows of its table of finer phases, from the tasks' logs."""
+    causes: Mapping[tuple[AccessRole, Direction], frozenset[str]] = {}
+    """Which phases can cause requests of a role and direction, where not all can. Of a job that has none of these it
+    is the last phase."""
+    counters: Mapping[Counted, tuple[str, str]] = {}
+    """The group and name of the job's counter for each amount."""
+    uncounted_bytes: int = 0
+    """Of the local bytes that each task counts as written, those that are no intermediate data."""
+    path: Mapping[str, tuple[str, ...]] = {}
+    """The steps of tasks on a critical path, by the name under which a report adds them up; else the phases."""
+    path_note: str = ""
+    figures: tuple[TaskFigure, ...] = ()
+    figures_note: str = ""
+    """A report's explanation of its path's parts, and of the figures of each job."""
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
 
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The names of all phases, in the order of the stages."""
+        return tuple(phase for stage in self.stages for phase in stage.phases)
 
-def phase_names(engine: str) -> tuple[str, ...]:
-    """An engine's names for the phases of an average task; none where it is not installed."""
-    kind = ENGINES.get(engine)
-    return kind.phases if kind else ()
+
+def _not_installed(_: EngineContext) -> Engine:
+    raise AssayError("the engine is not installed")
+
+
+def engine_kind(engine: str) -> EngineKind:
+    """The kind of that name; one that declares nothing where it is not installed."""
+    return ENGINES.get(engine) or EngineKind(open=_not_installed)
+
+
+def counted_by_tasks(engine: str, counters: Counters) -> dict[Counted, int]:
+    """What the tasks of one or more jobs counted, as far as they did."""
+    places = engine_kind(engine).counters.items()
+    return {of: counters[group][name] for of, (group, name) in places if name in counters.get(group, {})}
 
 
 def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:
     """A table's columns for the phases of an average task, in seconds."""
-    return {f"{name}_s": (phases or {}).get(name) for name in dict.fromkeys((*phase_names(engine), *(phases or {})))}
+    names = dict.fromkeys((*engine_kind(engine).phases, *(phases or {})))
+    return {f"{name}_s": (phases or {}).get(name) for name in names}

@@ -16,12 +16,11 @@ from assay.model.trial import Landed, Trial
 SCHEMA_VERSION: Literal[3] = 3
 
 Counters = Mapping[str, Mapping[str, int]]
-"""Hadoop's, by group and name."""
+"""The engine's, by group and name."""
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
 TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
-PROCESSOR_TIME = "CPU_MILLISECONDS"  # of all tasks, among TASK_COUNTERS
-
+"""MapReduce's groups, which its workloads read too."""
 
 Phases = Mapping[str, float]
 """Average seconds per task in each phase, by the engine's names and in their order; over several jobs added up."""
@@ -39,7 +38,10 @@ class Stage(Frozen):
 
 
 class JobRecord(Frozen):
-    """A job, from `/ws/v1/history/mapreduce/jobs/ID` and its counters. Times are milliseconds since the epoch."""
+    """A job, from the engine's history. Times are milliseconds since the epoch.
+
+    MapReduce's is of `/ws/v1/history/mapreduce/jobs/ID`.
+    """
 
     name: str
     """The job's name within its workload, such as `triads`."""
@@ -84,81 +86,6 @@ class JobRecord(Frozen):
     def tasks_in(self, stage: str) -> int:
         """Number of tasks in a stage; 0 where the job has no such stage."""
         return sum(one.tasks for one in self.stages if one.name == stage)
-
-
-class TaskAttempt(Frozen):
-    """An attempt of a task, from `.../tasks/ID/attempts` and its counters, failed attempts too.
-
-    Times are milliseconds since the epoch, 0 if a phase does not apply. Counters are of the groups `FileSystemCounter`
-    and `TaskCounter`; a counter that an attempt lacks is 0, and a killed attempt has only those of its processor use.
-    They count what the task asked for; the page cache may have answered.
-    """
-
-    job: str
-    """The job's id."""
-    attempt: str
-    """The attempt's id."""
-    stage: str
-    """The stage that the task belongs to."""
-    node: str
-    """The node's host name."""
-    state: str
-    """Hadoop's state of the attempt, such as `SUCCEEDED`."""
-    started_ms: int
-    """Launch of its container (`startTime`)."""
-    shuffle_finished_ms: int
-    """End of the shuffle; 0 for maps."""
-    merge_finished_ms: int
-    """End of the last merge; 0 for maps."""
-    finished_ms: int
-    """End (`finishTime`)."""
-    hdfs_read_bytes: int
-    """`HDFS_BYTES_READ`."""
-    hdfs_written_bytes: int
-    """`HDFS_BYTES_WRITTEN`."""
-    local_read_bytes: int
-    """`FILE_BYTES_READ`: intermediate data."""
-    local_written_bytes: int
-    """`FILE_BYTES_WRITTEN`: intermediate data."""
-    shuffled_bytes: int
-    """`REDUCE_SHUFFLE_BYTES`; 0 for maps."""
-    spilled_records: int
-    """`SPILLED_RECORDS`."""
-    input_records: int = 0
-    """`MAP_INPUT_RECORDS` or `REDUCE_INPUT_RECORDS`."""
-    output_records: int = 0
-    """`MAP_OUTPUT_RECORDS` or `REDUCE_OUTPUT_RECORDS`."""
-    map_output_bytes: int = 0
-    """`MAP_OUTPUT_BYTES`: the serialised records."""
-    map_output_materialized_bytes: int = 0
-    """`MAP_OUTPUT_MATERIALIZED_BYTES`: their files, after combining and compression; 0 for reduces."""
-    fetched_map_outputs: int = 0
-    """`SHUFFLED_MAPS`."""
-    failed_fetches: int = 0
-    """`FAILED_SHUFFLE`."""
-    merged_map_outputs: int = 0
-    """`MERGED_MAP_OUTPUTS`."""
-    cpu_ms: int = 0
-    """`CPU_MILLISECONDS`: user and system time of its processes after the task's start-up (Hadoop subtracts what
-    was used before the task was initialised)."""
-    gc_ms: int = 0
-    """`GC_TIME_MILLIS`: wall time of the garbage collectors."""
-    physical_memory_bytes: int = 0
-    """`PHYSICAL_MEMORY_BYTES`: resident memory at the end."""
-    container: str = ""
-    """The container's id (`assignedContainerId`)."""
-    reason: str = ""
-    """Why it failed or was killed, in Hadoop's words (`diagnostics`)."""
-
-    @property
-    def task(self) -> str:
-        """The task that it is an attempt of."""
-        return self.attempt.replace("attempt", "task", 1).rpartition("_")[0]
-
-    @property
-    def outrun(self) -> bool:
-        """Killed because another attempt of its task, started beside it on speculation, was done first."""
-        return self.state == "KILLED" and self.reason.startswith("Speculation:")
 
 
 class Sample(Frozen):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.model.record import Record, Sample, TaskAttempt
+from assay.model.record import Record, Sample
 from assay.model.signature import Signature
-from assay.model.task import TaskPhases
+from assay.model.task import TaskAttempt, TaskPhases
 
 
 class TrialResult(NamedTuple):

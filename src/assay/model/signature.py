@@ -21,9 +21,8 @@ AccessRole = Literal["input", "intermediate", "output", "other"]
 ACCESS_ROLES: tuple[AccessRole, ...] = ("input", "intermediate", "output", "other")
 """`other` belonged to no file that was seen: the file system's own, and files gone before they were looked at."""
 
-AccessPhase = Literal["map", "shuffle", "merge", "reduce", "outside"]
-ACCESS_PHASES: tuple[AccessPhase, ...] = ("map", "shuffle", "merge", "reduce", "outside")
-"""`outside`: no task attempt was running."""
+OUTSIDE = "outside"
+"""The phase in which no task attempt was running; the others are the engine's."""
 
 READ_KIND, WRITE_KIND, FLUSH_KIND, DISCARD_KIND = range(4)
 
@@ -79,7 +78,7 @@ class Access(Frozen):
     """
 
     job: str
-    phase: AccessPhase
+    phase: str
     medium: str
     role: AccessRole
     direction: Direction
@@ -101,14 +100,15 @@ class Access(Frozen):
 class PhaseUse(Frozen):
     """One phase of one job: its attempts' time added up, when any of them ran, and processor time.
 
-    `cpu_s` is from the attempts' counters (CPU_MILLISECONDS), which begin after the task's start-up: what its JVM needs
-    until the task is initialised is in no counter, and is most of a short attempt's processor time. It is measured for
-    maps; a reduce attempt has one counter for its three phases, which is shared out by their times, and so estimated.
+    `cpu_s` is from the attempts' counters. MapReduce's (CPU_MILLISECONDS) begin after the task's start-up: what its
+    JVM needs until the task is initialised is in no counter, and is most of a short attempt's processor time. It is
+    measured for attempts of one phase, such as maps; one of several, such as a reduce, has one counter for all, which
+    is shared out by their times, and so estimated.
     `bytes` are those of all its lines.
     """
 
     job: str
-    phase: AccessPhase
+    phase: str
     attempts: int
     attempt_s: float
     elapsed_s: float

@@ -1,20 +1,14 @@
-"""Tasks seen closely: the finer phases of an attempt, a job's critical path, and how unevenly its reducers work."""
+"""Tasks seen closely: attempts, their finer phases, and the critical path; an engine adds to rows what it counts."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 
 
 class TaskPhases(Frozen):
-    """The finer phases of a task attempt, from the time stamps of its own log (resolution: 1 ms).
-
-    One after the other, from the container's launch (as history has it):
-    map: `start_s`, `map_s`, `final_spill_s`, `merge_s`, `commit_s`;
-    reduce: `start_s`, `shuffle_s`, `merge_s`, `reduce_s`, `commit_s`.
-    The others run beside these. A phase is null if the log does not show it; an attempt that did not come to its end
-    has only `start_s` and counts.
-    """
+    """The finer phases of a task attempt, from its own log."""
 
     job: str
     """The job's id."""
@@ -24,34 +18,6 @@ class TaskPhases(Frozen):
     """The stage that the task belongs to."""
     start_s: float | None = None
     """From the start of the process until it reads its input."""
-    map_s: float | None = None
-    """Reading, mapping and collecting, record by record, with waits for spills (and the writing, in a job without
-    reducers)."""
-    final_spill_s: float | None = None
-    """Waiting for a running spill, and the last sort and spill."""
-    shuffle_s: float | None = None
-    """Fetching map outputs."""
-    merge_s: float | None = None
-    """A map's merge of its spills; the merging that a reduce has left when all is fetched."""
-    reduce_s: float | None = None
-    """Reading the last merge pass, reducing and writing."""
-    commit_s: float | None = None
-    """Committing the output."""
-    spill_s: float | None = None
-    """How long a spill ran during the map phase."""
-    fetch_s: float | None = None
-    """How long at least one fetcher had a host to fetch from; the rest of `shuffle_s` is waiting for maps or for
-    memory."""
-    background_merge_s: float | None = None
-    """How long a reduce merged while it shuffled or after."""
-    spills: int = 0
-    """Sorted runs written: by a map from its buffer, by a reduce from the map outputs in its memory."""
-    merge_passes: int = 0
-    """As Hadoop's Merger counts: a map's passes over the partition that needed most, a reduce's over files on disk,
-    the last one included."""
-    failed_fetches: int = 0
-    """Map outputs that a reduce could not fetch, each time that it tried (the counter of an attempt that failed for
-    it stays 0)."""
 
 
 class TaskHistory(Frozen):
@@ -61,21 +27,71 @@ class TaskHistory(Frozen):
     doubts: tuple[Doubt, ...] = ()
 
 
-PathKind = Literal[
-    "master", "container", "start", "map", "final spill", "map merge", "shuffle", "merge", "reduce", "task commit",
-    "lost", "job commit", "unknown",
-]  # fmt: skip
+class TaskStep(NamedTuple):
+    """What an attempt did until a time, since the step before it; `waits_for` is the stage whose tasks it needs."""
+
+    kind: str
+    ended_ms: int
+    waits_for: str = ""
+
+
+class TaskAttempt(Frozen):
+    """An attempt of a task, failed attempts too. Times are milliseconds since the epoch, 0 if unknown."""
+
+    job: str
+    """The job's id."""
+    attempt: str
+    """The attempt's id."""
+    stage: str
+    """The stage that the task belongs to."""
+    node: str
+    """The node's host name."""
+    state: str
+    """The engine's state of the attempt; `SUCCEEDED` if it ended well."""
+    started_ms: int
+    """Launch of its container or process."""
+    finished_ms: int
+    """Its end."""
+    cpu_ms: int = 0
+    """Processor time, user and system."""
+    container: str = ""
+    """The container's id."""
+    reason: str = ""
+    """Why it failed or was killed, in the engine's words."""
+
+    @property
+    def task(self) -> str:
+        """The task that it is an attempt of."""
+        return self.attempt
+
+    @property
+    def output_lost(self) -> bool:
+        """It had ended well, and its output could not be had later: its own end is not why it ran again."""
+        return False
+
+    def phase_ends(self) -> Sequence[tuple[str, int]]:
+        """Its phases in order, and when each ended (ms; 0 if unknown): one, called as its stage, if nothing is said."""
+        return [(self.stage, self.finished_ms)]
+
+    def steps(self, seen: TaskPhases | None) -> list[TaskStep]:
+        """All of its time in order, from its launch to its end; `seen` is what its log tells."""
+        ends = self.phase_ends()
+        if not all(ended_ms for _, ended_ms in ends):
+            return [TaskStep("unknown", self.finished_ms)]
+        begun_ms = self.started_ms + round(1000 * (seen.start_s or 0)) if seen else self.started_ms
+        return [TaskStep("start", begun_ms), *(TaskStep(*end) for end in ends)]
 
 
 class PathPart(Frozen):
     """A stretch of a job's critical path: what it waited for, in milliseconds since the epoch.
 
-    `master` is the wait for the application master, `container` the wait for a container, `start` a process' start,
-    `lost` the time of an attempt that failed or was killed or outrun, `job commit` all after the last task, `unknown`
-    what history does not tell. `attempt` is empty where the part is no attempt's.
+    `kind` is a phase, or `master` for the wait for the application master, `container` for a container, `start` for a
+    process' start, `task commit` for an output's commit, `lost` for the time of an attempt that failed or was killed or
+    outrun, `job commit` for all after the last task, `unknown` for what history does not tell. `attempt` is empty where
+    the part is no attempt's.
     """
 
-    kind: PathKind
+    kind: str
     attempt: str = ""
     started_ms: int
     finished_ms: int
@@ -96,20 +112,3 @@ class CriticalPath(Frozen):
     job: str
     parts: tuple[PathPart, ...]
     disorder_ms: int = 0
-
-
-class Skew(Frozen):
-    """How unevenly a measure is spread over a job's reducers.
-
-    `max_over_median` is None when the median is 0; `variation` is the standard deviation over the mean (population),
-    None when the mean is 0. `largest` is the attempt with the most.
-    """
-
-    job: str
-    measure: Literal["shuffled_bytes", "reduce_s"]
-    reducers: int
-    median: float
-    maximum: float
-    max_over_median: float | None
-    variation: float | None
-    largest: str

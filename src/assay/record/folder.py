@@ -27,11 +27,12 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from assay.host.files import MOST_RECORDED_BYTES, UnreadableFileError, read_bytes, read_text, refuse_irregular
+from assay.model.engine import engine_kind
 from assay.model.errors import BadInputError
-from assay.model.record import Record, Sample, TaskAttempt
+from assay.model.record import Record, Sample
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
-from assay.model.task import TaskPhases
+from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
 from assay.record.parquet import SAMPLES, Series, read_rows, read_series, write_rows
 from assay.record.reading import Unreadable, first_of, read_as, record_outline, whole_record
@@ -196,8 +197,9 @@ class RunFolder:
         draft = self._trials / f".{record.trial.id}-{uuid.uuid4().hex[:8]}"
         draft.mkdir(parents=True)
         (draft / RECORD).write_text(record.model_dump_json(indent=1))
-        write_rows(draft / "tasks.parquet", TaskAttempt, result.attempts)
-        write_rows(draft / "phases.parquet", TaskPhases, result.phases)
+        engine = engine_kind(record.trial.engine)
+        write_rows(draft / "tasks.parquet", engine.attempt, result.attempts)
+        write_rows(draft / "phases.parquet", engine.log, result.phases)
         write_rows(draft / "samples.parquet", Sample, result.samples, SAMPLES)
         if result.signature is not None:
             (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
@@ -221,13 +223,13 @@ class RunFolder:
             raise BadInputError(f"{self._trials / trial / name} can't be read: {error}") from None
         return self._trials / trial / name
 
-    def attempts(self, trial: str) -> list[TaskAttempt]:
+    def attempts(self, trial: Trial) -> list[TaskAttempt]:
         """A trial's task attempts; none where it has no such file. Raises BadInputError when that is damaged."""
-        return read_rows(self.unaltered(trial, "tasks.parquet"), TaskAttempt)
+        return read_rows(self.unaltered(trial.id, "tasks.parquet"), engine_kind(trial.engine).attempt)
 
-    def phases(self, trial: str) -> list[TaskPhases]:
+    def phases(self, trial: Trial) -> list[TaskPhases]:
         """The finer phases of a trial's task attempts; else as `attempts`."""
-        return read_rows(self.unaltered(trial, "phases.parquet"), TaskPhases)
+        return read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
         """A trial's samples: times and values of each probe's series; else as `attempts`."""

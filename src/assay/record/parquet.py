@@ -72,10 +72,16 @@ def read_table(file: Path, wanted: Any = None) -> Any:
 
 
 def read_rows(file: Path, kind: type[Row]) -> list[Row]:
-    """The rows of a table that `write_rows` wrote. Raises BadInputError when the file is damaged."""
+    """The rows of a table that `write_rows` wrote, as far as the kind has its columns.
+
+    Raises BadInputError when the file is damaged.
+    """
     table = read_table(file)
+    if table is None:
+        return []
     try:
-        return [] if table is None else [kind.model_validate(row) for row in table.to_pylist()]
+        known = table.select([name for name in table.column_names if name in kind.model_fields])
+        return [kind.model_validate(row) for row in known.to_pylist()]
     except ValidationError as error:
         raise BadInputError(f"{file} can't be read: {error}") from None
 

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, SCHEMA_VERSION, TASK_COUNTERS, Record, totals
+from assay.model.record import SCHEMA_VERSION, Record, totals
+from assay.model.registry import ENGINES
 from assay.record.schema_2 import converted
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -24,10 +25,6 @@ _MOST = 2.0**64
 NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
 """Of these, of counters, devices and amounts an outline has only what is worked out over all trials of a run."""
 
-KEPT_COUNTERS = {
-    TASK_COUNTERS: (PROCESSOR_TIME, "REDUCE_SHUFFLE_BYTES"),
-    FILE_SYSTEM_COUNTERS: ("FILE_BYTES_READ", "HDFS_BYTES_READ", "FILE_BYTES_WRITTEN", "HDFS_BYTES_WRITTEN"),
-}
 KEPT_OF_RUN = ("reads", "writes", "busy_seconds")
 KEPT_AMOUNTS = ("disk", "run", "busy_s")
 
@@ -137,10 +134,13 @@ def _agreeing(record: Record) -> Record:
 
 
 def _kept(counters: object) -> dict[str, dict[str, object]]:
-    """Of a job's counters those that an outline has."""
-    groups = {name: (_map(_map(counters).get(name)), wanted) for name, wanted in KEPT_COUNTERS.items()}
-    kept = {name: {one: own[one] for one in wanted if one in own} for name, (own, wanted) in groups.items()}
-    return {name: own for name, own in kept.items() if own}
+    """Of a job's counters those that an outline has: the amounts that an engine counts."""
+    kept: dict[str, dict[str, object]] = {}
+    for group, name in (place for kind in ENGINES.values() for place in kind.counters.values()):
+        own = _map(_map(counters).get(group))
+        if name in own:
+            kept.setdefault(group, {})[name] = own[name]
+    return kept
 
 
 def _reports(reports: object) -> dict[str, dict[str, object]]:

@@ -11,10 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.model.engine import phase_columns
-from assay.model.record import Record, Sample, TaskAttempt
+from assay.model.engine import EngineKind, engine_kind, phase_columns
+from assay.model.record import Record, Sample
 from assay.model.signature import Signature
-from assay.model.task import TaskPhases
 from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder
 from assay.record.parquet import column_type, read_table
@@ -86,7 +85,7 @@ class Run:
 
     @cached_property
     def counters(self) -> Any:
-        """One row per Hadoop counter of a job."""
+        """One row per counter of a job."""
         return _table(_each(self._whole(), _counter_rows))
 
     @cached_property
@@ -102,11 +101,11 @@ class Run:
 
     def tasks(self, trials: Sequence[str] | None = None) -> Any:
         """One row per task attempt of some trials, or of all."""
-        return self._tables("tasks.parquet", TaskAttempt, trials)
+        return self._tables("tasks.parquet", self._engine.attempt, trials)
 
     def phases(self, trials: Sequence[str] | None = None) -> Any:
         """One row per task attempt whose log could be read: its finer phases."""
-        return self._tables("phases.parquet", TaskPhases, trials)
+        return self._tables("phases.parquet", self._engine.log, trials)
 
     def samples(self, trials: Sequence[str] | None = None, probe: str | None = None) -> Any:
         """One row per reading of some trials' probes, or of one probe: of long runs there are millions."""
@@ -114,6 +113,11 @@ class Run:
 
         wanted = None if probe is None else pc.field("probe") == probe
         return self._tables("samples.parquet", Sample, trials, wanted)
+
+    @property
+    def _engine(self) -> EngineKind:
+        """That of the first trial: its tables without a row have its columns."""
+        return engine_kind(self.plan.trials[0].engine)
 
     def _whole(self) -> Iterator[Record]:
         """Records with all that they hold."""

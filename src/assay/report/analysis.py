@@ -1,6 +1,7 @@
 """A run, read once (RunData) and judged once (RunAnalysis), for all forms of its report."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,11 +9,11 @@ from typing import Any, NamedTuple
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, Outcome
 from assay.model.energy import Span
 from assay.model.errors import BadInputError
-from assay.model.record import Record, TaskAttempt
+from assay.model.record import Record
 from assay.model.registry import SECTIONS
 from assay.model.section import SectionView
 from assay.model.signature import Signature
-from assay.model.task import TaskPhases
+from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder
 from assay.record.parquet import Series
@@ -132,16 +133,17 @@ def trials_in_detail(records: Sequence[Record]) -> list[Record]:
 
 def read_tables(run: RunFolder, record: Record) -> TrialTables:
     """Read a trial's tables; one that is damaged is named and left out."""
-    trial = record.trial.id
+    trial = record.trial
     found: dict[str, Any] = {}
     unreadable: list[str] = []
-    tables: Mapping[str, Callable[[str], Any]] = {
-        "attempts": run.attempts, "phases": run.phases, "series": run.series, "signature": run.signature,
-        "samples_bytes": run.samples_bytes,
+    tables: Mapping[str, Callable[[], Any]] = {
+        "attempts": partial(run.attempts, trial), "phases": partial(run.phases, trial),
+        "series": partial(run.series, trial.id), "signature": partial(run.signature, trial.id),
+        "samples_bytes": partial(run.samples_bytes, trial.id),
     }  # fmt: skip
     for name, read in tables.items():
         try:
-            found[name] = read(trial)
+            found[name] = read()
         except BadInputError as error:
             unreadable.append(str(error))
     return TrialTables(record, **found, unreadable=tuple(unreadable))

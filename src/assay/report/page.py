@@ -5,11 +5,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import unescape
+from itertools import chain
 from math import log
 from typing import Any, NamedTuple
 
+from assay.model.engine import engine_kind
 from assay.model.naming import bytes_text
 from assay.model.record import Record, Status
+from assay.model.signature import OUTSIDE
 from assay.model.trial import ZERO_DELAY
 from assay.report.analysis import (
     MOST_BARS,
@@ -33,7 +36,7 @@ from assay.report.charts.timeline import MOST_BINS
 from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
-from assay.report.values import PARTS, PHASES, Value, combination_values, csv_lines, trial_values
+from assay.report.values import PARTS, Value, combination_values, csv_lines, trial_values
 from assay.report.words import (
     base_text,
     counted_text,
@@ -307,6 +310,7 @@ def times_by_levels(
 
 def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
     """What some trials show closely."""
+    engines = [engine_kind(name) for name in dict.fromkeys(one.record.trial.engine for one in run.detailed)]
     return {
         "groups": detail_groups(run.detailed, [name for name in names if name != MACHINE]),
         "detailed": len(run.detailed),
@@ -314,7 +318,9 @@ def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
         "most_trials": MOST_TRIALS,
         "most_bins": MOST_BINS,
         "energy_parts": PARTS,
-        "energy_phases": PHASES,
+        "energy_phases": (*dict.fromkeys(chain.from_iterable(kind.phases for kind in engines)), OUTSIDE),
+        "path_notes": [kind.path_note for kind in engines if kind.path_note],
+        "figures_notes": [kind.figures_note for kind in engines if kind.figures_note],
         "bounds": f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",
         "cost_reason": next((one.reason("own-cost") for one in run.detailed if not one.record.amounts), ""),
     }

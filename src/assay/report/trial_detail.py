@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from assay.model.engine import engine_kind
 from assay.model.record import Record
 from assay.report.analysis import TrialTables
 from assay.report.charts.accesses import Flow, access_rows, flow_picture, flows, use_rows
 from assay.report.charts.elapsed import power_boxes
-from assay.report.charts.paths import KINDS, JobPath, job_paths, path_bars
+from assay.report.charts.paths import JobPath, job_paths, path_bars, path_kinds
 from assay.report.charts.phases import phase_colours
 from assay.report.charts.timeline import Scale, most_watts, scale_of, timeline
 from assay.report.values import TrialEnergy, energy_of
@@ -106,7 +107,13 @@ class DetailGroup(NamedTuple):
     @property
     def kinds(self) -> list[str]:
         """What any job's path has, in the order in which it happens."""
-        return [kind for kind in KINDS if any(kind in path.seconds for one in self.all for path in one.paths)]
+        kinds = path_kinds(self.factors["engine"])
+        return [kind for kind in kinds if any(kind in path.seconds for one in self.all for path in one.paths)]
+
+    @property
+    def figures(self) -> list[str]:
+        """The titles of the engine's figures of a job."""
+        return [figure.title for figure in engine_kind(self.factors["engine"]).figures]
 
     @property
     def has_energy(self) -> bool:

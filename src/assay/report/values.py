@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from assay.model.energy import Efficiency, EnergyAccount, Phase, Ranged, Spread
+from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
 from assay.model.engine import phase_columns
 from assay.model.record import Basis, Part, Record, Sample
 from assay.report.analysis import RunData, TrialTables, levels_of
@@ -166,7 +166,6 @@ def _cell(value: Value) -> str:
 
 Levels = tuple[tuple[str, str], ...]
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
-PHASES: tuple[Phase, ...] = ("map", "shuffle", "merge", "reduce", "outside")
 # All that the account of energy looks at: making a Sample of each of a long trial's would take seconds.
 _SERIES = (
     ("cpu", "user_percent"), ("cpu", "system_percent"),
@@ -198,7 +197,7 @@ class TrialEnergy(NamedTuple):
 
     components: tuple[ComponentEnergy, ...]
     whole: Efficiency | None
-    phases: dict[Phase, Efficiency]
+    phases: dict[str, Efficiency]
     missing: tuple[str, ...]
     power: Mapping[tuple[str, str], Pieces]
     spreads: Mapping[str, Spread]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.model.engine import phase_names
+from assay.model.engine import engine_kind
 from assay.stats.summary import Row
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def base_text(rows: Sequence[Row]) -> str:
 
 def phases_of(rows: Sequence[Row]) -> list[str]:
     """The names of the phases of an average task, in the engines' order."""
-    return list(dict.fromkeys(name for row in rows for name in (*phase_names(row.group.engine), *(row.phases or {}))))
+    return list(
+        dict.fromkeys(name for row in rows for name in (*engine_kind(row.group.engine).phases, *(row.phases or {})))
+    )
 
 
 def counted_text(row: Row) -> str:

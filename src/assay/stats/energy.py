@@ -23,7 +23,6 @@ from assay.model.energy import (
     Efficiency,
     Energy,
     EnergyAccount,
-    Phase,
     PhaseEnergy,
     PowerModel,
     PowerSeries,
@@ -33,7 +32,9 @@ from assay.model.energy import (
     give_or_take,
 )
 from assay.model.medium import kind_of
-from assay.model.record import Basis, DeviceReport, Part, Record, Sample, Step, TaskAttempt
+from assay.model.record import Basis, DeviceReport, Part, Record, Sample, Step
+from assay.model.signature import OUTSIDE
+from assay.model.task import TaskAttempt
 from assay.stats.timeline import SAMPLE_MS, Pieces, added, spans
 
 GIB = 2**30
@@ -233,7 +234,7 @@ JOBS: tuple[Part, ...] = ("run", "write out")
 """The parts that are the jobs' own: what they wrote and the kernel held back still goes to the drives after them."""
 
 NO_ENERGY = Ranged(value=0.0, low=0.0, high=0.0)
-Shares = Mapping[Phase, float]
+Shares = Mapping[str, float]
 
 
 def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerModel | None = None) -> EnergyAccount:
@@ -277,7 +278,7 @@ def by_phase(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> tuple[P
     found = []
     for part, span in account.spans.items():
         stretches = list(_stretches(attempts, span))
-        seconds: dict[Phase, float] = defaultdict(float)
+        seconds: dict[str, float] = defaultdict(float)
         for begin, end, running in stretches:
             for phase in running:
                 seconds[phase] += (end - begin) / 1000
@@ -302,9 +303,9 @@ def efficiency(account: EnergyAccount, parts: Sequence[Part] = JOBS) -> Efficien
     return Efficiency(energy_j=total(energy.energy_j for energy in own), seconds=seconds, basis=weakest(own))
 
 
-def phase_efficiency(phases: Iterable[PhaseEnergy], parts: Sequence[Part] = JOBS) -> dict[Phase, Efficiency]:
+def phase_efficiency(phases: Iterable[PhaseEnergy], parts: Sequence[Part] = JOBS) -> dict[str, Efficiency]:
     """All joules of each phase of some parts against the time in which a task was in it."""
-    rows: dict[Phase, list[PhaseEnergy]] = {}
+    rows: dict[str, list[PhaseEnergy]] = {}
     for row in phases:
         if row.part in parts and row.within is None:
             rows.setdefault(row.phase, []).append(row)
@@ -447,30 +448,30 @@ class _Trial:
 
 def _stretches(attempts: Iterable[TaskAttempt], span: Span) -> Iterator[tuple[int, int, Shares]]:
     """The span in pieces within which the same tasks run, and each phase's share of them."""
-    changes: dict[int, list[tuple[Phase, int]]] = {span.begin_ms: [], span.end_ms: []}
+    changes: dict[int, list[tuple[str, int]]] = {span.begin_ms: [], span.end_ms: []}
     for attempt in attempts:
         for own in spans(attempt):
             begin, end = max(own.began_ms, span.begin_ms), min(own.ended_ms, span.end_ms)
             if begin < end:
                 changes.setdefault(begin, []).append((own.phase, 1))
                 changes.setdefault(end, []).append((own.phase, -1))
-    running: dict[Phase, int] = defaultdict(int)
+    running: dict[str, int] = defaultdict(int)
     for begin, end in pairwise(sorted(changes)):
         for phase, by in changes[begin]:
             running[phase] += by
         tasks = sum(running.values())
-        yield begin, end, {phase: n / tasks for phase, n in running.items() if n} if tasks else {"outside": 1.0}
+        yield begin, end, {phase: n / tasks for phase, n in running.items() if n} if tasks else {OUTSIDE: 1.0}
 
 
-def _shares(power: PowerSeries | None, stretches: Sequence[tuple[int, int, Shares]], span: Span) -> dict[Phase, float]:
+def _shares(power: PowerSeries | None, stretches: Sequence[tuple[int, int, Shares]], span: Span) -> dict[str, float]:
     """Which share of a component's joules each phase took; by time alone where its power over time is not known."""
     if not stretches:
-        return {"outside": 1.0}
+        return {OUTSIDE: 1.0}
     times = [stretches[0][0], *(end for _, end, _ in stretches)]
     taken = numpy.diff(numpy.asarray(times, dtype=float))
     if power is not None and joules(power, span) > 0:
         taken = numpy.diff(numpy.interp(times, power.edges_ms, cumulated(power)))
-    found: dict[Phase, float] = defaultdict(float)
+    found: dict[str, float] = defaultdict(float)
     for piece, (_, _, shares) in zip(taken.tolist(), stretches, strict=True):
         for phase, share in shares.items():
             found[phase] += piece * share

@@ -4,13 +4,15 @@ Emulated drives count what was read from them, written to them and how long they
 busy time is known, from the kernel's statistics (/proc/diskstats).
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.engine import Counted, counted_by_tasks
 from assay.model.medium import kind_of
-from assay.model.record import FILE_SYSTEM_COUNTERS, PROCESSOR_TIME, TASK_COUNTERS, DeviceReport, DeviceRequests, Record
+from assay.model.record import DeviceReport, DeviceRequests, Record
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
@@ -43,8 +45,7 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
     """
     combined: dict[object, list[tuple[float, str]]] = {}
     for record in records:
-        counters = record.totals.counters if counts(record) and record.totals else {}
-        used_s = counters.get(TASK_COUNTERS, {}).get(PROCESSOR_TIME, 0) / 1000
+        used_s = _counted(record)["cpu_ms"] / 1000 if counts(record) else 0
         if used_s >= LEAST_S:
             key = (machine_of(record), *sorted(record.trial.factors.items()))
             combined.setdefault(key, []).append((used_s, record.trial.id))
@@ -114,21 +115,25 @@ def busy_seconds(record: Record) -> float | None:
 
 
 def read_share(record: Record) -> float | None:
-    """What came from the drives of all that the jobs read: from HDFS, from local directories and in the shuffle."""
-    counted = ("FILE_BYTES_READ", "HDFS_BYTES_READ", "REDUCE_SHUFFLE_BYTES")
-    return _share(record, counted, [run.reads for run in _run_reports(record)])
+    """What came from the drives of all that the jobs read: from the store, local directories and in the shuffle."""
+    counted = _counted(record)
+    wanted = counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"]
+    return _share(wanted, [run.reads for run in _run_reports(record)])
 
 
 def written_share(record: Record) -> float | None:
-    """What was on the drives when the jobs ended, of all that the jobs wrote to HDFS and local directories."""
-    counted = ("FILE_BYTES_WRITTEN", "HDFS_BYTES_WRITTEN")
-    return _share(record, counted, [run.writes for run in _run_reports(record)])
+    """What was on the drives when the jobs ended, of all that the jobs wrote to the store and local directories."""
+    counted = _counted(record)
+    wanted = counted["local_written_bytes"] + counted["store_written_bytes"]
+    return _share(wanted, [run.writes for run in _run_reports(record)])
 
 
-def _share(record: Record, counted: Sequence[str], requests: Sequence[DeviceRequests | None]) -> float | None:
-    counters = record.totals.counters if record.totals else {}
-    known = {**counters.get(TASK_COUNTERS, {}), **counters.get(FILE_SYSTEM_COUNTERS, {})}
-    wanted = sum(known.get(name, 0) for name in counted)
+def _counted(record: Record) -> Counter[Counted]:
+    """What all tasks of the jobs counted; 0 of what they did not."""
+    return Counter(counted_by_tasks(record.trial.engine, record.totals.counters if record.totals else {}))
+
+
+def _share(wanted: int, requests: Sequence[DeviceRequests | None]) -> float | None:
     return min(1.0, sum(one.bytes for one in requests if one) / wanted) if wanted else None
 
 

@@ -4,18 +4,17 @@ Hours of a trial have millions of requests: what has to be known of all of them 
 else is worked out in pieces.
 
 How a request is put down to a phase. It belongs to the phases that have an attempt running when it arrives at the
-device, in proportion to their numbers of attempts. First come those that can have caused it: reads of input and of
-earlier jobs' output belong to maps, writes of output to reduces (to maps where a job has no reduces), writes of
-intermediates to maps, shuffles and merges; where none of these runs, it is shared between all that run; where nothing
-runs it is `outside`. The kernel writes out later than a program writes: a write belongs to the phase in which the
-device got it.
+device, in proportion to their numbers of attempts. First come those that can have caused it, as the engine says: in
+MapReduce reads of input and of earlier jobs' output belong to maps, writes of output to reduces (to maps where a job
+has no reduces), writes of intermediates to maps, shuffles and merges. Where none of these runs, it is shared between
+all that run; where nothing runs it is `outside`. The kernel writes out later than a program writes: a write belongs to
+the phase in which the device got it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.model.record import TaskAttempt
 from assay.model.signature import (
     ACCESS_ROLES,
     DIRECTIONS,
@@ -32,6 +31,7 @@ from assay.model.signature import (
     Signature,
     TracedMedium,
 )
+from assay.model.task import TaskAttempt
 from assay.stats.timeline import Timeline, phase_uses
 
 DIGIT_BITS = 11
@@ -370,9 +370,11 @@ def _quantiles(sums: _Sums, parts: Iterable[Piece]) -> dict[str, float]:
     return found
 
 
-def signature(requests: Sequence[Requests], counted: Sequence[Counted], attempts: Sequence[TaskAttempt]) -> Signature:
+def signature(
+    requests: Sequence[Requests], counted: Sequence[Counted], attempts: Sequence[TaskAttempt], engine: str
+) -> Signature:
     """The signature of all jobs that the attempts are of."""
-    timeline = Timeline(attempts)
+    timeline = Timeline(attempts, engine)
     accesses = [access for one in requests for access in _traced(one, timeline)]
     accesses += [access for one in counted for access in _estimated(one, timeline)]
     bytes_of: dict[tuple[str, str], float] = {}

@@ -1,8 +1,9 @@
-"""A job's critical path, and how unevenly its reducers work.
+"""A job's critical path, and how unevenly its tasks work.
 
-It is followed backwards. Before the job's end lies its commit, before that the attempt that ended last. A reducer's
-shuffle ends when the last map's output is fetched: if that map ended after the reducer was ready to fetch, the path
-goes on with the map, else with the reducer's own start. Before an attempt's start lies the end of what it waited for:
+It is followed backwards. Before the job's end lies its commit, before that the attempt that ended last. A step that
+waits for an earlier stage (MapReduce: a shuffle, for maps) ends when that stage's last task has ended: if that was
+after the attempt was ready for it, the path goes on with that task, else with the attempt's own start. Before an
+attempt's start lies the end of what it waited for:
 the attempt of its own task that failed or was killed, or else the attempt that ended last before it, whose container
 it may have got, or whose failed fetches it makes good. What lies between is the wait for a container, and before the
 first attempt the wait for the master.
@@ -15,11 +16,10 @@ analysis for the execution of parallel and distributed programs" (1988).
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from statistics import fmean, median, pstdev
-from typing import Literal
+from statistics import median
 
-from assay.model.record import JobRecord, TaskAttempt
-from assay.model.task import CriticalPath, PathKind, PathPart, Skew, TaskPhases
+from assay.model.record import JobRecord
+from assay.model.task import CriticalPath, PathPart, TaskAttempt, TaskPhases
 
 
 def critical_path(job: JobRecord, attempts: Sequence[TaskAttempt], phases: Sequence[TaskPhases] = ()) -> CriticalPath:
@@ -32,17 +32,12 @@ def critical_path(job: JobRecord, attempts: Sequence[TaskAttempt], phases: Seque
     return CriticalPath(job=job.id, parts=walk.parts(), disorder_ms=walk.disorder_ms)
 
 
-# A map that had ended well, and whose output could not be had later: its own end is not why it ran again.
-_OUTPUT_LOST = ("Too many fetch failures", "TaskAttempt killed because it ran on unusable node")
-
-
 class _Walk:
     """From a job's end back to its submission: `_at` is how far it has come."""
 
     def __init__(self, job: JobRecord, attempts: Sequence[TaskAttempt], phases: Mapping[str, TaskPhases]) -> None:
         self._job = job
         self._by_end = sorted(attempts, key=attrgetter("finished_ms"))
-        self._maps = [one for one in self._by_end if one.stage == "map" and one.state == "SUCCEEDED"]
         self._done = [one for one in self._by_end if one.state == "SUCCEEDED"]
         self._by_task: dict[str, list[TaskAttempt]] = {}
         for attempt in self._by_end:
@@ -66,7 +61,7 @@ class _Walk:
         self._part("master", self._job.submitted_ms)
         return tuple(reversed(self._back))
 
-    def _part(self, kind: PathKind, started_ms: int, attempt: str = "") -> None:
+    def _part(self, kind: str, started_ms: int, attempt: str = "") -> None:
         """Go back to that time: never forward, and never beyond the job's submission."""
         started = max(self._job.submitted_ms, min(self._at, started_ms))
         self.disorder_ms = max(self.disorder_ms, abs(started - started_ms))
@@ -79,48 +74,18 @@ class _Walk:
         if attempt.state != "SUCCEEDED":
             self._part("lost", attempt.started_ms, attempt.attempt)
             return self._before(attempt)
-        if attempt.stage == "reduce":
-            return self._reduce(attempt) or self._before(attempt)
-        self._map(attempt)
+        steps = attempt.steps(self._phases.get(attempt.attempt))
+        edges = [attempt.started_ms, *(step.ended_ms for step in steps[:-1])]
+        for begun_ms, step in zip(reversed(edges), reversed(steps), strict=True):
+            waited = self._last_of(step.waits_for, min(step.ended_ms, attempt.finished_ms)) if step.waits_for else None
+            if waited is not None and waited.finished_ms > begun_ms:
+                self._part(step.kind, waited.finished_ms, attempt.attempt)
+                return waited
+            self._part(step.kind, begun_ms, attempt.attempt)
         return self._before(attempt)
 
-    def _map(self, attempt: TaskAttempt) -> None:
-        name, seen = attempt.attempt, self._phases.get(attempt.attempt)
-        begun = self._begun(attempt)
-        if seen and seen.map_s is not None:
-            mapped = begun + round(seen.map_s * 1000)
-            spilt = mapped + round((seen.final_spill_s or 0) * 1000)
-            merged = spilt + round((seen.merge_s or 0) * 1000)
-            self._part("task commit", min(merged, attempt.finished_ms), name)
-            self._part("map merge", spilt, name)
-            self._part("final spill", mapped, name)
-        self._part("map", begun, name)
-        self._part("start", attempt.started_ms, name)
-
-    def _reduce(self, attempt: TaskAttempt) -> TaskAttempt | None:
-        """The map that its shuffle waited for last, when it did."""
-        name, seen = attempt.attempt, self._phases.get(attempt.attempt)
-        if not attempt.shuffle_finished_ms or not attempt.merge_finished_ms:
-            self._part("unknown", attempt.started_ms, name)
-            return None
-        if seen and seen.reduce_s is not None:
-            worked = attempt.merge_finished_ms + round(seen.reduce_s * 1000)
-            self._part("task commit", min(worked, attempt.finished_ms), name)
-        self._part("reduce", attempt.merge_finished_ms, name)
-        self._part("merge", attempt.shuffle_finished_ms, name)
-        begun = self._begun(attempt)
-        waited = _latest(self._maps, min(attempt.shuffle_finished_ms, attempt.finished_ms))
-        if waited is not None and waited.finished_ms > begun:
-            self._part("shuffle", waited.finished_ms, name)
-            return waited
-        self._part("shuffle", begun, name)
-        self._part("start", attempt.started_ms, name)
-        return None
-
-    def _begun(self, attempt: TaskAttempt) -> int:
-        """When its process took up its input; its launch where that is not known."""
-        seen = self._phases.get(attempt.attempt)
-        return attempt.started_ms + round((seen.start_s if seen and seen.start_s else 0) * 1000)
+    def _last_of(self, stage: str, until_ms: int) -> TaskAttempt | None:
+        return _latest([one for one in self._done if one.stage == stage], until_ms)
 
     def _before(self, attempt: TaskAttempt) -> TaskAttempt | None:
         """What it waited for: an earlier attempt of its task, or else whatever ended last before it."""
@@ -131,7 +96,7 @@ class _Walk:
             self._part("lost", other.started_ms, other.attempt)
             return self._before(other)
         # Ended before it began: those that took no time at all can't have been waited for.
-        retried = _latest([one for one in own if not one.reason.startswith(_OUTPUT_LOST)], attempt.started_ms)
+        retried = _latest([one for one in own if not one.output_lost], attempt.started_ms)
         cause = retried or _latest(self._by_end, attempt.started_ms, attempt.started_ms - 1)
         self._part("container", self._job.started_ms if cause is None else cause.finished_ms, attempt.attempt)
         return cause
@@ -145,39 +110,7 @@ def _latest(by_end: Sequence[TaskAttempt], until_ms: int, begun_by_ms: int | Non
     return None
 
 
-Measure = Literal["shuffled_bytes", "reduce_s"]
-
-
-def reducer_skew(attempts: Sequence[TaskAttempt]) -> tuple[Skew, ...]:
-    """For each job, in the order of the attempts: the skew of its reducers' shuffled bytes and of their reduce seconds.
-
-    Only attempts that succeeded count; of an attempt without a known end of its merge no seconds are known. A job
-    with fewer than two such reducers has no skew.
-    """
-    by_job: dict[str, list[TaskAttempt]] = {}
-    for attempt in attempts:
-        if attempt.stage == "reduce" and attempt.state == "SUCCEEDED":
-            by_job.setdefault(attempt.job, []).append(attempt)
-    skews = []
-    for job, reducers in by_job.items():
-        ended = [one for one in reducers if one.merge_finished_ms]
-        shuffled_bytes = {one.attempt: one.shuffled_bytes for one in reducers}
-        reduce_s = {one.attempt: (one.finished_ms - one.merge_finished_ms) / 1000 for one in ended}
-        skews += [_skew(job, "shuffled_bytes", shuffled_bytes)] if len(shuffled_bytes) > 1 else []
-        skews += [_skew(job, "reduce_s", reduce_s)] if len(reduce_s) > 1 else []
-    return tuple(skews)
-
-
-def _skew(job: str, measure: Measure, values: Mapping[str, float]) -> Skew:
-    largest = max(values, key=lambda attempt: values[attempt])
-    middle, mean = median(values.values()), fmean(values.values())
-    return Skew(
-        job=job,
-        measure=measure,
-        reducers=len(values),
-        median=middle,
-        maximum=values[largest],
-        max_over_median=values[largest] / middle if middle else None,
-        variation=pstdev(values.values()) / mean if mean else None,
-        largest=largest,
-    )
+def skew(values: Sequence[float]) -> float | None:
+    """The greatest over the median, 1 where all are alike; None of fewer than two values, or where the median is 0."""
+    middle = median(values) if len(values) > 1 else 0
+    return max(values) / middle if middle else None

@@ -6,33 +6,25 @@ so the means of all bins, weighted by the time that they tell of, are the mean o
 greatest of all bins are those of the series.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.energy import Span
-from assay.model.record import TaskAttempt
-from assay.model.signature import AccessPhase, AccessRole, Array, Direction, PhaseUse
+from assay.model.engine import engine_kind
+from assay.model.signature import OUTSIDE, AccessRole, Array, Direction, PhaseUse
+from assay.model.task import TaskAttempt
 
 if TYPE_CHECKING:
     import numpy as np
 
 NS_PER_MS = 1_000_000
 
-ALL: frozenset[AccessPhase] = frozenset({"map", "shuffle", "merge", "reduce"})
-ONLY: dict[tuple[AccessRole, Direction], frozenset[AccessPhase]] = {
-    ("input", "read"): frozenset({"map"}),
-    ("output", "read"): frozenset({"map"}),
-    ("output", "write"): frozenset({"reduce"}),
-    ("intermediate", "write"): frozenset({"map", "shuffle", "merge"}),
-}
-"""The phases that can cause requests of a role and direction; any, where a pair is not named."""
-
 
 class PhaseSpan(NamedTuple):
     """One phase of one attempt."""
 
     job: str
-    phase: AccessPhase
+    phase: str
     began_ms: int
     ended_ms: int
 
@@ -43,15 +35,19 @@ class Timeline:
     `phases` are (job, phase), jobs in the order of their beginning; the last is `outside`, of no job.
     """
 
-    def __init__(self, attempts: Sequence[TaskAttempt]) -> None:
+    def __init__(self, attempts: Sequence[TaskAttempt], engine: str) -> None:
         import numpy as np
 
+        kind = engine_kind(engine)
+        self._causes, order = kind.causes, {phase: place for place, phase in enumerate(kind.phases)}
         every = [span for attempt in attempts for span in spans(attempt)]
         every.sort(key=lambda span: span.began_ms)
-        self.phases: list[tuple[str, AccessPhase]] = [*dict.fromkeys((one.job, one.phase) for one in every)]
-        self._map_only = {one.job for one in every} - {one.job for one in every if one.phase != "map"}
+        self.phases: list[tuple[str, str]] = [*dict.fromkeys((one.job, one.phase) for one in every)]
+        self._of_job: dict[str, list[str]] = {}
+        for job, phase in sorted(self.phases, key=lambda one: order.get(one[1], len(order))):
+            self._of_job.setdefault(job, []).append(phase)
         places = {phase: place for place, phase in enumerate(self.phases)}
-        self.phases.append(("", "outside"))
+        self.phases.append(("", OUTSIDE))
         times = np.array([[span.began_ms, span.ended_ms] for span in every], np.int64).reshape(-1, 2)
         # Between two edges nothing changes; before the first and after the last nothing runs.
         self._edges_ms = np.unique(times)
@@ -72,28 +68,24 @@ class Timeline:
         """How requests of a role are shared out: a row for each span between edges, whose columns (phases) add to 1."""
         import numpy as np
 
-        only = ONLY.get((role, direction), ALL)
-        in_maps = self._map_only if (role, direction) == ("output", "write") else set()
-        able = np.array([phase in only or (phase == "map" and job in in_maps) for job, phase in self.phases])
+        only = self._causes.get((role, direction))
+        able = np.array([job in self._of_job and phase in self._able(job, only) for job, phase in self.phases])
         counts = self._counts * able
         counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, self._counts)
         counts[:, -1] = counts.sum(axis=1) == 0
         weights: Array = counts / counts.sum(axis=1, keepdims=True)
         return weights
 
+    def _able(self, job: str, only: frozenset[str] | None) -> Collection[str]:
+        """Which of a job's phases can cause what only some can; its last one where it has none of these."""
+        own = self._of_job[job]
+        return own if only is None else only.intersection(own) or own[-1:]
+
 
 def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:
     """An attempt's phases that lasted at all; one that ended within a phase (failed, killed) has none after it."""
-    if attempt.stage == "map":
-        edges: list[tuple[AccessPhase, int]] = [("map", attempt.finished_ms)]
-    else:
-        edges = [
-            ("shuffle", attempt.shuffle_finished_ms),
-            ("merge", attempt.merge_finished_ms),
-            ("reduce", attempt.finished_ms),
-        ]
     began = attempt.started_ms
-    for phase, told in edges:
+    for phase, told in attempt.phase_ends():
         # A phase without an end of its own is the one in which the attempt ended.
         ended = min(told, attempt.finished_ms) if told > 0 else attempt.finished_ms
         if 0 < began < ended:
@@ -103,7 +95,7 @@ def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:
 
 def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
     """Each phase's attempts, time and processor time; in the order of their beginning."""
-    by_phase: dict[tuple[str, AccessPhase], list[tuple[PhaseSpan, TaskAttempt]]] = {}
+    by_phase: dict[tuple[str, str], list[tuple[PhaseSpan, TaskAttempt]]] = {}
     for attempt in sorted(attempts, key=lambda one: one.started_ms):
         for span in spans(attempt):
             by_phase.setdefault((span.job, span.phase), []).append((span, attempt))
@@ -115,7 +107,7 @@ def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
             attempt_s=sum(span.ended_ms - span.began_ms for span, _ in parts) / 1000,
             elapsed_s=_covered_ms([span for span, _ in parts]) / 1000,
             cpu_s=_cpu_s(parts),
-            cpu_basis="measured" if phase == "map" else "estimated",
+            cpu_basis="estimated" if any(len(one.phase_ends()) > 1 for _, one in parts) else "measured",
         )
         for (job, phase), parts in by_phase.items()
     ]
@@ -195,13 +187,13 @@ def added(series: Sequence[Pieces]) -> Pieces:
     return Pieces(series[0].begin_ms[places[0]], ends, values)
 
 
-def running_tasks(attempts: Iterable[TaskAttempt]) -> dict[AccessPhase, Pieces]:
+def running_tasks(attempts: Iterable[TaskAttempt]) -> dict[str, Pieces]:
     """How many attempts were in each phase, from the first's beginning to the last's end; of phases with any."""
     import numpy as np
 
     every = [span for attempt in attempts for span in spans(attempt)]
     edges = np.unique(np.array([(span.began_ms, span.ended_ms) for span in every], np.int64))
-    found: dict[AccessPhase, Pieces] = {}
+    found: dict[str, Pieces] = {}
     for phase in dict.fromkeys(span.phase for span in every):
         own = np.array([(span.began_ms, span.ended_ms) for span in every if span.phase == phase], np.int64)
         changes = np.zeros(len(edges))

@@ -1,14 +1,15 @@
 """Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import HISTORY_INCOMPLETE, JobReference
+from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_tasks, engine_kind
 from assay.model.errors import AssayError
 from assay.model.medium import kind_of
 from assay.model.platform import LimitUse
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, DeviceReport, JobRecord, totals
+from assay.model.record import Amount, DeviceReport, JobRecord, totals
 from assay.model.trial import ROLES, TOLERANCE_SHARE, Landed, Trial
 
 FROM_DRIVES_SHARE = 0.5
@@ -16,10 +17,6 @@ FROM_DRIVES_SHARE = 0.5
 
 CROWDED_SHARE = 0.05
 """Of the processors' time: what others may take of it while jobs run before their times are doubted."""
-
-# What a task writes besides intermediates and counts all the same: job.xml, as measured with Hadoop 3.4.
-CONFIGURATION_BYTES = 300_000
-
 
 PLACEMENT_MISSED = doubt_kind(
     "placement-missed",
@@ -74,16 +71,15 @@ def unseen(trial: Trial, landings: Sequence[Landed], *, placed: bool) -> list[Do
     return [LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {what}", trial.placement.name) for what in missed]
 
 
-def counted(landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Landed]:
+def counted(engine: str, landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Landed]:
     """The landings, with what the tasks counted as written to local directories beside what was seen there.
 
-    Each task also counts the job's configuration, which it writes elsewhere.
+    Each task may also count what it writes elsewhere.
     """
-    written = totals(tuple(jobs), ()).counters.get(FILE_SYSTEM_COUNTERS, {}).get("FILE_BYTES_WRITTEN")
+    written = counted_by_tasks(engine, totals(tuple(jobs), ()).counters).get("local_written_bytes")
     if written is None:
         return list(landings)
-    tasks = sum(job.tasks for job in jobs)
-    of_bytes = max(0, written - tasks * CONFIGURATION_BYTES)
+    of_bytes = max(0, written - sum(job.tasks for job in jobs) * engine_kind(engine).uncounted_bytes)
     return [
         landed.model_copy(update={"of_bytes": of_bytes}) if landed.role == "intermediate" else landed
         for landed in landings
@@ -116,18 +112,17 @@ def cached(
     """
     if not any(kind_of(medium).cached for medium in trial.media):
         return []
-    counters = totals(tuple(jobs), ()).counters
-    files, tasks = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
+    amounts = Counter(counted_by_tasks(trial.engine, totals(tuple(jobs), ()).counters))
     if devices and all(kind_of(medium).emulated for medium in trial.media):
-        wanted = sum(files.get(f"{kind}_BYTES_READ", 0) for kind in ("FILE", "HDFS"))
-        wanted += tasks.get("REDUCE_SHUFFLE_BYTES", 0)
+        wanted = amounts["local_read_bytes"] + amounts["store_read_bytes"] + amounts["shuffled_bytes"]
         read = sum(reads.bytes for reports in devices.values() if (reads := reports["run"].reads))
         if read >= FROM_DRIVES_SHARE * wanted:
             return []
         what = f"only {100 * read / wanted:.0f} % of what the jobs read on {trial.placement.name} came from its drives"
     else:
-        written = sum(files.get(f"{kind}_BYTES_WRITTEN", 0) for kind in ("FILE", "HDFS"))
-        if written > (trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])):
+        if amounts["local_written_bytes"] + amounts["store_written_bytes"] > (
+            trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])
+        ):
             return []
         what = f"what a trial wrote on {trial.placement.name} is less than the memory it may use"
     return [PAGE_CACHE_HIDES_MEDIUM.doubt(what, trial.placement.name)]

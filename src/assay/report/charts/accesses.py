@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.engine import engine_kind
 from assay.model.naming import bytes_text
 from assay.model.record import Record
-from assay.model.signature import ACCESS_PHASES, ACCESS_ROLES, DIRECTIONS, Access, Direction, Signature
+from assay.model.signature import ACCESS_ROLES, DIRECTIONS, Access, Direction, Signature
+from assay.model.signature import OUTSIDE as NO_PHASE
 from assay.report.charts import drawing as svg
 
 COLOURS: Mapping[Direction, str] = {"read": svg.BLUE, "write": svg.VERMILION}
@@ -50,7 +52,7 @@ def flows(signature: Signature, record: Record) -> list[Flow]:
     """In the order of the phases, roles and directions; staging comes first, what no task ran for last."""
     staging = {job.id for job in record.staging_jobs}
     grouped: dict[tuple[str, str, Direction, str], list[Access]] = {}
-    for access in sorted(signature.accesses, key=_order):
+    for access in sorted(signature.accesses, key=_in_order(record)):
         key = (_phase(access.job, access.phase, staging), access.role, access.direction, access.medium)
         grouped.setdefault(key, []).append(access)
     found = [_flow(*key, lines) for key, lines in grouped.items()]
@@ -90,7 +92,7 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: 
 
 def access_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
     """The signature line by line below ACCESS_HEAD, small ones put together in the last."""
-    name, staging = _names(record), {job.id for job in record.staging_jobs}
+    name, staging, order = _names(record), {job.id for job in record.staging_jobs}, _in_order(record)
     total = sum(access.bytes for access in signature.accesses)
     large = [access for access in signature.accesses if access.bytes >= SMALL_SHARE * total]
     rows: list[tuple[str, ...]] = [
@@ -101,7 +103,7 @@ def access_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
             "-" if one.typical_request_bytes is None else _size(one.typical_request_bytes),
             _figure(one.streams), _figure(one.latency_ms_mean, "{:.2f}"), one.basis,
         )
-        for one in sorted(large, key=lambda one: (one.job == "", one.job, _order(one)))
+        for one in sorted(large, key=lambda one: (one.job == "", one.job, order(one)))
     ]  # fmt: skip
     if len(large) < len(signature.accesses):
         words = f"{len(signature.accesses) - len(large)} rows of less than {100 * SMALL_SHARE:g} % each"
@@ -122,14 +124,18 @@ def use_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def _order(access: Access) -> tuple[int, int, int]:
-    return (
-        ACCESS_PHASES.index(access.phase), ACCESS_ROLES.index(access.role), DIRECTIONS.index(access.direction)
-    )  # fmt: skip
+def _in_order(record: Record) -> Callable[[Access], tuple[int, int, int]]:
+    """The engine's order of phases, then what is no phase of it; then roles and directions."""
+    places = {phase: place for place, phase in enumerate(engine_kind(record.trial.engine).phases)}
+    return lambda access: (
+        places.get(access.phase, len(places)),
+        ACCESS_ROLES.index(access.role),
+        DIRECTIONS.index(access.direction),
+    )
 
 
 def _phase(job: str, phase: str, staging: Iterable[str]) -> str:
-    if phase == "outside":
+    if phase == NO_PHASE:
         return OUTSIDE
     return f"{STAGING}: {phase}" if job in staging else phase
 

@@ -1,58 +1,56 @@
-"""What a trial's run was spent on: the jobs' critical paths, their spills and merges, and their reducers' skew."""
+"""What a trial's run was spent on: the jobs' critical paths, and the engine's figures of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.engine import TaskFigure, engine_kind
 from assay.model.record import JobRecord
-from assay.model.task import PathKind, Skew, TaskPhases
 from assay.report.analysis import TrialTables
 from assay.report.charts import drawing as svg
-from assay.stats.tasks import critical_path, reducer_skew
+from assay.report.charts.phases import phase_colours
+from assay.stats.tasks import critical_path, skew
 
-KINDS: dict[str, tuple[tuple[PathKind, ...], str]] = {
-    "waits and starts": (("master", "container", "start"), svg.MIST),
-    "map": (("map",), svg.BLUE),
-    "spill and merge": (("final spill", "map merge"), svg.SKY),
-    "shuffle": (("shuffle",), svg.ORANGE),
-    "merge": (("merge",), svg.PINK),
-    "reduce": (("reduce",), svg.GREEN),
-    "commit": (("task commit", "job commit"), svg.SLATE),
-    "lost": (("lost",), svg.VERMILION),
-    "unknown": (("unknown",), svg.PAPER),
-}
-"""The path's kinds as a report puts them together, with their colours. `merge` is the reducers', after the shuffle."""
-OUTSIDE, OUTSIDE_COLOUR = "outside jobs", svg.PALE
-ON_DEEP = {"map", "reduce", "commit", "lost"}
-"""Kinds of colours so deep that words upon them have the page's."""
+OUTSIDE = "outside jobs"
+DEEP = {svg.BLUE, svg.GREEN, svg.SLATE, svg.VERMILION}
+"""Colours so deep that words upon them have the page's."""
 ROW_PX, BAR_PX, HEAD_PX = 44, 22, 26
 
 
 class JobPath(NamedTuple):
-    """One job: its time from submission to end by kind in seconds, its spills and merge passes, and its skew.
-
-    `spills` are all maps'; passes are the most that any of its attempts made. None where no task's log tells.
-    """
+    """One job: its time from submission to end by kind in seconds, and the engine's figures of it, None if unknown."""
 
     job: JobRecord
     seconds: dict[str, float]
-    spills: int | None
-    map_passes: int | None
-    reduce_passes: int | None
-    bytes_skew: Skew | None
-    time_skew: Skew | None
+    figures: tuple[float | None, ...]
+
+
+class PathKind(NamedTuple):
+    """Parts of a path that a report puts together, with their colour."""
+
+    parts: tuple[str, ...]
+    colour: str
+
+
+def path_kinds(engine: str) -> dict[str, PathKind]:
+    """By name, in the order in which they happen; the last is the run's time outside its jobs."""
+    kind = engine_kind(engine)
+    path = kind.path or {phase: (phase,) for phase in kind.phases}
+    colours = phase_colours(engine, path)
+    return {
+        "waits and starts": PathKind(("master", "container", "start"), svg.MIST),
+        **{name: PathKind(parts, colours[name]) for name, parts in path.items()},
+        "commit": PathKind(("task commit", "job commit"), svg.SLATE),
+        "lost": PathKind(("lost",), svg.VERMILION),
+        "unknown": PathKind(("unknown",), svg.PAPER),
+        OUTSIDE: PathKind((), svg.PALE),
+    }
 
 
 def job_paths(tables: TrialTables) -> list[JobPath]:
     """Of each of the run's jobs."""
-    skews = {(skew.job, skew.measure): skew for skew in reducer_skew(tables.attempts)}
+    figures = engine_kind(tables.record.trial.engine).figures
     return [
-        JobPath(
-            job=job,
-            seconds=_seconds(job, tables),
-            **_passes([one for one in tables.phases if one.job == job.id]),
-            bytes_skew=skews.get((job.id, "shuffled_bytes")),
-            time_skew=skews.get((job.id, "reduce_s")),
-        )
+        JobPath(job, _seconds(job, tables), tuple(_figure(one, job, tables) for one in figures))
         for job in tables.record.jobs
     ]
 
@@ -62,16 +60,20 @@ def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> s
 
     The bars are as long as the run's step took.
     """
+    kinds = {name: kind for _, tables, _ in trials for name, kind in path_kinds(tables.record.trial.engine).items()}
+    colours = {name: kind.colour for name, kind in kinds.items()}
     rows = [(name, _added(tables, paths)) for name, tables, paths in trials]
     most_s = max((sum(seconds.values()) for _, seconds in rows), default=0.0)
     if not most_s:
         return ""
-    parts = [_legend({kind for _, seconds in rows for kind, value in seconds.items() if value})]
+    shown = {kind for _, seconds in rows for kind, value in seconds.items() if value}
+    legend = svg.marks([(kind, colour) for kind, colour in colours.items() if kind in shown], svg.EDGE)
+    parts = [f'<text x="{svg.LEFT - 16}" y="14">{legend}</text>']
     for row, (name, seconds) in enumerate(rows):
         top = HEAD_PX + row * ROW_PX
         panel = svg.Panel(top + 20, BAR_PX, 0, round(1000 * most_s), 1)
         parts.append(svg.text(svg.LEFT, top + 14, f"{name}: {sum(seconds.values()):.1f} s", 'font-weight="600"'))
-        parts += _bar(panel, seconds)
+        parts += _bar(panel, seconds, colours)
     bottom = HEAD_PX + len(rows) * ROW_PX + 8
     parts.append(svg.time_axis(svg.Panel(bottom, 0, 0, round(1000 * most_s), 1), "of the run, added up by kind"))
     return svg.figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
@@ -79,46 +81,44 @@ def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> s
 
 def _seconds(job: JobRecord, tables: TrialTables) -> dict[str, float]:
     parts = critical_path(job, tables.attempts, tables.phases).parts
-    found = {kind: sum(part.seconds for part in parts if part.kind in kinds) for kind, (kinds, _) in KINDS.items()}
+    kinds = path_kinds(tables.record.trial.engine)
+    found = {name: sum(part.seconds for part in parts if part.kind in kind.parts) for name, kind in kinds.items()}
     return {kind: seconds for kind, seconds in found.items() if seconds}
 
 
-def _passes(phases: Sequence[TaskPhases]) -> dict[str, int | None]:
-    maps = [one for one in phases if one.stage == "map"]
-    reduces = [one for one in phases if one.stage == "reduce"]
-    return {
-        "spills": sum(one.spills for one in maps) if maps else None,
-        "map_passes": max(one.merge_passes for one in maps) if maps else None,
-        "reduce_passes": max(one.merge_passes for one in reduces) if reduces else None,
-    }
+def _figure(figure: TaskFigure, job: JobRecord, tables: TrialTables) -> float | None:
+    own = [one for one in tables.attempts if one.state == "SUCCEEDED"] if figure.how == "skew" else tables.phases
+    rows = [one for one in own if (one.job, one.stage) == (job.id, figure.stage)]
+    values = [value for one in rows if (value := getattr(one, figure.attribute)) is not None]
+    match figure.how:
+        case "skew":
+            return skew(values)
+        case "sum":
+            return sum(values) if values else None
+        case "most":
+            return max(values, default=None)
 
 
 def _added(tables: TrialTables, paths: Sequence[JobPath]) -> dict[str, float]:
     """By kind over all jobs; what is left of the step is the workload's own time, and the client's."""
-    found = {kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in KINDS}
+    found = {
+        kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in path_kinds(tables.record.trial.engine)
+    }
     step_s = sum(step.seconds for step in tables.record.steps if step.name == "run")
     return {**found, OUTSIDE: max(0.0, step_s - sum(found.values()))}
 
 
-def _colour(kind: str) -> str:
-    return OUTSIDE_COLOUR if kind == OUTSIDE else KINDS[kind][1]
-
-
-def _legend(shown: set[str]) -> str:
-    legend = [(kind, _colour(kind)) for kind in (*KINDS, OUTSIDE) if kind in shown]
-    return f'<text x="{svg.LEFT - 16}" y="14">{svg.marks(legend, svg.EDGE)}</text>'
-
-
-def _bar(panel: svg.Panel, seconds: dict[str, float]) -> list[str]:
+def _bar(panel: svg.Panel, seconds: Mapping[str, float], colours: Mapping[str, str]) -> list[str]:
     """Seconds are written where there is room for them."""
     parts, at_s = [], 0.0
     for kind, own_s in seconds.items():
         left, right = panel.x(1000 * at_s), panel.x(1000 * (at_s + own_s))
+        colour = colours[kind]
         at_s += own_s
         if own_s:
-            parts.append(svg.rect(left, panel.top, right - left, BAR_PX, _colour(kind), edge=svg.PAPER))
+            parts.append(svg.rect(left, panel.top, right - left, BAR_PX, colour, edge=svg.PAPER))
         if right - left > 5 * svg.LETTER_PX:
-            ink = svg.PAPER if kind in ON_DEEP else svg.INK if kind in {"unknown", OUTSIDE} else svg.ON_BRIGHT
+            ink = svg.PAPER if colour in DEEP else svg.INK if colour in {svg.PAPER, svg.PALE} else svg.ON_BRIGHT
             words = f"{own_s:.1f}"
             parts.append(svg.text((left + right) / 2, panel.top + 15.5, words, f'text-anchor="middle" fill="{ink}"'))
     width = panel.x(1000 * at_s) - svg.LEFT

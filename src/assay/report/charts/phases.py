@@ -5,7 +5,7 @@ from html import escape
 from itertools import cycle
 from typing import NamedTuple
 
-from assay.model.engine import phase_names
+from assay.model.engine import engine_kind
 from assay.report.charts import drawing as svg
 from assay.report.charts.elapsed import ChartRow, axis_apart
 from assay.report.words import phases_of, seconds_text
@@ -19,7 +19,7 @@ LEAST_PX, FIGURE_PX = 58, 44
 
 def phase_colours(engine: str, others: Iterable[str] = ()) -> dict[str, str]:
     """By phase, in the engine's order; then others."""
-    return dict(zip(dict.fromkeys((*phase_names(engine), *others)), cycle(PALETTE), strict=False))
+    return dict(zip(dict.fromkeys((*engine_kind(engine).phases, *others)), cycle(PALETTE), strict=False))
 
 
 class _Column(NamedTuple):

@@ -9,7 +9,6 @@ from assay.model.medium import kind_of
 from assay.model.probe import Chart, ChartPanel, ChartSeries
 from assay.model.record import Basis
 from assay.model.registry import PROBES
-from assay.model.signature import AccessPhase
 from assay.model.trial import MediumSpec
 from assay.report.analysis import TrialTables
 from assay.report.charts import drawing as svg
@@ -95,7 +94,7 @@ class _Timeline:
         self._span = span
         self._scale = scale
         self._bins = max(1, round(MOST_BINS * (span.end_ms - span.begin_ms) / scale.length_ms))
-        self._tasks: dict[AccessPhase, Bins] = {
+        self._tasks: dict[str, Bins] = {
             phase: binned(pieces, span, MOST_BINS) for phase, pieces in running_tasks(tables.attempts).items()
         }
         self._colours = phase_colours(tables.record.trial.engine, self._tasks)
@@ -167,7 +166,7 @@ class _Timeline:
     def _behind(self, top: float, bottom: float) -> str:
         """Bands of the phase that most running tasks are in, behind all panels between two heights."""
         panel = self._panel(0, 1)
-        paths: dict[AccessPhase, list[str]] = {}
+        paths: dict[str, list[str]] = {}
         for phase, begin_ms, end_ms in leading_phases(self._tasks):
             left, right = panel.x(begin_ms), panel.x(end_ms)
             paths.setdefault(phase, []).append(f"M{left:.1f},{top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z")
@@ -264,9 +263,9 @@ class _Timeline:
         self._add(panel, *parts)
 
 
-def leading_phases(tasks: Mapping[AccessPhase, Bins]) -> list[tuple[AccessPhase, int, int]]:
+def leading_phases(tasks: Mapping[str, Bins]) -> list[tuple[str, int, int]]:
     """Which phase most of the running tasks were in, from when to when; none where no task ran."""
-    found: list[tuple[AccessPhase, int, int]] = []
+    found: list[tuple[str, int, int]] = []
     for place in range(len(next(iter(tasks.values())).mean) if tasks else 0):
         phase, most = max(((phase, float(bins.mean[place])) for phase, bins in tasks.items()), key=lambda one: one[1])
         bins = tasks[phase]
