@@ -5,6 +5,8 @@ from assay.model.input import DatasetSpec
 from assay.model.platform import ClusterSpec
 from assay.model.record import DeviceReport, JobRecord, Output, Record, Stage, Status, Step, totals
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec, pure
+from assay.plan.make import plan_and_more
+from assay.plan.source import Source
 
 STAGES = (Stage(name="map", tasks=2), Stage(name="reduce", tasks=1))
 NO_PHASES = dict.fromkeys(("map", "shuffle", "merge", "reduce"), 0.0)
@@ -56,3 +58,8 @@ def a_record(trial: Trial | None = None, elapsed_s: float = 10.0, outcome: Outco
         verdicts=(Verdict(check="triangles equal", outcome=outcome, detail="7 found"),),
     )
     return record.model_copy(update=changes)
+
+
+def make_plan(path, vocabulary):
+    """The plan of an experiment file."""
+    return plan_and_more(Source(path), vocabulary)[0]

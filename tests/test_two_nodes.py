@@ -15,7 +15,6 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.progress import Silent
-from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_tables
 from assay.report.charts.paths import job_paths
@@ -23,6 +22,7 @@ from assay.run import check_needs, execute
 from assay.stats.timeline import running_tasks
 from assay.vocabulary import vocabulary
 from assay_extras.testing.fakes import Script, fake_setup
+from tests.builders import make_plan
 from tests.toys import plugged_in
 
 EXPERIMENT = """\

@@ -22,7 +22,7 @@ from assay.model.naming import bytes_text
 from assay.model.platform import TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
-from assay.model.registry import PLATFORMS
+from assay.model.registry import PLATFORMS, STORES
 from assay.model.trial import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE, Estimate, Plan, Trial
 from assay.model.workload import Preparing
 from assay.plan.layout import unmet_share
@@ -36,7 +36,7 @@ from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
 from assay.trial import run_trial
 
 MIB = 1 << 20
-# Five daemons, the client and an application master, as measured; and one task of a default heap.
+# Of each node: five daemons, the client and an application master, as measured; and one task of a default heap.
 CLUSTER_MEMORY_BYTES = 2000 * MIB
 TASK_MEMORY_BYTES = 600 * MIB
 BLOCK_BYTES = 128 * MIB
@@ -128,12 +128,15 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     estimate = workload.estimate()
     if not PLATFORMS.find(trial.cluster.kind).ours:
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
-    disk = estimate.disk_bytes + CLUSTER_DISK_BYTES
+    nodes = trial.cluster.nodes or 1
+    copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
+    disk = copies * estimate.disk_bytes + nodes * CLUSTER_DISK_BYTES
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     bound = trial.cluster.limit_memory_bytes or 1 << 62
-    at_work = min(CLUSTER_MEMORY_BYTES + _tasks(trial, estimate) * TASK_MEMORY_BYTES, bound)
-    verifying = min(CLUSTER_MEMORY_BYTES, bound) + estimate.memory_bytes
+    cluster = nodes * CLUSTER_MEMORY_BYTES
+    at_work = min(cluster + _tasks(trial, estimate, nodes) * TASK_MEMORY_BYTES, bound)
+    verifying = min(cluster, bound) + estimate.memory_bytes
     return Estimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory, seconds=estimate.seconds + CLUSTER_S
     )
@@ -186,11 +189,11 @@ def _full_together(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]
     return None
 
 
-def _tasks(trial: Trial, estimate: Estimate) -> int:
+def _tasks(trial: Trial, estimate: Estimate, nodes: int) -> int:
     """How many tasks may run at once: what fits beside the master's container, but not more than there are blocks."""
     bound = trial.cluster.limit_memory_bytes
-    offered_mb = min(trial.cluster.memory_mb, bound // MIB) if bound else trial.cluster.memory_mb
-    slots = max(1, offered_mb // 1024 - 2)
+    offered_mb = nodes * trial.cluster.memory_mb
+    slots = max(1, (min(offered_mb, bound // MIB) if bound else offered_mb) // 1024 - 2)
     return min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
 
 

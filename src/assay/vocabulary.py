@@ -17,6 +17,7 @@ def vocabulary(installation: Installation) -> Vocabulary:
         catalogue=list(all_published()),
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),
         own_input={name for name, kind in WORKLOADS.items() if kind.takes is not InputKind.GRAPH},
+        any_output={name for name, kind in WORKLOADS.items() if not kind.plain_output},
         path_options={
             name: {key: option.default for key, option in kind.known_options.items() if option.is_path}
             for name, kind in WORKLOADS.items()

@@ -6,8 +6,8 @@ import pytest
 
 from assay.model.installation import Installation
 from assay.model.registry import WORKLOADS
-from assay.plan.make import make_plan
 from assay.vocabulary import vocabulary
+from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,9 +15,9 @@ from assay.cli.workloads import (
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.registry import WORKLOADS
-from assay.plan.make import make_plan
 from assay.plan.source import no_check
 from assay.vocabulary import vocabulary
+from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]
 

@@ -152,7 +152,7 @@ def known_words() -> Any:
 
 def plan_text(experiment: Path) -> str:
     """A plan's trials, of each what differs from the one before; no command prints it, so this follows the modules."""
-    from assay.plan.make import make_plan
+    from tests.builders import make_plan
 
     plan = json.loads(make_plan(experiment, known_words()).model_dump_json())
     lines, before = [json.dumps({**plan, "trials": len(plan["trials"])}, indent=1, ensure_ascii=False)], {}

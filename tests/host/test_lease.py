@@ -82,7 +82,8 @@ def test_a_left_over_in_use_does_not_keep_the_others(tmp_path, monkeypatch, caps
 
 
 def test_a_kept_lease_is_never_stale(tmp_path):
-    lease = Lease(tmp_path, "cluster", keep=True)
+    lease = Lease(tmp_path, "cluster")
+    lease.keep()
     lease._owner = (*lease._owner[:2], 1 << 22, 0)
     lease._write()
     (found,) = leases(tmp_path)

@@ -10,12 +10,12 @@ from assay.model.doubt import Outcome
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import STORES
-from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
 from assay.run import execute
 from assay.store.hdfs import Hdfs, HdfsPlacer, WebHdfs
 from assay.vocabulary import vocabulary
+from tests.builders import make_plan
 from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted
 

@@ -7,8 +7,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from assay.model.installation import Installation
-from assay.plan.make import make_plan
 from assay.vocabulary import vocabulary
+from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "how-to" / "design-an-experiment.md").read_text()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.make import make_plan
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Vocabulary
+from tests.builders import make_plan
 
 WORDS = Vocabulary(
     workloads={
@@ -17,7 +17,7 @@ WORDS = Vocabulary(
     presets=["brightkite"],
     catalogue=["orkut"],
     profiles=["wd10ezex", "nvme"],
-    own_input=["testdfsio", "command"],
+    own_input=["testdfsio", "command"], any_output=["command"],
     path_options={"command": {"jar": "", "input": "", "folder": "."}},
 )  # fmt: skip
 GOOD = """\

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.make import make_plan
 from assay.plan.source import Source
+from tests.builders import make_plan
 from tests.plan.test_make import WORDS, plan_of
 
 PLAIN = """\

@@ -6,10 +6,10 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.plan.make import make_plan
 from assay.plan.properties import renamed
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform.distribution import known_properties
+from tests.builders import make_plan
 from tests.plan.test_make import GOOD, WORDS, plan_of
 
 ROOT = Path(__file__).parents[2]

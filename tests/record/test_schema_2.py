@@ -7,11 +7,11 @@ import pytest
 
 from assay.cli.run import resumed
 from assay.model.doubt import DOUBTS
-from assay.plan.make import make_plan
 from assay.record.folder import RunFolder
 from assay.record.reading import whole_record
 from assay.record.schema_2 import converted
 from assay.stats.duration_history import Expected, read_history
+from tests.builders import make_plan
 from tests.golden.making import RUNS, known_words
 
 OF_OTHER_KINDS = {

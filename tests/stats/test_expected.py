@@ -7,6 +7,7 @@ from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import SettingsSpec, WorkloadSpec
 from assay.record.folder import RunFolder
+from assay.stats import duration_history
 from assay.stats.duration_history import Expected, read_history
 from tests.builders import a_plan, a_record, a_trial
 
@@ -31,7 +32,7 @@ def test_another_medium_dataset_or_option_is_no_likeness():
     assert expected.of(a_trial(1).model_copy(update={"workload": larger})) is None
 
 
-def test_times_are_read_from_the_records_of_a_folder_of_runs(tmp_path):
+def test_times_are_read_from_the_records_of_a_folder_of_runs(tmp_path, monkeypatch):
     for name in ("one", "two"):
         folder = RunFolder(tmp_path / name)
         folder.create(a_plan())
@@ -47,7 +48,8 @@ def test_times_are_read_from_the_records_of_a_folder_of_runs(tmp_path):
     assert {one.run for one in found.durations} == {str(tmp_path / "one"), str(tmp_path / "two")}
     assert found.damaged == [tmp_path / "one" / "trials" / "0001-triangles-disk" / "record.json"]
     assert read_history(tmp_path / "nowhere") == ([], [])
-    assert len(read_history(tmp_path, most=2).durations) == 2
+    monkeypatch.setattr(duration_history, "MOST_RECORDS", 2)
+    assert len(read_history(tmp_path).durations) == 2
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"status": "finished", "totals": 5}', "null", "\udc80"])

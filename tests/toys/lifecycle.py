@@ -10,11 +10,11 @@ from assay.model.errors import BadInputError
 from assay.model.medium import kind_of
 from assay.model.probe import Scene
 from assay.model.progress import Silent
-from assay.plan.make import make_plan
 from assay.plan.source import Vocabulary
 from assay.record.folder import RunFolder
 from assay.run import execute
 from assay_extras.testing.fakes import FakePlatform, FakeProbe, Script, fake_setup
+from tests.builders import make_plan
 
 WORDS = Vocabulary(
     workloads={"triangles": ("paper",)}, presets=["brightkite"], catalogue=[], profiles=["wd10ezex"],

@@ -67,6 +67,9 @@ class KeyValue:
     def properties(self, layout, host, addresses):
         return {}
 
+    def copies(self, properties, nodes):
+        return 1
+
     def open_own(self, cluster, layout):
         store = KeyValueStore.opened[cluster.conf_dir] = KeyValueStore([one.node for one in cluster.nodes])
         return store, ShardPlacer(store, layout)

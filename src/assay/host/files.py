@@ -107,15 +107,16 @@ def irregular(mode: int) -> str | None:
 def absolute(folder: Path, path: Path) -> Path:
     """A path as a user writes it, from a folder: `~` is their home. Raises BadInputError where it can't be a path."""
     try:
-        return possible((folder / path.expanduser()).resolve())
-    except RuntimeError as error:  # what pathlib makes of an unknown user, and of a circle of links
-        if "loop" in str(error):
-            raise BadInputError(f"{path} can't be used: {_REASONS[errno.ELOOP]}; name another path") from None
-        user = path.parts[0]
+        at_home = path.expanduser()
+    except RuntimeError:
         raise BadInputError(
-            f"{path} can't be used: this machine has no user {user[1:]!r}; write the whole path, or ./{path} for a "
-            f"name that begins with ~"
+            f"{path} can't be used: this machine has no user {path.parts[0][1:]!r}; write the whole path, or ./{path} "
+            f"for a name that begins with ~"
         ) from None
+    try:
+        return possible((folder / at_home).resolve())
+    except RuntimeError:  # what pathlib makes of a circle of links
+        raise BadInputError(f"{path} can't be used: {_REASONS[errno.ELOOP]}; name another path") from None
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path} can't be used: {why(error)}; name another path") from None
 

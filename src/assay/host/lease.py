@@ -26,16 +26,16 @@ from assay.model.errors import AssayError
 class Lease:
     """Holds processes, directories and control groups; `release` (or the scope's end) ends and removes them all.
 
-    A lease with `keep=True` outlives its owner (a cluster that the user left running): it is never stale.
+    A lease that is to be kept outlives its owner (a cluster that the user left running): it is never stale.
     """
 
-    def __init__(self, state: Path, purpose: str, *, keep: bool = False) -> None:
+    def __init__(self, state: Path, purpose: str) -> None:
         self.id = f"{purpose}-{uuid.uuid4().hex[:12]}"
         self.purpose = purpose
         self.directories: list[Path] = []
         self.groups: list[Path] = []
         self.details: dict[str, str] = {}
-        self.kept = keep
+        self.kept = False
         """It outlives its owner on purpose."""
         self._owner = _owner(os.getpid())
         self.file = state / "leases" / f"{self.id}.json"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from assay.host.files import read_text
-from assay.model.errors import BadInputError
+from assay.model.errors import BadInputError, MistakeAt
 from assay.model.naming import nearest
 
 if TYPE_CHECKING:
@@ -251,9 +251,8 @@ def _mistake(error: ValidationError, model: type[BaseModel], more: Collection[st
     place = [part for part in first["loc"] if not str(part).startswith("function-")]
     if first["type"] != "value_error":
         return place, _sentence(first, place, model, more)
-    message = str(first["ctx"]["error"])
-    # What is wrong with several keys together begins with the one that it is about.
-    return place or message.replace(":", " ").split(" ")[:1], message
+    error = first["ctx"]["error"]
+    return place or (error.place if isinstance(error, MistakeAt) else ()), str(error)
 
 
 def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[BaseModel], more: Collection[str]) -> str:

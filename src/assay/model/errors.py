@@ -1,5 +1,7 @@
 """What can go wrong, as the user is told it."""
 
+from collections.abc import Sequence
+
 
 class AssayError(Exception):
     """Something went wrong while a trial ran; the message is one clear sentence."""
@@ -7,3 +9,11 @@ class AssayError(Exception):
 
 class BadInputError(AssayError):
     """The user's input can't be used; says what, where and how to mend it. Raised before anything starts."""
+
+
+class MistakeAt(ValueError):  # noqa: N818 - what it is, in the words of those who handle it
+    """What is wrong with several keys of a file together: the place of the one that it is about, and a sentence."""
+
+    def __init__(self, place: Sequence[str], message: str) -> None:
+        super().__init__(message)
+        self.place = place

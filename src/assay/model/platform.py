@@ -269,12 +269,14 @@ class PlatformKind(NamedTuple):
     """A kind of platform, as registered in PLATFORMS.
 
     `ours` says that Assay starts it on this machine: an experiment chooses its media and bounds, this machine's use
-    tells what its trials take, probes see them, and its store is empty at first. `own_keys` are the cluster's keys in
-    an experiment that only this kind has, `needed_keys` those that it can't do without, with what they are.
+    tells what its trials take, probes see them, and its store is empty at first. Else it comes with `own_medium`, the
+    name of a kind of medium. `own_keys` are the cluster's keys in an experiment that only this kind has, `needed_keys`
+    those that it can't do without, with what they are.
     """
 
     open: Callable[[PlatformContext], Platform]
     ours: bool
+    own_medium: str = ""
     own_keys: frozenset[str] = frozenset()
     needed_keys: Mapping[str, str] = {}
 

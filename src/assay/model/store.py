@@ -91,6 +91,10 @@ class StoreKind(Protocol):
         """
         ...
 
+    def copies(self, properties: Mapping[str, str], nodes: int) -> int:
+        """How many copies of each byte a cluster of Assay's own keeps, with these properties on so many nodes."""
+        ...
+
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
         """On a cluster of Assay's own, whose directories lie on its nodes."""
         ...

@@ -71,7 +71,8 @@ class WorkloadKind(Protocol):
     """A workload as experiments name it: what it says of itself, and the Workload for a spec.
 
     A graph that it `takes` is the experiment's dataset; its options describe any other input. `result` says what its
-    output has, by line or file; `verified` how that is judged, and against what. `base` is the path in the store for
+    output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
+    that aren't compressed, written by reducers. `base` is the path in the store for
     all files of one run.
     """
 
@@ -91,6 +92,8 @@ class WorkloadKind(Protocol):
     def variants(self) -> Mapping[str, Variant]: ...  # noqa: D102
     @property
     def known_options(self) -> Mapping[str, Option]: ...  # noqa: D102
+    @property
+    def plain_output(self) -> bool: ...  # noqa: D102
 
     def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> "Workload":
         """The workload, with the experiment's dataset if that is needed for more than checking the options.

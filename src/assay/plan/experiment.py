@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
 from assay.model.base import Bytes, Frozen, UserPath
+from assay.model.errors import MistakeAt
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
@@ -425,60 +426,69 @@ class ExperimentFile(Frozen):
         kind, given = self.cluster.kind, self.cluster.model_fields_set
         own = {key for name, platform in PLATFORMS.items() if name != kind for key in platform.own_keys}
         if self.platform.ours and not self.media:
-            raise ValueError("media is missing: name at least one, e.g. media: {disk: directory}")
+            raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.ours:
             self._refuse_keys_of_own_clusters()
         for key in sorted(own & given):
-            raise ValueError(
-                f"cluster: {key} belongs to a cluster of Assay's own, and this one exists already; leave {key} out"
+            raise MistakeAt(
+                ["cluster", key],
+                f"cluster: {key} belongs to a cluster of Assay's own, and this one exists already; leave {key} out",
             )
         for key, what in self.platform.needed_keys.items():
             if key not in given:
-                raise ValueError(f"an {kind} cluster needs {key}, {what}")
+                raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {what}")
         return self
 
     def _refuse_keys_of_own_clusters(self) -> None:
         for key in ("media", "placement", "memory", "cpus"):
             if getattr(self, key):
-                raise ValueError(
-                    f"{key} can't be chosen on an existing cluster: its data and limits are its own; leave {key} out"
+                raise MistakeAt(
+                    [key],
+                    f"{key} can't be chosen on an existing cluster: its data and limits are its own; leave {key} out",
                 )
         if "placement_check" in self.model_fields_set:
-            raise ValueError(
+            raise MistakeAt(
+                ["placement_check"],
                 "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
-                "land; leave placement_check out"
+                "land; leave placement_check out",
             )
         for level in self.probes:
             if level in PROBE_SETS:
-                raise ValueError(f"probes: there are none on an existing cluster, and so no {level}; leave probes out")
+                raise MistakeAt(
+                    ["probes"], f"probes: there are none on an existing cluster, and so no {level}; leave probes out"
+                )
 
     @model_validator(mode="after")
     def _a_baseline_needs_emulated_drives(self) -> "ExperimentFile":
         if ZERO_DELAY in self.media or ZERO_DELAY in [entry.name for entry in self.placement]:
-            raise ValueError(
-                f"{'media' if ZERO_DELAY in self.media else 'placement'}: the name {ZERO_DELAY!r} is reserved for the "
-                "baseline; choose another, and say `zero_delay_baseline: true` for the baseline itself"
+            key = "media" if ZERO_DELAY in self.media else "placement"
+            raise MistakeAt(
+                [key],
+                f"{key}: the name {ZERO_DELAY!r} is reserved for the "
+                "baseline; choose another, and say `zero_delay_baseline: true` for the baseline itself",
             )
         if not self.zero_delay_baseline:
             return self
         if not self.platform.ours:
-            raise ValueError(
+            raise MistakeAt(
+                ["zero_delay_baseline"],
                 "zero_delay_baseline is not possible on an existing cluster: its data stay on its own disks, and Assay "
-                "can't take their delays away; leave it out, and the report gives an upper bound where it can"
+                "can't take their delays away; leave it out, and the report gives an upper bound where it can",
             )
         real = next((name for name, medium in self.media.items() if not kind_of(medium).emulated), None)
         if real is not None:
-            raise ValueError(
+            raise MistakeAt(
+                ["zero_delay_baseline"],
                 f"zero_delay_baseline needs emulated drives, and the medium {real!r} is a {self.media[real].kind}: a "
                 "drive without delays is comparable only with drives behind the same emulator; leave it out, or "
-                "emulate that medium too (`assay media calibrate --profile-to` makes its profile)"
+                "emulate that medium too (`assay media calibrate --profile-to` makes its profile)",
             )
         return self
 
     @model_validator(mode="after")
     def _one_word_for_copies(self) -> "ExperimentFile":
         if self.replication and COPIES in self.hadoop:
-            raise ValueError(f"replication and {COPIES} (under hadoop) are the same; keep one of them")
+            raise MistakeAt(["replication"], f"replication and {COPIES} (under hadoop) are the same; keep one of them")
         return self
 
     @model_validator(mode="after")
@@ -487,7 +497,8 @@ class ExperimentFile(Frozen):
             for role in ROLES:
                 for medium in getattr(entry, role):
                     if medium not in self.media:
-                        raise ValueError(
-                            f"placement: {role} names the medium {medium!r}, and media has {', '.join(self.media)}"
+                        raise MistakeAt(
+                            ["placement"],
+                            f"placement: {role} names the medium {medium!r}, and media has {', '.join(self.media)}",
                         )
         return self

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from itertools import count as counting
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.host.files import irregular
@@ -13,7 +12,7 @@ from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
-from assay.model.platform import EXISTING, ClusterSpec
+from assay.model.platform import ClusterSpec
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -38,18 +37,13 @@ from assay.plan.source import INPUT, Source, Vocabulary
 REPLICATION = "replication"
 
 
-def make_plan(path: Path, vocabulary: Vocabulary) -> Plan:
-    """The plan of an experiment file. Raises BadInputError."""
-    return plan_and_more(Source(path), vocabulary)[0]
-
-
 def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tuple[Trial, ...]]]:
     """The plan, and the repetitions that it would go on with if it had more of them: one after the other, without end.
 
     Raises BadInputError.
     """
     experiment = source.experiment
-    doubts = [*check_properties(source, vocabulary.properties), *single_copy(experiment)]
+    doubts = [*check_properties(source, vocabulary), *single_copy(experiment)]
     resolved = _resolve(source, vocabulary)
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
@@ -187,8 +181,8 @@ def _settings(source: Source) -> list[SettingsSpec]:
 def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     """By name; the zero-delay baseline's drive too."""
     experiment = source.experiment
-    if not experiment.platform.ours:
-        return {EXISTING: MediumSpec(name=EXISTING, kind=EXISTING)}
+    if own := experiment.platform.own_medium:
+        return {own: MediumSpec(name=own, kind=own)}
     media = {}
     for name, medium in experiment.media.items():
         with source.at("media", name):
@@ -202,8 +196,8 @@ def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
 
 def _placements(experiment: ExperimentFile) -> list[Placement]:
     """What the experiment compares: its placements, or each of its media alone."""
-    if not experiment.platform.ours:
-        return [pure(EXISTING)]
+    if own := experiment.platform.own_medium:
+        return [pure(own)]
     if not experiment.placement:
         return [pure(name) for name in experiment.media]
     placements = []

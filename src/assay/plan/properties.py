@@ -18,7 +18,7 @@ from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.naming import nearest
 from assay.plan.experiment import COPIES, ExperimentFile
-from assay.plan.source import Source
+from assay.plan.source import Source, Vocabulary
 
 _DIRECTORIES = (
     "hadoop.tmp.dir", "dfs.namenode.name.dir", "dfs.datanode.data.dir", "yarn.nodemanager.local-dirs",
@@ -29,8 +29,6 @@ _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind
 # The second is the name that Hadoop 1 had for it, which is still understood.
 _COMPRESSED_OUTPUT = ("mapreduce.output.fileoutputformat.compress", "mapred.output.compress")
 _REDUCERS = "mapreduce.job.reduces"
-# The workload whose output is judged by the user's own command, if at all.
-_OWN_JUDGE = "command"
 # Read when a daemon starts, so that a workload's jobs can't have one of their own.
 _DAEMONS = ("yarn.nodemanager.", "yarn.resourcemanager.", "yarn.scheduler.", "dfs.namenode.", "dfs.datanode.")
 
@@ -151,19 +149,20 @@ def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
             yield Property(name, [value], ["profiles", profile, "properties"], everywhere)
 
 
-def check_properties(source: Source, known: Mapping[str, str]) -> list[Doubt]:
+def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
     """Doubts about properties that Hadoop does not know, and levels that are no number where Hadoop's own is one.
 
-    `known` has Hadoop's own values, and is empty where Hadoop is not there to ask. Raises BadInputError with the line
-    for what can't be a property or its value, for what an embedded cluster decides itself, for what makes an output
-    that can't be judged, and for deprecated names.
+    Raises BadInputError with the line for what can't be a property or its value, for what an embedded cluster decides
+    itself, for what makes an output that can't be judged, and for deprecated names.
     """
     doubts: dict[str, Doubt] = {}
+    known = vocabulary.properties
     given = list(properties_of(source.experiment))
     own_cluster = source.experiment.platform.ours
     any_block = not own_cluster or any(one.name == _LEAST_BLOCK for one in given)
     for one in given:
-        mistake = next(_mistakes(one, own_cluster=own_cluster, any_block=any_block), None)
+        judged = next((name for name in one.workloads if name not in vocabulary.any_output), "")
+        mistake = next(_mistakes(one, judged, own_cluster=own_cluster, any_block=any_block), None)
         if mistake is not None:
             raise source.error_at(one.place, mistake)
         line = f"line {source.line(one.place)}"
@@ -181,8 +180,11 @@ def check_properties(source: Source, known: Mapping[str, str]) -> list[Doubt]:
     return list(doubts.values())
 
 
-def _mistakes(one: Property, *, own_cluster: bool, any_block: bool) -> Iterator[str]:
-    """What is wrong with a property. With `any_block` the NameNode's least size of blocks is not the default."""
+def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool) -> Iterator[str]:
+    """What is wrong with a property, with which the output of the workload `judged` is to be judged.
+
+    With `any_block` the NameNode's least size of blocks is not the default.
+    """
     name = one.name
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
@@ -196,7 +198,6 @@ def _mistakes(one: Property, *, own_cluster: bool, any_block: bool) -> Iterator[
             f"{name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its daemons "
             "run and listen; leave it out"
         )
-    judged = next((workload for workload in one.workloads if workload != _OWN_JUDGE), None)
     spellings: dict[str, str] = {}
     for value in one.levels:
         text, size = value.strip().lower(), _bytes(value.strip())

@@ -26,7 +26,8 @@ def no_check(spec: object) -> None:
 class Vocabulary(NamedTuple):
     """The names that an experiment may use, as the installed kinds offer them.
 
-    `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset.
+    `workloads` has each workload's variants, the one that is meant by none first; those in `own_input` need no dataset,
+    and what those in `any_output` write may be compressed, or come from maps alone.
     `path_options` has the names of each workload's options that are paths, with their defaults.
     `levels` are the possible ones of the factors whose kinds are installed, by the factor's name.
     `properties` are those that Hadoop knows, with the values of its own tables of defaults, empty where these have
@@ -42,6 +43,7 @@ class Vocabulary(NamedTuple):
         "store": (HDFS,), "engine": (MAPREDUCE,), "nodes": ("1",), "network": ("none",),
     }  # fmt: skip
     own_input: Collection[str] = ()
+    any_output: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}
     properties: Mapping[str, str] = {}
     check_workload: Callable[[WorkloadSpec], object] = no_check

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import ClusterSpec, Layout, PlatformKind, RunningCluster, jmx_bean
+from assay.model.platform import EXISTING, ClusterSpec, Layout, PlatformKind, RunningCluster, jmx_bean
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, PLATFORMS, STORES
@@ -176,4 +176,8 @@ class ExistingPlatform(HadoopPlatform):
         return Scene(layout=layout)
 
 
-PLATFORMS.add("existing", PlatformKind(ExistingPlatform, ours=False, needed_keys={"conf_dir": CONF_DIR}), place=2)
+PLATFORMS.add(
+    "existing",
+    PlatformKind(ExistingPlatform, ours=False, own_medium=EXISTING, needed_keys={"conf_dir": CONF_DIR}),
+    place=2,
+)

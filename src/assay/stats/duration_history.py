@@ -38,7 +38,7 @@ class DurationHistory(NamedTuple):
     damaged: list[Path]
 
 
-def read_history(runs: Path, most: int = MOST_RECORDS) -> DurationHistory:
+def read_history(runs: Path) -> DurationHistory:
     """Finished trials of the runs in a folder, the newest runs' first; a folder that is not there has none."""
     found = DurationHistory([], [])
     for trials in sorted(runs.glob("*/trials"), key=_changed, reverse=True):
@@ -51,7 +51,7 @@ def read_history(runs: Path, most: int = MOST_RECORDS) -> DurationHistory:
                 continue
             if duration is not None:
                 found.durations.append(duration)
-            if len(found.durations) == most:
+            if len(found.durations) == MOST_RECORDS:
                 return found
     return found
 

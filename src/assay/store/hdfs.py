@@ -212,6 +212,7 @@ def _block_files(directory: Path) -> list[tuple[int, int]]:
 
 _INFO_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
 _RPC = "dfs.namenode.rpc-address"
+_COPIES = "dfs.replication"
 # The lines of Hadoop 3's HttpServer2, DataXceiverServer, IPC server and DatanodeHttpServer.
 _JETTY = {r"Jetty bound to port (\d+)": "web"}
 DATANODE = DaemonKind(
@@ -250,8 +251,12 @@ class Hdfs:
             "dfs.datanode.ipc.address": any_port,
             "dfs.datanode.hostname": host,
             "dfs.datanode.data.dir": ",".join(f"[{_storage_type(one)}]{one.path}" for one in layout.data),
-            "dfs.replication": "1",
+            _COPIES: "1",
         }
+
+    def copies(self, properties: Mapping[str, str], nodes: int) -> int:
+        """Of a block at most one on each DataNode."""
+        return min(int(properties.get(_COPIES, "1")), nodes)
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
         store = WebHdfs(cluster.addresses["namenode"])

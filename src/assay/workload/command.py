@@ -219,6 +219,7 @@ class Command(BaseWorkload):
         "`verify`, or if it can't be started or takes longer than `verify_seconds`"
     )
     variants = {"own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=_COST)}
+    plain_output = False
     known_options = {
         "jar": Option("", "the jar's file; required", is_path=True, example="my-job.jar"),
         "class": Option("", "the main class, unless the jar's manifest names it"),

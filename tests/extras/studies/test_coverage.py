@@ -8,13 +8,12 @@ import pytest
 from assay.model.installation import Installation
 from assay.model.record import Amount, Output, Record, totals
 from assay.model.trial import Trial
-from assay.plan.make import make_plan
 from assay.vocabulary import vocabulary
 from assay_extras.studies.comparison import CHECKS, NEVER, NEVER_SCALED, StudyComparison, compare
 from assay_extras.studies.figures import SHAPES
 from assay_extras.studies.published import StudyName, cells, contrasts, statements
 from assay_extras.studies.values import LEAST_PAIRS
-from tests.builders import a_record
+from tests.builders import a_record, make_plan
 from tests.extras.studies.builders import a_graph_job
 
 ROOT = Path(__file__).parents[3]

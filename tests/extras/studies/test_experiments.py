@@ -8,12 +8,12 @@ import pytest
 from ruamel.yaml import YAML
 
 from assay.model.installation import Installation
-from assay.plan.make import make_plan
 from assay.plan.settings import shipped_profiles
 from assay.platform.sizing import check_containers
 from assay.vocabulary import vocabulary
 from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import LEAST_PAIRS
+from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "experiments"
