@@ -1,7 +1,6 @@
 """The names that an experiment may use: of workloads, datasets, drives and Hadoop's properties."""
 
-from assay.input.catalogue import all_published
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import all_published, open_dataset
 from assay.model.input import InputKind
 from assay.model.installation import Installation
 from assay.model.registry import ENGINES, STORES, WORKLOADS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import open_dataset
 from assay.input.graph_file import UserGraph
 from assay.model.input import DatasetSpec
 

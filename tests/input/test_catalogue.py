@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from assay.input import catalogue
-from assay.input.catalogue import Counts, Published, PublishedGraph, all_published
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import Counts, Published, PublishedGraph, all_published, open_dataset
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec

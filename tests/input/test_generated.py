@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.input.catalogue import all_published
-from assay.input.datasets import open_dataset
-from assay.input.generated import Source, degree_sequence, generate, shape_of
+from assay.input.catalogue import all_published, open_dataset, shape_of
+from assay.input.generated import Source, degree_sequence, generate
 from assay.input.graph import Simple, as_graph, facts_of, unpack
 from assay.model.doubt import Outcome
 from assay.model.input import DatasetSpec
@@ -77,7 +76,7 @@ def test_a_seed_decides_everything_and_another_seed_gives_another_graph() -> Non
 
 
 def test_the_bytes_are_the_same_on_every_machine(tmp_path: Path) -> None:
-    """If this fails because the generator was changed, raise generated.VERSION and renew the checksum."""
+    """If this fails because the generator was changed, raise GENERATOR_VERSION of assay.input.catalogue and renew the checksum."""
     dataset = open_dataset(DatasetSpec(name="g", make="brightkite", scale=0.05, seed=3), tmp_path)
     staged = dataset.file(Silent())
     assert staged.path.parent.name == "make-brightkite-s3-x0.05-v1"
@@ -105,7 +104,7 @@ def test_an_interrupted_generation_leaves_nothing_that_looks_whole(
 
     dataset = open_dataset(DatasetSpec(name="g", make="brightkite", scale=0.01), tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("assay.input.generated.write_canonical", interrupted)
+        patch.setattr("assay.input.catalogue.write_canonical", interrupted)
         with pytest.raises(KeyboardInterrupt):
             dataset.file(Silent())
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

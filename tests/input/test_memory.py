@@ -17,7 +17,7 @@ from assay.input import generated as communities
 from assay.input import graph as facts
 from assay.input import reading
 from assay.input import generated as social
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import open_dataset
 from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 

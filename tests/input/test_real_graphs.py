@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import open_dataset
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
 from assay.model.progress import Silent

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from assay.model.doubt import Verdict, verdict
-from assay.model.engine import Engine, LaunchReport
+from assay.model.engine import LaunchReport
 from assay.model.input import Amounts, Input, InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
@@ -21,9 +21,8 @@ class Lines(Input):
     def size(self) -> Amounts:
         return Amounts(bytes=80 * self.count)
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         store.put(Path("/nowhere/lines.txt"), f"{path}/lines.txt")
-        return LaunchReport(jobs=(), result={})
 
 
 class LineCount(BaseWorkload):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import open_dataset
 from assay.model.doubt import Outcome
 from assay.model.engine import History, JobReference, LaunchReport
 from assay.model.errors import AssayError, BadInputError

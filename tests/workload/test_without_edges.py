@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import open_dataset
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.input import DatasetSpec, Graph

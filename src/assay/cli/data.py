@@ -10,8 +10,7 @@ import click
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
 from assay.host.files import possible
-from assay.input.catalogue import all_published, is_downloaded
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import all_published, is_downloaded, open_dataset
 from assay.input.graph_file import GraphFile
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError

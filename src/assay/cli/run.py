@@ -19,7 +19,7 @@ from assay.cli.context import OUT_HELP, Duration, UserPath, find_installation, o
 from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
-from assay.input.datasets import open_dataset
+from assay.input.catalogue import open_dataset
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation

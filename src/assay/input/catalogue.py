@@ -1,7 +1,7 @@
-"""Published graphs: downloaded once, and checked against their published counts.
+"""Datasets by name: published graphs, downloaded once and checked against their published counts, and graphs like them.
 
-The data are in `published.json`, one object a graph. A count is null where no source for it is known; a count under
-`steering` was not published for this very file, and only steers the generator.
+`published.json` has one object for each published graph. A count is null where no source for it is known; a count
+under `steering` was not published for this very file, and only steers the generator.
 """
 
 import http.client
@@ -17,10 +17,13 @@ from urllib.response import addinfourl
 
 from pydantic import TypeAdapter
 
-from assay.input.graph_file import UserGraph
-from assay.input.reading import Known, ReadCounts, whole
+from assay.input.formats import Layout
+from assay.input.generated import Shape, Steering, generate
+from assay.input.graph import Simple, all_facts
+from assay.input.graph_file import GraphFile, UserGraph
+from assay.input.reading import Known, ReadCounts, checksum, load, save, whole, write_canonical
 from assay.model.base import Frozen
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec, GraphFacts, StagedFile
 from assay.model.progress import Progress
@@ -67,27 +70,6 @@ class Counts(Frozen):
     components: int | None = None
     largest_component: int | None = None
     max_degree: int | None = None
-
-
-class Steering(Frozen):
-    """What the generator needs beside the published counts of nodes and edges.
-
-    `wedges` and `triangles` are aimed at. `components` counts all, `largest_component` the vertices of the main one.
-    `community_share` is the part of degrees spent in communities of at most `community_size` members and
-    `community_density`; `mirrored` the part of random pairs that tie large with small degrees; `id_order` (quarters)
-    how strongly early ids are hubs: 0 not at all, 4 in proportion to the degree.
-    """
-
-    wedges: int
-    triangles: int
-    max_degree: int
-    components: int
-    largest_component: int
-    community_share: float
-    community_size: int
-    community_density: float
-    mirrored: float
-    id_order: int
 
 
 class Published(Frozen):
@@ -168,7 +150,6 @@ class PublishedGraph(UserGraph):
         return super().file(progress)
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """On the published counts."""
         problem = mismatch(self.published.counts, self.facts(), self.counts())
         detail = problem or "nodes and edges are as published"
         return (verdict("published counts", passed=not problem, detail=detail),)
@@ -218,3 +199,106 @@ def _extract(archive: Path, member: str, target: Path) -> None:
                     copy.write(chunk)
     except (tarfile.TarError, EOFError, OSError, KeyError, zlib.error) as error:
         raise BadInputError(f"{archive}: can't be unpacked ({error}); delete it and get it again.") from error
+
+
+GENERATOR_VERSION = 1
+"""Goes up whenever the same seed would give another graph, so that old cache entries are not taken for new."""
+
+_LAYOUT = Layout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
+_LARGEST_SCALE = 100.0
+_NEAR = 2.0
+
+
+def shape_of(graph: Published, scale: float) -> Shape:
+    """The shape of a preset at a scale: counts shrink or grow with it, degrees and communities keep their size.
+
+    Raises:
+        BadInputError: so small that the vertices couldn't bear the edges, or absurdly large.
+    """
+    steering = graph.steering
+    least = max(16 * graph.counts.edges / graph.counts.nodes**2, 20 / graph.counts.nodes)
+    if not least <= scale <= _LARGEST_SCALE:  # which no NaN is
+        raise BadInputError(
+            f"`scale: {scale:g}` of `make: {graph.name}` can't be made; it has to be from {least:.1g} to "
+            f"{_LARGEST_SCALE:g}."
+        )
+    nodes, edges = round(graph.counts.nodes * scale), round(graph.counts.edges * scale)
+    small = round((steering.components - 1) * scale)
+    lost = max(2 * small, round((graph.counts.nodes - steering.largest_component) * scale)) if small else 0
+    scaled = {
+        "nodes": nodes, "edges": edges, "wedges": round(steering.wedges * scale),
+        "triangles": round(steering.triangles * scale), "max_degree": min(steering.max_degree, (nodes - lost) // 4),
+        "components": small + 1, "largest_component": nodes - lost,
+    }  # fmt: skip
+    return Shape(**{**steering.model_dump(), **scaled})
+
+
+class GeneratedGraph(GraphFile):
+    """A preset's graph in normal form, in the cache under its preset, seed, scale and the generator's version."""
+
+    def __init__(self, spec: DatasetSpec, preset: str, cache: Path) -> None:
+        self.like = published(preset, "make")
+        self.shape = shape_of(self.like, spec.scale)
+        self._folder = cache / "datasets" / f"make-{preset}-s{spec.seed}-x{spec.scale:g}-v{GENERATOR_VERSION}"
+        super().__init__(spec, self._folder / "edges.tsv")
+
+    def file(self, progress: Progress) -> StagedFile:
+        self._known(progress)
+        return StagedFile(path=self._path, name=self._path.name, bytes=self._path.stat().st_size, canonical=True)
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """On the size, which must be exact, and on wedges and triangles, which must be near those of the preset."""
+        facts, aim = self.facts(), self.shape
+        size = verdict(
+            "size",
+            passed=facts.nodes == aim.nodes and facts.edges == aim.edges,
+            detail=f"{facts.nodes:,} nodes of {aim.nodes:,}, {facts.edges:,} edges of {aim.edges:,}",
+        )
+        return size, _near("wedges", facts.wedges, aim.wedges), _near("triangles", facts.triangles, aim.triangles)
+
+    def _read_as(self) -> Layout:
+        return _LAYOUT
+
+    def _known(self, progress: Progress) -> Known:
+        known = load(self._folder / "facts.json") if self._path.is_file() else None
+        return known or self._generate(progress)
+
+    def _generate(self, progress: Progress) -> Known:
+        shape = self.shape
+        progress.detail(f"generate {shape.edges:,} edges like {self.like.title}")
+        keys = generate(shape, self.spec.seed)
+        with whole(self._path) as part:
+            progress.detail(f"write {keys.size:,} edges")
+            write_canonical(keys, part)
+        counts = ReadCounts(lines=keys.size, edge_lines=keys.size)
+        known = Known(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
+        save(self._folder / "facts.json", known)
+        return known
+
+
+def _near(what: str, count: int | None, wanted: int) -> Verdict:
+    if count is None:
+        return Verdict(check=what, outcome=Outcome.UNKNOWN, detail="too many to be counted quickly")
+    near = wanted / _NEAR <= count <= wanted * _NEAR
+    return verdict(what, passed=near, detail=f"{count:,}; {wanted:,} aimed at, within a factor of {_NEAR:g}")
+
+
+def open_dataset(spec: DatasetSpec, cache: Path, mirror: str | None = None) -> GraphFile:
+    """The dataset that `spec` describes; nothing is read, downloaded or generated yet.
+
+    `cache` is the folder that keeps downloads, generated graphs and counts, under `datasets/`. `mirror` is an address
+    to download from instead of the published ones.
+
+    Raises:
+        BadInputError: not exactly one of `file`, `get` and `make` is given, or the name or the scale isn't known.
+    """
+    given = [name for name in ("file", "get", "make") if getattr(spec, name) is not None]
+    if len(given) != 1:
+        has = " and ".join(f"`{name}`" for name in given) or "none"
+        raise BadInputError(f"dataset `{spec.name}`: give exactly one of `file`, `get` and `make`; it has {has}.")
+    if spec.get is not None:
+        return PublishedGraph(spec, spec.get, cache, mirror)
+    if spec.make is not None:
+        return GeneratedGraph(spec, spec.make, cache)
+    assert spec.file is not None  # noqa: S101 - one of the three is given
+    return UserGraph(spec, spec.file, cache)

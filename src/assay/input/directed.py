@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from assay.input.points import ID, Form, tables
 from assay.input.staging import scratch_directory
-from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.input import Amounts, Input
 from assay.model.progress import Progress
@@ -111,11 +110,9 @@ class DirectedInput(Input):
             nodes, edges = len(self.graph.vertices), len(self.graph.sources)
         return Amounts(bytes=_LINE_BYTES * edges, nodes=nodes, edges=edges)
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """The edges in one file, each once, and after them the vertices that have none."""
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         with scratch_directory(len(self.graph.sources) * _LINE_BYTES) as scratch:
             progress.detail("make graph")
             file = scratch / "edges.txt"
             write_graph(self.graph, file)
             store.put(file, f"{path}/edges.txt")
-        return LaunchReport(jobs=(), result={})

@@ -4,7 +4,6 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Amounts, Input
 from assay.model.progress import Progress
@@ -47,14 +46,11 @@ class LocalFiles(Input):
         self._files, self._bytes = files, size_bytes
 
     def size(self) -> Amounts:
-        """All files together."""
         return Amounts(bytes=self._bytes)
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """Put each."""
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         for file, name in self._files:
             store.put(file, f"{path}/{name}")
-        return LaunchReport(jobs=(), result={})
 
 
 class StoredFiles(Input):
@@ -63,8 +59,6 @@ class StoredFiles(Input):
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """Only looked for. Raises AssayError where there is nothing."""
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         if store.size_bytes(self._path) == 0:
             raise AssayError(f"the input {self._path} is not there, or empty; name a path of the cluster's store")
-        return LaunchReport(jobs=(), result={})

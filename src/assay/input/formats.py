@@ -26,17 +26,14 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
+from typing import BinaryIO, Literal, NamedTuple, cast
 
 from assay.host.files import refuse_irregular, why
+from assay.input.files import stream_of
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 Compression = Literal["none", "gzip", "bzip2"]
 
@@ -94,41 +91,28 @@ def uncompressed(path: Path) -> Iterator[BinaryIO]:
 def _open(path: Path, compression: Compression) -> BinaryIO:
     if compression == "gzip":
         return cast("BinaryIO", gzip.open(path, "rb"))
-    return cast("BinaryIO", BufferedReader(_Bzip2(path))) if compression == "bzip2" else path.open("rb")
+    return cast("BinaryIO", stream_of(_bzip2_pieces(path))) if compression == "bzip2" else path.open("rb")
 
 
-class _Bzip2(RawIOBase):
-    """What one or several bzip2 streams hold; what follows them and is none is refused, where bz2 leaves it out."""
+def _bzip2_pieces(path: Path) -> Iterator[bytes]:
+    """What one or several bzip2 streams hold; what follows them and is none is refused, where bz2 leaves it out.
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-        self._stream = bz2.BZ2Decompressor()
-        self._pending = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Raises EOFError where a stream is cut off, OSError for what is no bzip2."""
-        room = memoryview(buffer)
+    Raises EOFError where a stream is cut off, OSError for what is no bzip2.
+    """
+    with path.open("rb") as file:
+        stream, pending = bz2.BZ2Decompressor(), b""
         while True:
-            if self._stream.eof:
-                self._pending = self._stream.unused_data or self._file.read(_PIECE_BYTES)
-                if not self._pending:
-                    return 0
-                self._stream = bz2.BZ2Decompressor()
-            elif self._stream.needs_input and not self._pending:
-                self._pending = self._file.read(_PIECE_BYTES)
-                if not self._pending:
+            if stream.eof:
+                pending = stream.unused_data or file.read(_PIECE_BYTES)
+                if not pending:
+                    return
+                stream = bz2.BZ2Decompressor()
+            elif stream.needs_input:
+                pending = file.read(_PIECE_BYTES)
+                if not pending:
                     raise EOFError("they end within a stream")
-            piece, self._pending = self._stream.decompress(self._pending, len(room)), b""
-            if piece:
-                room[: len(piece)] = piece
-                return len(piece)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+            yield stream.decompress(pending, _PIECE_BYTES)
+            pending = b""
 
 
 def store_name(path: Path, compression: Compression) -> str:

@@ -23,22 +23,14 @@ that communities overlap.
 Everything is drawn from `randomness.Source`, so the same seed gives the same graph everywhere.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.input.catalogue import Published, Steering, published
-from assay.input.formats import Layout
-from assay.input.graph import Keys, Simple, all_facts, distinct, drop_repeated, joined, pack, unpack
-from assay.input.graph_file import GraphFile
-from assay.input.reading import Known, ReadCounts, checksum, load, save, whole, write_canonical
-from assay.model.doubt import Outcome, Verdict, verdict
-from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec, StagedFile
-from assay.model.progress import Progress
+from assay.input.graph import Keys, distinct, drop_repeated, joined, pack, unpack
+from assay.model.base import Frozen
 
 Raw = NDArray[np.uint64]
 
@@ -71,8 +63,6 @@ class Source:
 Degrees = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
-_STEPS = 48
-
 
 def degree_sequence(nodes: int, total: int, squares: int, largest: int) -> Degrees:
     """Degrees in descending order: `nodes` of them, at least 1, their sum exactly `total`.
@@ -82,7 +72,7 @@ def degree_sequence(nodes: int, total: int, squares: int, largest: int) -> Degre
     """
     degree = np.arange(1, largest + 1, dtype=np.float64)
     shift = _shift(degree, total / nodes, squares / nodes)
-    shares = _shares(_logarithm(degree, round(shift, 5)), round(_gamma(degree, shift, total / nodes), 6))
+    shares = _shares(np.log(degree + round(shift, 5)), round(_gamma(degree, shift, total / nodes), 6))
     at_least = np.floor(np.cumsum(shares[::-1])[::-1] * nodes + 0.5).astype(np.int64)
     at_least[0] = nodes
     sequence = np.searchsorted(-at_least, -np.arange(1, nodes + 1), side="right").astype(np.int64)
@@ -95,21 +85,10 @@ def _shares(logarithm: Shares, gamma: float) -> Shares:
     return np.asarray(weight / weight.sum(), dtype=np.float64)
 
 
-def _logarithm(degree: Shares, shift: float) -> Shares:
-    return np.asarray(np.log(degree + shift), dtype=np.float64)
-
-
 def _gamma(degree: Shares, shift: float, mean: float) -> float:
     """The exponent that gives the mean, by bisection: the mean falls with it."""
-    logarithm = _logarithm(degree, shift)
-    low, high = 0.0, 40.0 + 4.0 * shift
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if _mean(_shares(logarithm, middle), degree) > mean:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    logarithm = np.log(degree + shift)
+    return _bisected(lambda gamma: _mean(_shares(logarithm, gamma), degree) > mean, 0.0, 40.0 + 4.0 * shift, steps=48)
 
 
 def _mean(shares: Shares, values: Shares) -> float:
@@ -119,16 +98,21 @@ def _mean(shares: Shares, values: Shares) -> float:
 
 def _shift(degree: Shares, mean: float, mean_square: float) -> float:
     """The shift that gives the mean square, by bisection on its logarithm: with the mean held, squares fall with it."""
-    low, high = np.log(0.02), np.log(1e4)
-    for _ in range(24):
+
+    def too_low(logarithm: float) -> bool:
+        shift = float(np.exp(logarithm)) - 1.0
+        shares = _shares(np.log(degree + shift), _gamma(degree, shift, mean))
+        return _mean(shares, degree * degree) > mean_square
+
+    return float(np.exp(_bisected(too_low, np.log(0.02), np.log(1e4), steps=24))) - 1.0
+
+
+def _bisected(too_low: Callable[[float], bool], low: float, high: float, steps: int) -> float:
+    """Where `too_low` turns from true to false between two numbers."""
+    for _ in range(steps):
         middle = (low + high) / 2
-        shift = float(np.exp(middle)) - 1.0
-        shares = _shares(_logarithm(degree, shift), _gamma(degree, shift, mean))
-        if _mean(shares, degree * degree) > mean_square:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp((low + high) / 2)) - 1.0
+        low, high = (middle, high) if too_low(middle) else (low, middle)
+    return (low + high) / 2
 
 
 def _with_sum(sequence: Degrees, total: int) -> Degrees:
@@ -202,6 +186,27 @@ _BATCH = 1 << 24
 _WORTHWHILE = 3
 _JITTER = 0.05
 _TREE, _COMMUNITIES, _PAIRS, _TRIM, _SMALL, _IDS = range(6)
+
+
+class Steering(Frozen):
+    """What the generator needs beside the published counts of nodes and edges.
+
+    `wedges` and `triangles` are aimed at. `components` counts all, `largest_component` the vertices of the main one.
+    `community_share` is the part of degrees spent in communities of at most `community_size` members and
+    `community_density`; `mirrored` the part of random pairs that tie large with small degrees; `id_order` (quarters)
+    how strongly early ids are hubs: 0 not at all, 4 in proportion to the degree.
+    """
+
+    wedges: int
+    triangles: int
+    max_degree: int
+    components: int
+    largest_component: int
+    community_share: float
+    community_size: int
+    community_density: float
+    mirrored: float
+    id_order: int
 
 
 class Shape(Steering):
@@ -336,86 +341,3 @@ def _renumber(keys: Keys, degrees: Degrees, order: int, random: Source) -> Keys:
         keys[start : start + _CHUNK] = pack(np.minimum(one, other), np.maximum(one, other))
     keys.sort()
     return drop_repeated(keys)
-
-
-VERSION = 1
-"""Goes up whenever the same seed would give another graph, so that old cache entries are not taken for new."""
-
-_LAYOUT = Layout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
-_LARGEST_SCALE = 100.0
-_NEAR = 2.0
-
-
-def shape_of(graph: Published, scale: float) -> Shape:
-    """The shape of a preset at a scale: counts shrink or grow with it, degrees and communities keep their size.
-
-    Raises:
-        BadInputError: so small that the vertices couldn't bear the edges, or absurdly large.
-    """
-    steering = graph.steering
-    least = max(16 * graph.counts.edges / graph.counts.nodes**2, 20 / graph.counts.nodes)
-    if not least <= scale <= _LARGEST_SCALE:  # which no NaN is
-        raise BadInputError(
-            f"`scale: {scale:g}` of `make: {graph.name}` can't be made; it has to be from {least:.1g} to "
-            f"{_LARGEST_SCALE:g}."
-        )
-    nodes, edges = round(graph.counts.nodes * scale), round(graph.counts.edges * scale)
-    small = round((steering.components - 1) * scale)
-    lost = max(2 * small, round((graph.counts.nodes - steering.largest_component) * scale)) if small else 0
-    scaled = {
-        "nodes": nodes, "edges": edges, "wedges": round(steering.wedges * scale),
-        "triangles": round(steering.triangles * scale), "max_degree": min(steering.max_degree, (nodes - lost) // 4),
-        "components": small + 1, "largest_component": nodes - lost,
-    }  # fmt: skip
-    return Shape(**{**steering.model_dump(), **scaled})
-
-
-class GeneratedGraph(GraphFile):
-    """A preset's graph in normal form, in the cache under its preset, seed, scale and the generator's version."""
-
-    def __init__(self, spec: DatasetSpec, preset: str, cache: Path) -> None:
-        self.like = published(preset, "make")
-        self.shape = shape_of(self.like, spec.scale)
-        self._folder = cache / "datasets" / f"make-{preset}-s{spec.seed}-x{spec.scale:g}-v{VERSION}"
-        super().__init__(spec, self._folder / "edges.tsv")
-
-    def file(self, progress: Progress) -> StagedFile:
-        """Generates the graph, or finds it in the cache."""
-        self._known(progress)
-        return StagedFile(path=self._path, name=self._path.name, bytes=self._path.stat().st_size, canonical=True)
-
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """On the size, which must be exact, and on wedges and triangles, which must be near those of the preset."""
-        facts, aim = self.facts(), self.shape
-        size = verdict(
-            "size",
-            passed=facts.nodes == aim.nodes and facts.edges == aim.edges,
-            detail=f"{facts.nodes:,} nodes of {aim.nodes:,}, {facts.edges:,} edges of {aim.edges:,}",
-        )
-        return size, _near("wedges", facts.wedges, aim.wedges), _near("triangles", facts.triangles, aim.triangles)
-
-    def _read_as(self) -> Layout:
-        return _LAYOUT
-
-    def _known(self, progress: Progress) -> Known:
-        known = load(self._folder / "facts.json") if self._path.is_file() else None
-        return known or self._generate(progress)
-
-    def _generate(self, progress: Progress) -> Known:
-        shape = self.shape
-        progress.detail(f"generate {shape.edges:,} edges like {self.like.title}")
-        keys = generate(shape, self.spec.seed)
-        with whole(self._path) as part:
-            progress.detail(f"write {keys.size:,} edges")
-            write_canonical(keys, part)
-        counts = ReadCounts(lines=keys.size, edge_lines=keys.size)
-        known = Known(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
-        save(self._folder / "facts.json", known)
-        return known
-
-
-def _near(what: str, count: int | None, wanted: int) -> Verdict:
-    if count is None:
-        return Verdict(check=what, outcome=Outcome.UNKNOWN, detail="too many to be counted quickly")
-    near = wanted / _NEAR <= count <= wanted * _NEAR
-    return verdict(what, passed=near, detail=f"{count:,}; {wanted:,} aimed at, within a factor of {_NEAR:g}")

@@ -42,7 +42,6 @@ class GraphFile(GraphInput):
         """How the prepared file is to be read."""
 
     def prepare(self, progress: Progress) -> None:
-        """Makes the file."""
         self.file(progress)
 
     def facts(self) -> GraphFacts:
@@ -93,11 +92,6 @@ class UserGraph(GraphFile):
         self._cache = cache
 
     def file(self, progress: Progress) -> StagedFile:
-        """Recognises, reads and checks the file.
-
-        Raises:
-            BadInputError: with the file, the line and the cure.
-        """
         self._known(progress)
         return StagedFile(
             path=self._path,

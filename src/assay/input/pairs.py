@@ -83,7 +83,6 @@ class _Stream:
         self._name = name
 
     def ended(self) -> bool:
-        """There is no byte more."""
         return not self._stream.peek(1)
 
     def take(self, count: int) -> bytes:
@@ -96,7 +95,6 @@ class _Stream:
         return taken
 
     def number(self) -> int:
-        """Of 4 bytes."""
         return int.from_bytes(self.take(4), "big", signed=True)
 
     def text(self) -> str:
@@ -130,11 +128,9 @@ class RandomPairs(Input):
         }  # fmt: skip
 
     def size(self) -> Amounts:
-        """Keys and values together."""
         return Amounts(bytes=self._bytes)
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """RandomWriter, one file per map task."""
         report = engine.run_program(example("RandomWriter", (path,), self.properties, "generate"), progress)
         counted = engine.history(report.jobs[0]).job.counters.get(_WRITTEN, {})
         if "RECORDS_WRITTEN" not in counted:

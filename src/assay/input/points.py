@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from assay.host.files import refuse_irregular
 from assay.input.staging import ahead, scratch_directory
-from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.input import Amounts, Input
 from assay.model.progress import Progress
@@ -156,12 +155,10 @@ class Points(Input):
 
     @property
     def count(self) -> int:
-        """How many there are."""
         return self.shape()[0]
 
     @property
     def attributes(self) -> int:
-        """Of each."""
         return self.shape()[1]
 
 
@@ -182,30 +179,26 @@ class GeneratedPoints(Points):
         return hash((self._shape, self.seed))
 
     def shape(self) -> tuple[int, int]:
-        """As given."""
         return self._shape
 
     def size(self) -> Amounts:
-        """By the values' mean lengths."""
         return Amounts(bytes=int(self.count * sum(_MEAN_BYTES[kind] for kind in self._kinds)))
 
     def chunks(self) -> Iterator[Floats]:
-        """Made from the seed each time."""
         for codes in self._codes():
             yield _VALUES[self._kinds, codes]
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         """About 100 MB a second; without a file of this machine's where the store takes streams."""
         progress.detail("make points")
         if isinstance(store, Streaming):
             store.write(f"{path}/points.txt", ahead(self.text_pieces()))
-            return LaunchReport(jobs=(), result={})
+            return
         with scratch_directory(int(self.size().bytes)) as scratch:
             file = scratch / "points.txt"
             with file.open("wb") as out:
                 out.writelines(self.text_pieces())
             store.put(file, f"{path}/points.txt")
-        return LaunchReport(jobs=(), result={})
 
     def text_pieces(self) -> Iterator[bytes]:
         """The text, some points at a time."""
@@ -231,7 +224,6 @@ class FilePoints(Points):
         self._path = path
 
     def shape(self) -> tuple[int, int]:
-        """Counted once in the file as it is. Raises BadInputError."""
         try:
             status = self._path.stat()
         except OSError as error:
@@ -239,7 +231,6 @@ class FilePoints(Points):
         return _shape_of(self._path, status.st_size, status.st_mtime_ns)
 
     def size(self) -> Amounts:
-        """As it is."""
         return Amounts(bytes=self._path.stat().st_size)
 
     def held_bytes(self) -> int:
@@ -247,14 +238,11 @@ class FilePoints(Points):
         return 16 * self.count * self.attributes
 
     def chunks(self) -> Iterator[Floats]:
-        """Read once, and then kept."""
         for start in range(0, len(self._all), _CHUNK):
             yield self._all[start : start + _CHUNK]
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """The file itself."""
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         store.put(self._path, f"{path}/points.txt")
-        return LaunchReport(jobs=(), result={})
 
     @cached_property
     def _all(self) -> Floats:

@@ -81,7 +81,6 @@ class RecordDigest:
     _last: Rows = field(default_factory=lambda: np.zeros((0, KEY_BYTES), np.uint8))
 
     def add(self, rows: Rows) -> None:
-        """The records that come next."""
         keys = np.concatenate([self._last, rows[:, :KEY_BYTES]])
         high = np.ascontiguousarray(keys[:, :8]).view(">u8").ravel().astype(np.uint64)
         low = np.ascontiguousarray(keys[:, 8:]).view(">u2").ravel()
@@ -162,7 +161,6 @@ class TeraRecords(Input):
         """The sum of the records' checksums, once they are staged."""
 
     def size(self) -> Amounts:
-        """All records."""
         return Amounts(bytes=self.count * RECORD_BYTES)
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:

@@ -99,7 +99,6 @@ class Text(Input):
         self._bytes = size_bytes
 
     def size(self) -> Amounts:
-        """All files together."""
         return Amounts(bytes=self._bytes)
 
 
@@ -112,8 +111,7 @@ class GeneratedText(Text):
         super().__init__(files * file_bytes)
         self._files, self._file_bytes, self._seed = files, file_bytes, seed
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """One file after the other: made in a temporary directory, put, and removed."""
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         maker = TextMaker(self._seed)
         with scratch_directory(self._file_bytes) as scratch:
             file = scratch / "text"
@@ -121,7 +119,6 @@ class GeneratedText(Text):
                 progress.detail(f"text {at + 1} of {self._files}")
                 maker.write(file, self._file_bytes)
                 store.put(file, f"{path}/text-{at:05d}")
-        return LaunchReport(jobs=(), result={})
 
 
 class RandomText(Text):
@@ -151,14 +148,13 @@ class UserText(Text):
         super().__init__(sum(file.stat().st_size for file in files))
         self._files, self._strict = files, strict
 
-    def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+    def put(self, path: str, store: Store, progress: Progress) -> None:
         """Put the files under names of our own, in the order of theirs: HDFS takes fewer characters than others."""
         for at, file in enumerate(self._files):
             progress.detail(f"{file.name} ({at + 1} of {len(self._files)})")
             if self._strict:
                 _require_utf8(file)
             store.put(file, f"{path}/text-{at:05d}")
-        return LaunchReport(jobs=(), result={})
 
 
 def _require_utf8(file: Path) -> None:

@@ -28,7 +28,6 @@ class Options:
     """The options of one workload; those that its spec leaves out have their defaults."""
 
     def __init__(self, spec: WorkloadSpec, defaults: Mapping[str, str]) -> None:
-        """Raises BadInputError for an option that is unknown."""
         for name in spec.options:
             if not defaults:
                 raise BadInputError(f"workload {spec.name} has no options; leave {name!r} out")
@@ -38,7 +37,6 @@ class Options:
         self._texts = {**defaults, **spec.options}
 
     def text(self, name: str) -> str:
-        """As it stands."""
         return self._texts[name]
 
     def count(self, name: str, least: int = 1) -> int:
@@ -143,12 +141,10 @@ class BaseWorkload:
 
     @property
     def input_path(self) -> str:
-        """The staged files' directory in the store."""
         return f"{self.base}/input"
 
     @property
     def output_path(self) -> str:
-        """The output directory in the store."""
         return f"{self.base}/output"
 
     def estimate(self) -> Estimate:
@@ -161,7 +157,6 @@ class BaseWorkload:
         return None
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """Bring the input into the store."""
         return self.input.stage(self.input_path, store, engine, progress)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
@@ -186,8 +181,7 @@ class BaseWorkload:
         return self.known_options[name].default in {"true", "false"}
 
     @abstractmethod
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Judge the output by another way of computing it."""
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]: ...
 
 
 def counters_agree(report: LaunchReport, expected: Mapping[str, int], check: str = "counters are right") -> Verdict:

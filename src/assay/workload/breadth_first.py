@@ -56,7 +56,6 @@ class BreadthFirstDistances(VertexValues):
         return (f"--from={'+'.join(map(str, self._sources))}",) if self._sources else ()
 
     def expected(self, oracle: Oracle) -> Values:
-        """NetworKit's breadth-first searches."""
         hops = oracle.distances(self._sources or oracle.vertices[:1].tolist())
         is_reached = hops >= 0
         reached, levels = int(is_reached.sum()), int(hops.max())

@@ -62,7 +62,6 @@ class ClusteringCoefficient(GraphWorkload):
     }
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Degree, triangles and coefficient of every vertex, and both figures of the graph."""
         lines = output_table(
             store, self.output_path, "clustering-coefficient",
             vertex=whole, degree=whole, triangles=whole, coefficient=float,

@@ -288,7 +288,6 @@ class Command(BaseWorkload):
         return report
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """The user's command on the output's files; unknown without one."""
         if not self._verify:
             store.list_files(self.output_path)
             how = 'no command judges this output; add one to the options, e.g. verify: "python3 check.py {output}"'

@@ -69,16 +69,13 @@ class Components(VertexValues):
                 )
 
     def command_options(self) -> tuple[str, ...]:
-        """The bounds of the iterations."""
         bound = f"--max-iterations={self._most}"
         return (bound,) if self._iterations is None else (bound, f"--iterations={self._iterations}")
 
     def likely_jobs(self) -> float | None:
-        """Fewer where the option says so."""
         return None if self._iterations is None else 1 + min(self._iterations, _LIKELY_ITERATIONS)
 
     def expected(self, oracle: Oracle) -> Values:
-        """NetworKit's partition with the smallest id as each part's name; of some iterations, the smallest id near."""
         if self._iterations is None:
             labels, check = oracle.components(), "the partition equals NetworKit's"
         else:

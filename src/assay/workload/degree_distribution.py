@@ -34,7 +34,6 @@ class DegreeDistribution(GraphWorkload):
     }  # fmt: skip
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """The whole histogram equals numpy's count of counts."""
         graph = self.input.graph()
         vertices, degrees = np.unique(graph.edges, return_counts=True)
         values, numbers = np.unique(degrees, return_counts=True)

@@ -73,7 +73,6 @@ class VertexValues(GraphWorkload):
         """What the output must have, computed in another way."""
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Every vertex is there once with its number, and the counters agree."""
         oracle = Oracle(self.input.graph())
         expected = self.expected(oracle)
         lines = output_table(store, self.output_path, self.spec.name, vertex=whole, value=_value)

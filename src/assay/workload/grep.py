@@ -241,7 +241,6 @@ class Grep(BaseWorkload):
         return with_counts(report, jobs[0], "matches", self.input)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Python's own search of the staged text, line by line."""
         matches: TextCounter[str] = TextCounter()
         try:
             for line in lines_of_text(store, self.input_path):

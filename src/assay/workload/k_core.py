@@ -31,7 +31,6 @@ class KCore(VertexValues):
     }
 
     def expected(self, oracle: Oracle) -> Values:
-        """NetworKit's, which peels vertices off."""
         cores = oracle.cores()
         counters = {"vertices": len(cores), "core_sum": int(cores.sum())}
         return Values(cores, "the core numbers equal NetworKit's", f"core numbers up to {int(cores.max())}", counters)

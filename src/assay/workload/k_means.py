@@ -263,7 +263,6 @@ class KMeans(BaseWorkload):
             self._iterations(1)
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """The points in one file, and the starting centres."""
         report = self.input.stage(self._points_path, store, engine, progress)
         with scratch_directory() as scratch:
             start = scratch / "centres.txt"
@@ -272,7 +271,6 @@ class KMeans(BaseWorkload):
         return report
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """All iterations."""
         assign = ("--assign",) if self._assign else ()
         launch = Launch(
             command=self.variant.command, input=self._points_path, output=self.output_path,
@@ -282,7 +280,6 @@ class KMeans(BaseWorkload):
         return engine.run(launch, progress)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """As many iterations with SciPy's distances, from the same points and centres, end with the same centres."""
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)

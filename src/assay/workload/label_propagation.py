@@ -42,15 +42,12 @@ class LabelPropagation(VertexValues):
         self._iterations = self.options.count("iterations")
 
     def command_options(self) -> tuple[str, ...]:
-        """The bound."""
         return (f"--iterations={self._iterations}",)
 
     def likely_jobs(self) -> float:
-        """All iterations, after a first job."""
         return 1 + self._iterations
 
     def expected(self, oracle: Oracle) -> Values:
-        """The same rule as products of sparse matrices; with NetworKit's modularity."""
         labels, done, changed = oracle.labels(self._iterations)
         counters = {
             "vertices": len(labels),

@@ -92,7 +92,6 @@ class MutualFriends(GraphWorkload):
             raise self.error(f"literal-loops is an option of variant paper; leave it out of {self.spec.variant}")
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Each list is as long as NetworKit counts for its edge, and the same list (all edges, or a sample)."""
         oracle = Oracle(graph := self.input.graph())
         expected = oracle.common_friends
         lengths = np.zeros(len(expected), dtype=np.int64)

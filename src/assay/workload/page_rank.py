@@ -150,12 +150,10 @@ class PageRank(BaseWorkload):
         return 1 + iterations * (2 if self.spec.variant == "paper" else 1)
 
     def command_options(self) -> tuple[str, ...]:
-        """Those of the iteration."""
         options = {"damping": self._damping, "tolerance": self._tolerance, "iterations": self._most}
         return tuple(f"--{name}={value!r}" for name, value in options.items())
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """As many iterations with SciPy end with the same ranks; and they are as near to NetworKit's as they can be."""
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)

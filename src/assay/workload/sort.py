@@ -122,7 +122,6 @@ class Sort(BaseWorkload):
         return report.model_copy(update={"result": result, "settings": settings})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """One pass over the input and one over the output, pair by pair."""
         staged, sorted_ = digest(store, self.input_path), digest(store, self.output_path)
         falls = sorted_.falls + (sorted_.across if self.spec.variant == "total-order" else 0)
         return (

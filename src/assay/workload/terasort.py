@@ -59,7 +59,6 @@ class TeraSort(BaseWorkload):
         self.input = TeraRecords(size // RECORD_BYTES)
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """The records; for `validate` sorted already."""
         jobs = self.input.stage(self._rows, store, engine, progress).jobs
         if self._validates:
             jobs += engine.run_program(self._sort({}), progress).jobs
@@ -80,7 +79,6 @@ class TeraSort(BaseWorkload):
         return report.model_copy(update={"result": generated, "settings": settings})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """One pass over the output in the order of its files: number, checksum and order of the records."""
         digest = RecordDigest()
         for rows in ahead(_records(store, self._sorted)):
             digest.add(rows)
@@ -110,7 +108,6 @@ class TeraSort(BaseWorkload):
 
     @property
     def _sorted(self) -> str:
-        """Where TeraSort's output lies."""
         return f"{self.input_path}/sorted" if self._validates else self.output_path
 
     def _sort(self, properties: Mapping[str, str]) -> Program:

@@ -75,13 +75,11 @@ class TestDfsIo(BaseWorkload):
         return self.input_path if self.spec.variant == "read" else self.output_path
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """For `read`, the job that writes the files; a write needs nothing."""
         if self.spec.variant == "write":
             return LaunchReport(jobs=(), result={})
         return engine.run_program(self._program("write", {}), progress)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The job; its figures are those of its result file."""
         report = engine.run_program(self._program(self.spec.variant, self.spec.hadoop), progress)
         figures = read_result("".join(report.texts.values()))
         name = "HDFS_BYTES_READ" if self.spec.variant == "read" else "HDFS_BYTES_WRITTEN"
@@ -89,7 +87,6 @@ class TestDfsIo(BaseWorkload):
         return report.model_copy(update={"result": {**figures, "moved_bytes": moved}})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Number, lengths and content of the files, and the job's own count of bytes, each computed in another way."""
         files, summed = store.list_files(f"{self._home}/io_data"), self._summed(store)
         wrong, kinds = self._samples(store, files)
         content = f"wrong: {', '.join(wrong[:3])}" if wrong else f"samples of all files are {', '.join(kinds)}"

@@ -77,10 +77,6 @@ class Triangles(GraphWorkload):
     }
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """The output's number, the job's counter and NetworKit's count are the same.
-
-        `paper` leaves one number; in the others each reduce task leaves its own, and their sum is judged.
-        """
         lines = [line.strip() for line in store.lines(self.output_path) if line]
         by_id = self.spec.variant == "paper"
         if not lines or (by_id and len(lines) != 1) or not all(line.isdigit() for line in lines):

@@ -47,13 +47,11 @@ class WordCount(BaseWorkload):
         self.input = RandomText(*self.options.file_size())
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The count; the framework's counters tell words and different words."""
         program = example("WordCount", (self.input_path, self.output_path), self.spec.hadoop, "count")
         report = engine.run_program(program, progress)
         return with_counts(report, engine.history(report.jobs[0]).job, "words", self.input)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Python's own split and count of the staged text."""
         counted: Counter[bytes] = Counter()
         for pieces in pieces_of_text(store, self.input_path):
             counted.update(pieces)
