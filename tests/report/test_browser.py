@@ -168,7 +168,7 @@ def cells_of(row):
     elapsed = seconds(row.elapsed_s) + (spread(row.elapsed.interval, seconds) if row.elapsed.interval else "")
     phases = [seconds(row.phases[name]) for name in ("map", "shuffle", "merge", "reduce")]
     names = [row.group.workload, row.group.settings, row.placement, str(row.finished)]
-    return [*names, elapsed, ratio, sure, str(row.outcome), *phases]
+    return [*names, elapsed, ratio, sure, *phases, str(row.outcome)]
 
 
 def seconds(value):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.report.words import Column, fitted
+from assay.report.columns import Column, fitted
 
 COLUMNS = [
     Column("placement", ["hdd", "local-directories-on-ssd"], name=True),

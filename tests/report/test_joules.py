@@ -12,7 +12,7 @@ from assay.model.energy import Efficiency, Ranged, give_or_take
 from assay.record.folder import RunFolder
 from assay.report import analysis as analysis_module
 from assay.report.analysis import read_run
-from assay.report.values import efficiencies, energy_cells, energy_values, ranged_text, row_energies
+from assay.report.values import efficiencies, energy_columns, energy_values, ranged_text, row_energies
 from assay.report.words import significant_text
 from assay.stats.summary import summarise
 from tests.builders import a_plan
@@ -53,13 +53,13 @@ def test_values_are_medians_over_trials_end_by_end():
     assert (values["energy_j"], values["energy_low_j"], values["edp_js"], values["ed2p_high_js2"]) == (
         200, 180, 2000, pytest.approx(22_000),
     )  # fmt: skip
-    assert energy_cells(values) == [
+    assert [cell for column in energy_columns([values]) for cell in column.cells] == [
         "200 (180 to 220)",
         "2,000 (1,800 to 2,200)",
         "20,000 (18,000 to 22,000)",
         "modelled",
     ]
-    assert energy_cells(energy_values([None]))[3] == "missing"
+    assert energy_columns([energy_values([None])])[3].cells == ["missing"]
 
 
 def test_each_combination_has_its_own_trials_energy(run):

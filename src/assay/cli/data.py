@@ -16,7 +16,8 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.input import DatasetSpec
 from assay.model.naming import bytes_text, printable
-from assay.report.words import Column, fitted, print_line
+from assay.report.columns import Column, fitted
+from assay.report.words import print_line
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
 

@@ -21,7 +21,8 @@ from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of
-from assay.report.words import Column, fitted, print_line
+from assay.report.columns import Column, fitted
+from assay.report.words import print_line
 from assay.run import interruptible
 
 INDENT = "      "

@@ -1,12 +1,23 @@
 """Several runs side by side: on a terminal, as one self-contained page and as Markdown."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from rich.console import Console
 
 from assay.report.analysis import MOST_BARS, Filter, by_kind, filters_of, label_factors, label_of, levels_of, marks_of
 from assay.report.charts.elapsed import ChartRow, elapsed_charts
+from assay.report.columns import (
+    Column,
+    escaped,
+    fitted,
+    grid,
+    name_columns,
+    output_column,
+    ratio_column,
+    time_columns,
+    with_intervals,
+)
 from assay.report.compare_runs import (
     ComparedRow,
     ComparedRuns,
@@ -15,12 +26,18 @@ from assay.report.compare_runs import (
     differing_facts,
     shown_rows,
 )
-from assay.report.markdown import elapsed_cell, escaped, grid, ratio_cell, spread
-from assay.report.page import MOST_CARRIED, MOST_DETAILS, data_of, levels_key, template, times_by_levels, with_contents
-from assay.report.values import ENERGY_HEAD, energy_cells
-from assay.report.words import Column, base_text, fitted, print_line, print_text, ratio_text, seconds_text
-from assay.stats.comparison import Comparison
-from assay.stats.noise import Interval
+from assay.report.page import (
+    MOST_CARRIED,
+    MOST_DETAILS,
+    data_of,
+    levels_key,
+    marked_rows,
+    template,
+    times_by_levels,
+    with_contents,
+)
+from assay.report.values import energy_columns
+from assay.report.words import base_text, print_line, print_text
 from assay.stats.sample import MACHINE, RUN
 from assay.stats.summary import in_words, varying
 
@@ -42,6 +59,11 @@ def comparison_page(compared: ComparedRuns) -> str:
     filters = filters_of([row.combination for row in rows])
     filters.append(Filter(len(filters), RUN, tuple(compared.runs)))
     names = _varying(compared)
+    with_energy = _with_energy(rows)
+
+    def marked(row: ComparedRow) -> tuple[object, str]:
+        return row.key, marks_of(filters, {**levels_of(row.combination), RUN: row.run})
+
     carried = [compared_values(row) for row in compared.rows] if len(compared.rows) <= MOST_CARRIED else []
     return with_contents(
         template("comparison.html.j2").render(
@@ -49,16 +71,15 @@ def comparison_page(compared: ComparedRuns) -> str:
             runs=_runs(compared),
             filters=filters,
             agreements=agreements(compared, names),
-            rows=[(row, marks_of(filters, {**levels_of(row.combination), RUN: row.run})) for row in rows],
+            times=_times(rows, names),
+            marked=marked_rows(list(map(marked, rows))),
+            energies=_energies(with_energy, names),
+            energy_marked=marked_rows(list(map(marked, with_energy))),
             all_rows=len(compared.rows),
-            factors=names,
             machines=len({machine for own in compared.machines.values() for machine in own}),
             charts=elapsed_charts(_panels(compared, rows[:MOST_BARS], filters, names)),
-            ratio_text=ratio_text,
             base=base_text([row.combination for row in compared.rows]),
             in_words=in_words,
-            energy_head=ENERGY_HEAD,
-            energy_cells=energy_cells,
             energy_note=ENERGY_NOTE,
             facts=differing_facts(compared.runs) if len(compared.runs) <= WIDEST else {},
             doubts=by_kind(compared.doubts),
@@ -122,7 +143,8 @@ def _letter(row: ComparedRow) -> str:
 
 def comparison_markdown(compared: ComparedRuns) -> str:
     """Runs, what they agree on, and the tables."""
-    names = _varying(compared)
+    names, rows = _varying(compared), shown_rows(compared)
+    with_energy = _with_energy(rows)
     agreed = [
         f"- {escaped(one.title)}: **{escaped(one.headline)}** (significant in {one.significant})"
         for one in agreements(compared, names)
@@ -137,60 +159,30 @@ def comparison_markdown(compared: ComparedRuns) -> str:
         "# Runs side by side",
         "\n".join(f"- {escaped(words)}" for words in _run_words(compared)),
         "\n".join(agreed),
-        comparison_table(compared, names),
-        _energy_table(compared, names),
+        grid(_times(rows, names)),
+        *([grid(_energies(with_energy, names)), ENERGY_NOTE] if with_energy else []),
         "\n".join(doubts),
         "\n".join(left_out),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def comparison_table(compared: ComparedRuns, names: Sequence[str]) -> str:
-    """One line per combination and run."""
-    figures = ["trials", "elapsed (s)", "ratio", "to the first run", "verdict"]
-    lines = [
-        [
-            *_names_of(row, names), row.machine, str(row.combination.finished), elapsed_cell(row.combination),
-            ratio_cell(row.combination), _against(row), str(row.combination.outcome),
-        ]
-        for row in shown_rows(compared)
-    ]  # fmt: skip
-    return grid(["workload", *names, "placement", "run", "machine", *figures], lines, len(names) + 4)
-
-
-def _names_of(row: ComparedRow, names: Sequence[str]) -> list[str]:
-    group = row.combination.group
-    return [group.workload, *(str(getattr(group, name)) for name in names), row.combination.placement, row.run]
-
-
-def _energy_table(compared: ComparedRuns, names: Sequence[str]) -> str:
-    """What the jobs of each combination took in each run; nothing where no record tells."""
-    rows = [row for row in shown_rows(compared) if row.energy["energy_basis"]]
-    if not rows:
-        return ""
-    lines = [[*_names_of(row, names), *energy_cells(row.energy)] for row in rows]
-    return f"{grid(['workload', *names, 'placement', 'run', *ENERGY_HEAD], lines, len(names) + 3)}\n\n{ENERGY_NOTE}"
-
-
-def _against(row: ComparedRow) -> str:
-    one = row.against
-    return "-" if one is None else f"{one.ratio:.2f}" + spread(one.interval, "{:.2f}".format)
-
-
 def print_comparison(compared: ComparedRuns, console: Console) -> None:
     """Runs, agreements, a table for each combination with all its runs, energy, and doubts; the page has all of it."""
     names = _varying(compared)
     rows = shown_rows(compared)
+    with_energy = _with_energy(rows)
     print_text(console, "Runs side by side", "bold")
     for words in _run_words(compared):
         print_text(console, words)
     for one in agreements(compared, names):
         print_text(console, f"{one.title}: {one.headline} (significant in {one.significant})")
-    for lines in (_times(rows, names, console.width), _energies(rows, names, console.width)):
-        for line in lines:
-            print_line(console, line)
+    for title, group in _groups(rows, names):
+        _print_table(console, title, with_intervals(_times(group)))
+    for title, group in _groups(with_energy, names):
+        _print_table(console, f"{title}: energy of the jobs", _energies(group))
     print_text(console, NOTE.format(base=base_text([row.combination for row in compared.rows])))
-    if any(row.energy["energy_basis"] for row in rows):
+    if with_energy:
         print_text(console, ENERGY_NOTE)
     for doubt, _, _ in by_kind(compared.doubts):
         print_text(console, f"Doubt: {doubt.what} ({doubt.kind}): {doubt.why}.")
@@ -199,53 +191,37 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
             print_text(console, f"left out: {left_out.folder}: {left_out.reason}")
 
 
-def _times(rows: Sequence[ComparedRow], names: Sequence[str], width: int) -> Iterator[str]:
-    for title, group in _groups(rows, names):
-        own = [row.combination for row in group]
-        elapsed = [_interval(one.elapsed.interval if one.elapsed else None, seconds_text) for one in own]
-        yield from ("", title)
-        yield from fitted(
-            [
-                Column("placement", [one.placement for one in own], name=True),
-                Column("run", [row.run for row in group], name=True),
-                Column("machine", list(map(_letter, group)), name=True, rank=2),
-                Column("trials", [str(one.finished) for one in own], rank=1),
-                Column("elapsed", [seconds_text(one.elapsed_s) for one in own]),
-                Column("interval", elapsed, rank=5),
-                Column("ratio", list(map(ratio_text, own))),
-                Column("interval", [_ratio_interval(one.comparison) for one in own], rank=4),
-                Column("to first", [f"{row.against.ratio:.2f}" if row.against else "-" for row in group]),
-                Column("interval", [_ratio_interval(row.against) for row in group], rank=3),
-                Column("output", [str(one.outcome) for one in own]),
-            ],
-            width,
-        )
+def _print_table(console: Console, title: str, columns: Iterable[Column]) -> None:
+    for line in ("", title, *fitted(list(columns), console.width)):
+        print_line(console, line)
 
 
-def _interval(interval: Interval | None, as_text: Callable[[float], str]) -> str:
-    """`60.1 to 63.0`, or a dash."""
-    return f"{as_text(interval.low)} to {as_text(interval.high)}" if interval else "-"
+def _with_energy(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
+    """Those whose records tell any."""
+    return [row for row in rows if row.energy["energy_basis"]]
 
 
-def _ratio_interval(one: Comparison | None) -> str:
-    return _interval(one.interval if one else None, "{:.2f}".format)
+def _identity(rows: Sequence[ComparedRow], names: Sequence[str]) -> list[Column]:
+    """What a line is of."""
+    run = Column("run", [row.run for row in rows], name=True)
+    return [*name_columns([row.combination for row in rows], names), run]
 
 
-def _energies(rows: Sequence[ComparedRow], names: Sequence[str], width: int) -> Iterator[str]:
-    for title, own in _groups([row for row in rows if row.energy["energy_basis"]], names):
-        energy_j, edp_js, ed2p_js2, basis = zip(*(energy_cells(row.energy) for row in own), strict=True)
-        yield from ("", f"{title}: energy of the jobs")
-        yield from fitted(
-            [
-                Column("placement", [row.combination.placement for row in own], name=True),
-                Column("run", [row.run for row in own], name=True),
-                Column(ENERGY_HEAD[0], energy_j),
-                Column(ENERGY_HEAD[1], edp_js, rank=1),
-                Column(ENERGY_HEAD[2], ed2p_js2, rank=2),
-                Column(ENERGY_HEAD[3], basis),
-            ],
-            width,
-        )
+def _times(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Column]:
+    """One line per combination and run."""
+    own = [row.combination for row in rows]
+    return [
+        *_identity(rows, names),
+        Column("machine", list(map(_letter, rows)), name=True, rank=2),
+        *time_columns(own),
+        ratio_column("to first", [row.against for row in rows]),
+        output_column(own),
+    ]
+
+
+def _energies(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Column]:
+    """What the jobs of each combination took in each run."""
+    return [*_identity(rows, names), *energy_columns([row.energy for row in rows])]
 
 
 def _groups(rows: Sequence[ComparedRow], names: Sequence[str]) -> Iterator[tuple[str, list[ComparedRow]]]:

@@ -33,17 +33,16 @@ from assay.report.charts.accesses import ACCESS_HEAD, USE_HEAD
 from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
+from assay.report.columns import combination_columns
 from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
 from assay.report.values import PARTS, Value, combination_values, csv_lines, trial_values
 from assay.report.words import (
     base_text,
-    counted_text,
     duration_text,
     number_text,
     phases_of,
-    ratio_text,
     seconds_text,
     significant_text,
 )
@@ -191,7 +190,6 @@ def template(name: str, package: str = "assay.report") -> Any:
         "number": number_text,
         "significant": significant_text,
         "exactly": lambda value: "" if value is None else repr(value),  # all digits, for those who take them away
-        "counted": counted_text,
         "coded": _coded,
         "percent": percent,
         "interval": interval_text,
@@ -252,19 +250,23 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
     bars = rows_shown(shown, MOST_BARS)
     panels = _panels(bars, records, filters)
     return {
-        "rows": [(row, marks_of(filters, levels_of(row)), combination_values(row)) for row in shown],
+        "columns": combination_columns(shown, varying(rows)),
+        "marked": marked_rows([(row.group, marks_of(filters, levels_of(row))) for row in shown]),
         "all_rows": len(rows),
         "filters": filters,
         "marks": partial(marks_of, filters),
-        "factors": varying(rows),
         "shared": _shared(rows),
         "any_ratio": any(row.comparison for row in shown),
-        "ratio_text": ratio_text,
         "base": base_text(rows),
         "charts": elapsed_charts(panels),
         "chart_rows": len(bars),
         "phase_charts": phase_charts(panels),
     }
+
+
+def marked_rows(rows: Sequence[tuple[object, str]]) -> list[tuple[str, bool]]:
+    """Of rows of a group each: the marks that filters know it by, and whether it is the first of its group."""
+    return [(marks, not place or group != rows[place - 1][0]) for place, (group, marks) in enumerate(rows)]
 
 
 def _shared(rows: Sequence[Row]) -> dict[str, str]:

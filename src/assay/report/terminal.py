@@ -10,18 +10,8 @@ from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import Answer, interval_text, percent
-from assay.report.words import (
-    GAP,
-    Column,
-    base_text,
-    counted_text,
-    fitted,
-    phases_of,
-    print_line,
-    print_text,
-    ratio_text,
-    seconds_text,
-)
+from assay.report.columns import GAP, combination_columns, fitted
+from assay.report.words import base_text, print_line, print_text, seconds_text
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
 from assay.stats.summary import Row, varying
@@ -135,7 +125,7 @@ def _change(one: Change | None) -> str:
 def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
     """Groups of placements under what they have in common. No cell is cut: columns are left out, names go above."""
     names = varying(rows)
-    head, *lines = fitted(columns(rows), width)
+    head, *lines = fitted(combination_columns(rows), width)
     last = None
     for row, line in zip(rows, lines, strict=True):
         if row.group != last:
@@ -149,22 +139,6 @@ def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
         text = Text(line)
         text.stylize(COLOURS[row.outcome], len(line) - len(row.outcome))
         yield text
-
-
-def columns(rows: Sequence[Row]) -> list[Column]:
-    """One line for each row; the outcome is the last."""
-    phases = [
-        Column(name, [seconds_text((row.phases or {}).get(name)) for row in rows], rank=2 + place)
-        for place, name in enumerate(phases_of(rows))
-    ]
-    return [
-        Column("placement", [row.placement for row in rows], name=True),
-        Column("runs", list(map(counted_text, rows)), rank=1),
-        Column("elapsed", [seconds_text(row.elapsed_s) for row in rows]),
-        *phases,
-        Column("ratio", list(map(ratio_text, rows))),
-        Column("output", [str(row.outcome) for row in rows]),
-    ]
 
 
 def _wrapped(words: str, width: int, indent: str) -> Iterator[str]:

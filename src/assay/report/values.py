@@ -10,6 +10,7 @@ from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
 from assay.model.engine import phase_columns
 from assay.model.record import Basis, Part, Record, Sample
 from assay.report.analysis import RunData, TrialTables, levels_of
+from assay.report.columns import Column
 from assay.report.words import significant_text
 from assay.stats.breakdown import Breakdown
 from assay.stats.decision import Decision, Estimate
@@ -236,18 +237,21 @@ def energy_values(found: Sequence[Efficiency | None]) -> dict[str, Value]:
     return values
 
 
-ENERGY_HEAD = ("energy (J)", "EDP (J s)", "ED2P (J s^2)", "basis")
-
-
-def energy_cells(values: Mapping[str, Value]) -> list[str]:
-    """Some `energy_values` as people read them, below ENERGY_HEAD."""
-    if values["energy_basis"] is None:
-        return ["-", "-", "-", "missing"]
-    ranges = [
-        Ranged.model_validate({end: values[f"{name}{key}_{unit}"] for end, key in _ENDS.items()})
-        for name, unit, _ in _PRODUCTS
+def energy_columns(values: Sequence[Mapping[str, Value]]) -> list[Column]:
+    """Some `energy_values` as people read them."""
+    heads = (("energy", "J", 0), ("EDP", "J s", 1), ("ED2P", "J s^2", 2))
+    return [
+        *(
+            Column(f"{head} ({words})", [_energy_text(one, name, unit) for one in values], rank=rank)
+            for (head, words, rank), (name, unit, _) in zip(heads, _PRODUCTS, strict=True)
+        ),
+        Column("basis", [str(one["energy_basis"] or "missing") for one in values], words=True),
     ]
-    return [*map(ranged_text, ranges), str(values["energy_basis"])]
+
+
+def _energy_text(values: Mapping[str, Value], name: str, unit: str) -> str:
+    ends = {end: values[f"{name}{key}_{unit}"] for end, key in _ENDS.items()}
+    return "-" if ends["value"] is None else ranged_text(Ranged.model_validate(ends))
 
 
 def efficiencies(run: RunData) -> dict[str, Efficiency | None]:

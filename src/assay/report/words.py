@@ -1,8 +1,8 @@
-"""Numbers, names and tables of plain text as people read them, the same in every report."""
+"""Numbers and names as people read them, the same in every report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import floor, log10
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from assay.model.engine import engine_kind
 from assay.stats.summary import Row
@@ -17,11 +17,6 @@ def seconds_text(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     return f"{seconds:.1f}" if seconds < 99.95 else f"{seconds:,.0f}"
-
-
-def ratio_text(row: Row) -> str:
-    """Elapsed time relative to that on the group's base; a dash for what can't be compared."""
-    return "-" if row.ratio is None else f"{row.ratio:.2f}"
 
 
 def base_text(rows: Sequence[Row]) -> str:
@@ -86,47 +81,3 @@ def print_line(console: "Console", words: "str | Text", style: str | None = None
 def print_text(console: "Console", words: "str | Text", style: str | None = None) -> None:
     """The same, broken at the terminal's width."""
     console.print(words, style=style, highlight=False, markup=False)
-
-
-GAP = "  "
-
-
-class Column(NamedTuple):
-    """One column: its head, its cells, whether it is a name (to the left) or a figure (to the right).
-
-    `rank` is when it is left out where there is no room: the highest first, 0 never.
-    """
-
-    head: str
-    cells: Sequence[str]
-    name: bool = False
-    rank: int = 0
-
-    @property
-    def width(self) -> int:
-        """Characters of the widest."""
-        return max(len(self.head), *(len(cell) for cell in self.cells), 0)
-
-    def padded(self, cell: str) -> str:
-        """A cell as wide as the column."""
-        return f"{cell:{self.width}}" if self.name else f"{cell:>{self.width}}"
-
-
-def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
-    """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
-    kept = list(columns)
-    while _width(kept) > width and any(one.rank for one in kept):
-        kept.remove(max(kept, key=lambda one: one.rank))
-    stacked = _width(kept) > width
-    for row in zip(*((one.head, *one.cells) for one in kept), strict=True):
-        names = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if one.name]
-        figures = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if not one.name]
-        if stacked:
-            above = GAP + GAP.join(name.rstrip() for name in names)
-            yield f"{above}\n{GAP}{GAP.join(['', *figures])}".rstrip()
-        else:
-            yield f"{GAP}{GAP.join([*names, *figures])}".rstrip()
-
-
-def _width(columns: Sequence[Column]) -> int:
-    return sum(one.width + len(GAP) for one in columns)

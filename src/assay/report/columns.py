@@ -1,0 +1,156 @@
+"""Tables: the same columns for the terminal, Markdown and pages."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from assay.report.words import counted_text, phases_of, seconds_text
+from assay.stats.comparison import Comparison
+from assay.stats.noise import Interval
+from assay.stats.summary import Row, in_words
+
+GAP = "  "
+RATIO = "{:.2f}".format
+
+
+class Column(NamedTuple):
+    """One column: its head, its cells, whether it is a name (to the left) or a figure (to the right).
+
+    `rank` is when a terminal leaves it out where there is no room: the highest first, 0 never, None always. `intervals`
+    stand beside the cells; a cell without one has "". Pages set `words` to the left, sort by `values`, and give cells
+    `classes` and `titles`.
+    """
+
+    head: str
+    cells: Sequence[str]
+    name: bool = False
+    rank: int | None = 0
+    unit: str = ""
+    intervals: Sequence[str] = ()
+    words: bool = False
+    values: Sequence[float | None] = ()
+    classes: Sequence[str] = ()
+    titles: Sequence[str] = ()
+
+    @property
+    def title(self) -> str:
+        """The head with its unit."""
+        return f"{self.head} ({self.unit})" if self.unit else self.head
+
+    @property
+    def width(self) -> int:
+        """Characters of the widest."""
+        return max(len(self.head), *(len(cell) for cell in self.cells), 0)
+
+    def padded(self, cell: str) -> str:
+        """A cell as wide as the column."""
+        return f"{cell:{self.width}}" if self.name else f"{cell:>{self.width}}"
+
+
+def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
+    """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
+    kept = [one for one in columns if one.rank is not None]
+    while _width(kept) > width and any(one.rank for one in kept):
+        kept.remove(max(kept, key=lambda one: one.rank or 0))
+    stacked = _width(kept) > width
+    for row in zip(*((one.head, *one.cells) for one in kept), strict=True):
+        names = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if one.name]
+        figures = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if not one.name]
+        if stacked:
+            above = GAP + GAP.join(name.rstrip() for name in names)
+            yield f"{above}\n{GAP}{GAP.join(['', *figures])}".rstrip()
+        else:
+            yield f"{GAP}{GAP.join([*names, *figures])}".rstrip()
+
+
+def _width(columns: Sequence[Column]) -> int:
+    return sum(one.width + len(GAP) for one in columns)
+
+
+def with_intervals(columns: Sequence[Column]) -> Iterator[Column]:
+    """Intervals as columns of their own, as terminals have them; the first is left out first where there is no room."""
+    rank = 5
+    for column in columns:
+        yield column
+        if any(column.intervals):
+            yield Column("interval", [one or "-" for one in column.intervals], rank=rank)
+            rank -= 1
+
+
+def grid(columns: Sequence[Column]) -> str:
+    """A table in Markdown, intervals in brackets after their figures."""
+    heads = [one.title for one in columns]
+    rules = ["---" if one.name else "--:" for one in columns]
+    cells = [
+        [f"{cell} ({interval})" if interval else cell for cell, interval in zip(one.cells, one.intervals, strict=True)]
+        if one.intervals
+        else one.cells
+        for one in columns
+    ]
+    lines = ([escaped(cell) for cell in line] for line in zip(*cells, strict=True))
+    return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rules, *lines))
+
+
+def escaped(words: str) -> str:
+    """Within one cell and one line of Markdown."""
+    return words.replace("|", "\\|").replace("\n", " ")
+
+
+def interval_words(interval: Interval | None, as_text: Callable[[float], str]) -> str:
+    """`60.1 to 63.0`, or nothing."""
+    return f"{as_text(interval.low)} to {as_text(interval.high)}" if interval else ""
+
+
+def name_columns(rows: Sequence[Row], factors: Sequence[str]) -> list[Column]:
+    """What a combination is; a terminal has all but the placement above its table."""
+    return [
+        Column("workload", [row.group.workload for row in rows], name=True, rank=None),
+        *(Column(name, [str(getattr(row.group, name)) for row in rows], name=True, rank=None) for name in factors),
+        Column("placement", [row.placement for row in rows], name=True),
+    ]
+
+
+def time_columns(rows: Sequence[Row]) -> list[Column]:
+    """How often a combination ran, its time, and where any is compared its ratio to the group's base."""
+    compared = [row.comparison for row in rows]
+    elapsed = Column(
+        "elapsed",
+        [seconds_text(row.elapsed_s) for row in rows],
+        unit="s",
+        intervals=[interval_words(row.elapsed.interval if row.elapsed else None, seconds_text) for row in rows],
+        values=[row.elapsed_s for row in rows],
+    )
+    significant = Column(
+        "significant",
+        ["" if one is None else "yes" if one.significant else "no" for one in compared],
+        rank=None,
+        words=True,
+        classes=["" if one is None else "sure" if one.significant else "open" for one in compared],
+    )
+    ratios = [ratio_column("ratio", compared), significant] if any(compared) else []
+    return [Column("runs", list(map(counted_text, rows)), rank=1), elapsed, *ratios]
+
+
+def ratio_column(head: str, compared: Sequence[Comparison | None]) -> Column:
+    """Ratios of elapsed times; a dash for what is not compared."""
+    return Column(
+        head,
+        ["-" if one is None else RATIO(one.ratio) for one in compared],
+        intervals=[interval_words(one.interval if one else None, RATIO) for one in compared],
+        values=[one.ratio if one else None for one in compared],
+        titles=[in_words(one) if one else "" for one in compared],
+    )
+
+
+def output_column(rows: Sequence[Row]) -> Column:
+    """Whether outputs were verified."""
+    outcomes = [str(row.outcome) for row in rows]
+    return Column("output", outcomes, words=True, classes=outcomes)
+
+
+def combination_columns(rows: Sequence[Row], factors: Sequence[str] = ()) -> list[Column]:
+    """Of a run's combinations: names, time and ratio, the phases of an average task, the output."""
+    phases = [
+        Column(name, [seconds_text((row.phases or {}).get(name)) for row in rows], rank=2 + place, unit="s")
+        for place, name in enumerate(phases_of(rows))
+    ]
+    return [*name_columns(rows, factors), *time_columns(rows), *phases, output_column(rows)]
