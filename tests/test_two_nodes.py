@@ -1,6 +1,6 @@
 """Proves that a platform of two nodes with another store and another engine runs a whole plan, in memory.
 
-Both are toys that are added from outside (tests/toys).
+Both are toys that are added from outside (tests/toys). Each node is sampled by probes of its own.
 """
 
 import io
@@ -15,13 +15,14 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.progress import Silent
+from assay.probe.cpu import STAT, TICKS_PER_S, CpuProbe
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_tables
 from assay.report.charts.paths import job_paths
 from assay.run import check_needs, execute
 from assay.stats.timeline import running_tasks
 from assay.vocabulary import vocabulary
-from assay_extras.testing.fakes import Script, fake_setup
+from assay_extras.testing.fakes import FakeNode, Script, fake_setup
 from tests.builders import make_plan
 from tests.toys import plugged_in
 
@@ -43,6 +44,19 @@ class Display(Silent):
 
     def trial_ends(self, record):
         pass
+
+
+class BusyNode(FakeNode):
+    """A node whose processors work for some seconds as soon as anything is started on it."""
+
+    def __init__(self, script, name, seconds):
+        super().__init__(script, name)
+        self._seconds = seconds
+        self.files[STAT] = "cpu 0 0 0 900 0 0 0 0 0 0"
+
+    def start(self, command, environment, log):
+        self.files[STAT] = f"cpu {self._seconds * TICKS_PER_S} 0 0 900 0 0 0 0 0 0"
+        return super().start(command, environment, log)
 
 
 @pytest.fixture
@@ -75,7 +89,9 @@ def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
 
     @contextmanager
     def set_up(trial):
-        yield fake_setup(script, trial, nodes=2, registered=True)
+        setup = fake_setup(script, trial, nodes=2, registered=True)
+        setup.platform.nodes = [BusyNode(script, f"node-{seconds}", seconds) for seconds in (1, 2)]
+        yield setup._replace(probes=lambda context: (CpuProbe(context.node), *setup.probes(context)))
 
     check_needs(plan, set_up, Silent())
     folder = RunFolder(tmp_path / "run")
@@ -88,7 +104,9 @@ def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
     assert script.log.count("start answer on node-1") == script.log.count("start answer on node-2") == 4
     for record in records:
         assert record.facts["nodes"] == "2"
-        assert {one.subject for one in record.amounts if one.probe == "fake"} == {"node-1", "node-2"}
+        assert {one.node for one in record.amounts if one.probe == "fake"} == {"node-1", "node-2"}
+        busy = {one.node: one.value for one in record.amounts if (one.series, one.part) == ("user_s", "run")}
+        assert busy == {"node-1": 1.0, "node-2": 2.0}, "each node's own processors"
         assert [(one.role, one.shares) for one in record.landed if one.when == "staged"] == [
             ("input", {record.trial.placement.name: 1.0})
         ]

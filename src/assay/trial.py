@@ -7,7 +7,7 @@ Nothing here knows which kinds of things there are: they come with the trial's s
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -75,7 +75,7 @@ class Findings:
     histories_whole: bool = True
     attempts: list[TaskAttempt] = field(default_factory=list)
     phases: list[TaskPhases] = field(default_factory=list)
-    samples: Sequence[Sample] = ()
+    samples: Collection[Sample] = ()
     signature: Signature | None = None
     amounts: list[Amount] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)

@@ -16,6 +16,7 @@ from assay.media.emulated.medium import EmulatedMedium
 from assay.model.platform import DataDirectory, Layout, LocalDirectory
 from assay.model.probe import Scene, WatchedDisk
 from assay.model.trial import MediumSpec
+from assay.node.local import LocalNode
 from assay.probe.block_trace import BlockTrace
 from assay.probe.disk import DiskInstrument
 from assay.stats.signature import signature
@@ -98,7 +99,7 @@ def test_two_media_on_one_real_device_count_each_byte_once_in_its_part(loop):
         one.mkdir()
     disks = tuple(WatchedDisk(medium=name, place=place, device=device, shared=True) for name in ("hdd", "tmp"))
     scene = Scene(layout=layout, disks=disks)
-    with measuring(DiskInstrument(), scene=scene) as counted, attached(BlockTrace(), scene) as traced:
+    with measuring(DiskInstrument(LocalNode()), scene=scene) as counted, attached(BlockTrace(), scene) as traced:
         written(place / "data" / "early", 8 * MIB)
         os.sync()
         for reading in (counted, traced):
@@ -151,7 +152,7 @@ def test_all_who_count_a_drives_bytes_agree(place):
         drive.reset_report()
         by_log = attached(BlockTrace(), Scene(layout=layout, disks=(disk,)))
         by_kernel = attached(BlockTrace(), Scene(layout=layout, disks=(disk.model_copy(update={"log": None}),)))
-        counters = measuring(DiskInstrument(), scene=Scene(layout=layout, disks=(disk,)))
+        counters = measuring(DiskInstrument(LocalNode()), scene=Scene(layout=layout, disks=(disk,)))
         with by_log as log, by_kernel as kernel, counters as counted:
             for reading in (log, kernel, counted):
                 reading.mark(None)

@@ -62,8 +62,8 @@ def test_daemons_the_emulator_and_assay_are_watched(running, layout):
     assert [(one.group, one.pid) for one in built.processes] == [
         ("nodemanager", 11), ("datanode", 12), ("emulator", 77), ("assay", os.getpid()),
     ]  # fmt: skip
-    assert built.node_managers == (11,)
-    assert built.nodes == ("127.0.0.1",)
+    assert [one.pid for one in built.processes if one.children == "containers"] == [11]
+    assert [node.name for node in built.nodes] == ["127.0.0.1"]
     assert built.ports == {}
     assert built.disks[0].device == Path("/dev/loop7")
 

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.model.platform import Layout
-from assay.model.probe import ChildResult, Moment, ProbeContext, Scene, WatchedProcess
+from assay.model.probe import CLIENTS, CONTAINERS, ChildResult, Moment, ProbeContext, Scene, WatchedProcess
+from assay.node.local import LocalNode
 from assay.probe.sampler import measured
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe"
@@ -14,6 +15,31 @@ _STAT = (
     "{pid} ({name}) S {parent} 9 9 0 -1 4194304 99 88 0 0 {user} {system} {reaped_user} {reaped_system} 20 0 105 0 2306493"
     " 3150876672 {resident_pages} 18446744073709551615 1 1 0 0 0 0 0 16800975 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 )
+
+
+class PlacedNode(LocalNode):
+    """This machine, with some of its folders elsewhere."""
+
+    def __init__(self, places):
+        self.places = {Path(folder): place for folder, place in places.items()}
+
+    def at(self, path):
+        for folder, place in self.places.items():
+            if path.is_relative_to(folder):
+                return place / path.relative_to(folder)
+        return path
+
+    def read(self, path, last_bytes=None):
+        return super().read(self.at(path), last_bytes)
+
+    def open(self, path):
+        return super().open(self.at(path))
+
+    def names(self, path):
+        return super().names(self.at(path))
+
+    def link(self, path):
+        return super().link(self.at(path))
 
 
 class FakeProc:
@@ -25,6 +51,10 @@ class FakeProc:
         (home / "self" / "mountinfo").write_text("")
         (home / "self" / "cgroup").write_text("")
         self.machine(0, 0)
+
+    @property
+    def node(self):
+        return PlacedNode({"/proc": self.home})
 
     @property
     def stat(self):
@@ -59,8 +89,14 @@ def a_scene(*node_managers, **groups):
     """Groups by their process numbers."""
     return Scene(
         layout=Layout.below(Path("/nowhere")),
-        processes=tuple(WatchedProcess(group=group, pid=pid) for group, pid in groups.items()),
-        node_managers=node_managers,
+        processes=tuple(
+            WatchedProcess(
+                group=group,
+                pid=pid,
+                children=CONTAINERS if pid in node_managers else CLIENTS if group == "assay" else "",
+            )
+            for group, pid in groups.items()
+        ),
     )
 
 
@@ -81,6 +117,7 @@ def a_context(environment=None, *, children_s=lambda: 0.0, samples_bytes=lambda:
         lambda _busy_s: None,
         children_s,
         samples_bytes,
+        LocalNode(),
     )
 
 

@@ -4,8 +4,9 @@ import time
 
 import pytest
 
+from assay.node.local import LocalNode
 from assay.probe.cpu import CpuProbe, busy_ticks, differences, parse_ticks, shares
-from tests.probe.faking import a_scene, amounts_of, at, measuring, named
+from tests.probe.faking import PlacedNode, a_scene, amounts_of, at, measuring, named
 
 BEFORE = "cpu  1000 10 500 8000 300 5 15 0 0 0\ncpu0 500 5 250 4000 150 2 8 0 0 0\n"
 AFTER = "cpu  1040 10 510 8030 310 5 15 10 0 0\ncpu0 520 5 255 4015 155 2 8 5 0 0\n"
@@ -37,7 +38,7 @@ def test_a_kernel_without_the_counters_is_refused(text):
 def test_totals_are_seconds_of_all_cores(tmp_path):
     stat = tmp_path / "stat"
     stat.write_text(BEFORE)
-    probe = CpuProbe(stat)
+    probe = CpuProbe(PlacedNode({"/proc/stat": stat}))
     probe.attach(a_scene())
     assert set(named(probe.totals()).values()) == {0.0}
     assert probe.sample(at(0.5)) == {}
@@ -54,7 +55,7 @@ def test_totals_are_seconds_of_all_cores(tmp_path):
 
 
 def test_a_live_probe_samples_this_machine():
-    with measuring(CpuProbe(), scene=a_scene(), interval_s=0.02) as reading:
+    with measuring(CpuProbe(LocalNode()), scene=a_scene(), interval_s=0.02) as reading:
         time.sleep(0.2)
     assert reading.samples
     assert all(0 <= sample.value <= 100 for sample in reading.samples)
@@ -62,7 +63,7 @@ def test_a_live_probe_samples_this_machine():
 
 
 def test_a_source_that_is_not_there_leaves_a_doubt_and_no_samples(tmp_path):
-    with measuring(CpuProbe(tmp_path / "absent"), scene=a_scene()) as reading:
+    with measuring(CpuProbe(PlacedNode({"/proc/stat": tmp_path / "absent"})), scene=a_scene()) as reading:
         reading.mark("run")
     assert list(reading.samples) == []
     assert amounts_of(reading) == ()

@@ -6,7 +6,8 @@ import pytest
 
 from assay.model.platform import Layout
 from assay.model.probe import Moment, Quantity, Scene, WatchedDisk
-from assay.probe.disk import Counters, DiskInstrument, figures, gained, parse_counters
+from assay.probe.disk import CLASS, Counters, DiskInstrument, figures, gained, parse_counters
+from tests.probe.faking import PlacedNode
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "disk"
 BEFORE = "100 0 2000 50 10 0 800 20 0 300 70 0 0 0 0 1 4"
@@ -74,7 +75,7 @@ def test_milliseconds_run_over_and_a_counter_that_goes_back_is_no_figure():
 
 
 def test_samples_and_totals_of_a_medium(sys):
-    instrument = DiskInstrument(sys)
+    instrument = DiskInstrument(PlacedNode({CLASS: sys}))
     instrument.attach(scene(disk()))
     assert set(instrument.totals().values()) == {0}
     assert instrument.sample(at(1.0)) == {}
@@ -89,7 +90,7 @@ def test_samples_and_totals_of_a_medium(sys):
 
 
 def test_a_short_interval_is_told_with_the_next_one(sys):
-    instrument = DiskInstrument(sys)
+    instrument = DiskInstrument(PlacedNode({CLASS: sys}))
     instrument.attach(scene(disk()))
     instrument.sample(at(1.0))
     (sys / "loop9" / "stat").write_text(AFTER)
@@ -100,7 +101,7 @@ def test_a_short_interval_is_told_with_the_next_one(sys):
 
 
 def test_a_device_that_begins_anew_loses_one_interval(sys):
-    instrument = DiskInstrument(sys)
+    instrument = DiskInstrument(PlacedNode({CLASS: sys}))
     (sys / "loop9" / "stat").write_text(AFTER)
     instrument.attach(scene(disk()))
     instrument.sample(at(1.0))
@@ -116,7 +117,7 @@ def test_a_device_that_begins_anew_loses_one_interval(sys):
 def test_a_device_that_vanishes_ends_its_own_figures_only(sys):
     (sys / "loop8").mkdir()
     (sys / "loop8" / "stat").write_text(BEFORE)
-    instrument = DiskInstrument(sys)
+    instrument = DiskInstrument(PlacedNode({CLASS: sys}))
     instrument.attach(scene(disk(), disk("ssd", "/dev/loop8")))
     instrument.sample(at(1.0))
     (sys / "loop9" / "stat").write_text("")
@@ -128,7 +129,7 @@ def test_a_device_that_vanishes_ends_its_own_figures_only(sys):
 
 
 def test_two_media_on_one_device_are_counted_once(sys):
-    instrument = DiskInstrument(sys)
+    instrument = DiskInstrument(PlacedNode({CLASS: sys}))
     instrument.attach(scene(disk("input", shared=True), disk("output", shared=True)))
     assert {what.subject for what in instrument.totals()} == {"input"}
     assert [doubt.kind for doubt in instrument.doubts()] == ["disk-shared", "media-share-device"]
@@ -137,7 +138,7 @@ def test_two_media_on_one_device_are_counted_once(sys):
 
 
 def test_what_can_not_be_counted_is_said(sys):
-    instrument = DiskInstrument(sys)
+    instrument = DiskInstrument(PlacedNode({CLASS: sys}))
     memory = WatchedDisk(medium="memory", in_memory=True, place=Path("/"))
     instrument.attach(scene(disk("none", None), disk("away", "/dev/loop7"), disk(shared=True), memory))
     assert [doubt.kind for doubt in instrument.doubts()] == ["disk-uncounted", "disk-uncounted", "disk-shared"]

@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from assay.cli import cluster, run
+from assay.host.processes import is_left_over, own_name
 from assay.probe import nftables
 from assay.probe.nftables import NftError
-from assay.probe.ownership import is_left_over, own_name
 from assay.probe.sampler import remove_left_overs
 from assay.probe.trace import kernel
 

@@ -5,7 +5,7 @@ import pytest
 from assay.model.probe import CannotMeasureError
 from assay.probe.cpu import PressureProbe, stalls_us
 from assay.probe.memory import MemoryProbe, group_bytes, machine_bytes
-from tests.probe.faking import FIXTURES, FakeProc, a_scene, at, named
+from tests.probe.faking import FIXTURES, FakeProc, PlacedNode, a_scene, at, named
 
 KIB, MIB = 1 << 10, 1 << 20
 MEMINFO = (FIXTURES / "memory" / "meminfo").read_text()
@@ -55,7 +55,7 @@ def test_both_versions_of_memory_stat_are_read():
 
 
 def test_samples_are_what_is_there_and_totals_the_peaks_of_each_part(proc):
-    probe = MemoryProbe(proc.home)
+    probe = MemoryProbe(proc.node)
     probe.attach(a_scene())
     probe.totals()
     (proc.home / "meminfo").write_text(MEMINFO.replace("Dirty:               856 kB", "Dirty:           2048000 kB"))
@@ -74,8 +74,8 @@ def test_samples_are_what_is_there_and_totals_the_peaks_of_each_part(proc):
 
 def test_a_bounded_clusters_own_page_cache_is_told_and_its_loss_doubted(proc, tmp_path):
     group = in_a_group(proc, tmp_path, STAT_V2)
-    probe = MemoryProbe(proc.home)
-    probe.attach(a_scene(7))
+    probe = MemoryProbe(proc.node)
+    probe.attach(a_scene(7, nodemanager=7))
     values = probe.sample(at(1))
     assert values["cluster/page_cache_mib"] == 8.0
     assert values["cluster/dirty_mib"] == 2.0
@@ -88,8 +88,8 @@ def test_a_bounded_clusters_own_page_cache_is_told_and_its_loss_doubted(proc, tm
 
 def test_a_group_without_the_memory_controller_is_a_doubt(proc, tmp_path):
     (in_a_group(proc, tmp_path, STAT_V2) / "memory.stat").unlink()
-    probe = MemoryProbe(proc.home)
-    probe.attach(a_scene(7))
+    probe = MemoryProbe(proc.node)
+    probe.attach(a_scene(7, nodemanager=7))
     assert "dirty_mib" in probe.sample(at(1))
     assert [doubt.kind for doubt in probe.doubts()] == ["cluster-memory-untold"]
     probe.close()
@@ -107,7 +107,7 @@ def pressure(home, **totals_us):
 
 def test_pressure_is_the_share_of_its_own_interval(tmp_path):
     pressure(tmp_path)
-    probe = PressureProbe(tmp_path)
+    probe = PressureProbe(PlacedNode({"/proc/pressure": tmp_path}))
     probe.attach(a_scene())
     before = named(probe.totals())
     assert probe.sample(at(1.0)) == {}
@@ -123,7 +123,7 @@ def test_pressure_is_the_share_of_its_own_interval(tmp_path):
 
 
 def test_a_kernel_without_pressure_says_what_to_do(tmp_path):
-    probe = PressureProbe(tmp_path)
+    probe = PressureProbe(PlacedNode({"/proc/pressure": tmp_path}))
     with pytest.raises(CannotMeasureError, match="the kernel tells no pressure") as caught:
         probe.attach(a_scene())
     assert "psi=1" in caught.value.cure

@@ -41,7 +41,7 @@ def test_costs_are_by_part_and_a_thread_that_ended_still_counts(tmp_path):
     clocks = {1: 0.5, 2: 0.25}
     children_s = 2.0
     context = a_context(children_s=lambda: children_s, samples_bytes=lambda: 4096)
-    cost = OwnCost(context, OpenProcess(9, proc.home), lambda: clocks)
+    cost = OwnCost(context, OpenProcess(proc.node, 9), lambda: clocks)
     cost.attach(a_scene())
     assert cost.sample(at(5)) == {}
     before = named(cost.totals())

@@ -8,13 +8,12 @@ import time
 
 import pytest
 
+from assay.host.control_groups import ControlGroup, busy_s, group_of
+from assay.node.local import LocalNode
 from assay.probe.process_stat import (
     PAGE_BYTES,
-    ControlGroup,
     OpenProcess,
     Ticks,
-    busy_s,
-    group_of,
     kernel_ticks,
     parse_stat,
 )
@@ -44,7 +43,7 @@ def scene():
 
 
 def process_groups(proc):
-    found = ProcessGroups(scene(), proc.home)
+    found = ProcessGroups(proc.node, scene())
     found.look()
     return found
 
@@ -151,7 +150,7 @@ def test_a_real_clusters_containers_are_counted_whole_when_all_are_killed(tmp_pa
     proc, manager = FakeProc(tmp_path / "proc"), capture["node_manager"]
     sums, alive = [], []
     replay(proc, capture["frames"][0], capture["containers"])
-    found = ProcessGroups(a_scene(manager, nodemanager=manager), proc.home)
+    found = ProcessGroups(proc.node, a_scene(manager, nodemanager=manager))
     for frame in capture["frames"]:
         replay(proc, frame, capture["containers"])
         found.look()
@@ -175,7 +174,7 @@ def test_between_fork_and_exec_a_process_has_no_memory_of_its_own(proc):
 
 
 def test_samples_are_shares_of_all_cores_and_the_rest_is_other(proc):
-    probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
+    probe = ProcessProbe(proc.node, cores=2)
     probe.attach(scene())
     first = probe.sample(at(10.0))
     assert first["containers/resident_mib"] == round(3000 * PAGE_BYTES / (1 << 20))
@@ -193,7 +192,7 @@ def test_samples_are_shares_of_all_cores_and_the_rest_is_other(proc):
 
 
 def test_a_short_interval_is_told_with_the_next_one(proc):
-    probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
+    probe = ProcessProbe(proc.node, cores=2)
     probe.attach(scene())
     probe.sample(at(10.0))
     proc.process(TASK, SHELL, user=110, system=17, command=JAVA, resident_pages=3000)
@@ -207,7 +206,7 @@ def test_a_short_interval_is_told_with_the_next_one(proc):
 
 
 def test_totals_of_groups_and_the_rest_add_up_to_the_machines(proc):
-    probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
+    probe = ProcessProbe(proc.node, cores=2)
     proc.process(2, 0, name="kthreadd")
     proc.process(30, 2, system=100, name="kworker/0:1-events")
     probe.attach(scene())
@@ -232,7 +231,7 @@ def test_totals_of_groups_and_the_rest_add_up_to_the_machines(proc):
 
 def test_a_watched_process_that_is_not_there_is_a_doubt_and_the_others_are_measured(proc):
     proc.end(NAMENODE)
-    probe = ProcessProbe(cores=2, proc=proc.home, stat=proc.stat)
+    probe = ProcessProbe(proc.node, cores=2)
     probe.attach(scene())
     assert named(probe.totals())["nodemanager", "user_s"] == 4.0
     assert [doubt.kind for doubt in probe.doubts()] == ["watched-process-ended"]
@@ -248,7 +247,7 @@ def test_a_control_group_of_the_clusters_own_is_the_exact_total_and_less_seen_is
         (proc.home / str(pid) / "cgroup").write_text("0::/assay-1\n")
     (proc.home / str(ASSAY) / "cgroup").write_text("0::/user\n")
     (group / "cpu.stat").write_text("usage_usec 1000000\nuser_usec 900000\nsystem_usec 100000\n")
-    cluster, doubts = Cluster(scene(), proc.home), []
+    cluster, doubts = Cluster(proc.node, scene()), []
     groups = {"assay": Ticks(9, 9), "containers": Ticks(50, 0), "namenode": Ticks(50, 0), "nodemanager": Ticks()}
     assert named(cluster.totals(groups, doubts)) == {("cluster", "control_group_s"): 1.0}
     (group / "cpu.stat").write_text("usage_usec 5000000\n")
@@ -267,28 +266,28 @@ def test_version_one_counts_in_nanoseconds_where_the_hierarchy_has_them(proc, tm
     )
     (proc.home / "self" / "cgroup").write_text("3:cpu,cpuacct:/\n")
     (proc.home / str(MANAGER) / "cgroup").write_text("3:cpu,cpuacct:/assay-1\n")
-    found = group_of(MANAGER, "cpuacct", proc.home)
+    found = group_of(proc.node, MANAGER, "cpuacct")
     assert found == ControlGroup(1, group)
-    assert busy_s(found) is None
+    assert busy_s(LocalNode(), found) is None
     (group / "cpuacct.usage").write_text("2500000000\n")
-    assert busy_s(found) == 2.5
+    assert busy_s(LocalNode(), found) == 2.5
 
 
 def test_a_group_that_assay_is_in_too_is_not_the_clusters_own():
-    assert group_of(os.getpid(), "cpuacct") is None
+    assert group_of(LocalNode(), os.getpid(), "cpuacct") is None
 
 
 def test_kernel_threads_are_the_children_of_kthreadd(proc):
     proc.process(2, 0, system=3, name="kthreadd")
     proc.process(8, 2, system=5, name="loop7")
-    assert kernel_ticks(proc.home) == {2: 3, 8: 5}
+    assert kernel_ticks(proc.node) == {2: 3, 8: 5}
 
 
 def test_on_this_kernel_the_time_of_short_lived_grandchildren_is_found_whole():
     burn = "import time\nwhile time.process_time() < 0.06: pass"
     wait = f"import subprocess, sys; [subprocess.run([sys.executable, '-c', {burn!r}]) for _ in range(3)]; sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", wait], stdin=subprocess.PIPE) as manager:
-        found = ProcessGroups(a_scene(manager.pid, nodemanager=manager.pid))
+        found = ProcessGroups(LocalNode(), a_scene(manager.pid, nodemanager=manager.pid))
         deadline = time.monotonic() + 10
         seen = 0.0
         while seen < 0.17 and time.monotonic() < deadline:
@@ -302,10 +301,10 @@ def test_on_this_kernel_the_time_of_short_lived_grandchildren_is_found_whole():
 
 def test_an_ended_process_tells_nothing_even_when_its_file_is_open():
     with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE) as child:
-        process = OpenProcess(child.pid)
+        process = OpenProcess(LocalNode(), child.pid)
         assert process.read() is not None
         child.communicate()
     assert process.read() is None
     process.close()
     with pytest.raises(OSError, match="No such file"):
-        OpenProcess(child.pid)
+        OpenProcess(LocalNode(), child.pid)

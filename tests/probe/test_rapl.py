@@ -8,11 +8,15 @@ import pytest
 
 from assay.model.platform import Layout
 from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
-from assay.probe.rapl import Rapl, gone_uj
-from tests.probe.faking import amounts_of, measuring
+from assay.probe.rapl import POWERCAP, Rapl, gone_uj
+from tests.probe.faking import PlacedNode, amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "rapl"
 SCENE = Scene(layout=Layout.below(Path("/nowhere")))
+
+
+def at_place(root):
+    return PlacedNode({POWERCAP: root})
 
 
 def tree(root, machine):
@@ -37,7 +41,7 @@ def at(seconds):
 
 
 def begun(root):
-    rapl = Rapl(root, look_s=0)
+    rapl = Rapl(at_place(root), look_s=0)
     rapl.attach(SCENE)
     rapl.sample(at(10))
     return rapl
@@ -94,7 +98,7 @@ def test_a_counter_begins_anew_after_its_range(before, now, gone):
 class TestNothingToRead:
     def test_a_machine_without_zones(self, tmp_path):
         with pytest.raises(CannotMeasureError, match="no RAPL zones"):
-            Rapl(tmp_path / "absent").attach(SCENE)
+            Rapl(at_place(tmp_path / "absent")).attach(SCENE)
 
     def test_counters_that_only_root_may_read(self, tmp_path, monkeypatch):
         def refuse(path, *_):
@@ -102,12 +106,12 @@ class TestNothingToRead:
 
         monkeypatch.setattr("os.open", refuse)
         with pytest.raises(CannotMeasureError, match="energy_uj can't be read") as found:
-            Rapl(tree(tmp_path, "server")).attach(SCENE)
+            Rapl(at_place(tree(tmp_path, "server"))).attach(SCENE)
         assert "root" in found.value.cure
 
     def test_a_zone_that_vanishes_is_one_doubt_and_no_totals(self, tmp_path, monkeypatch):
         tree(tmp_path, "server")
-        with measuring(Rapl(tmp_path, look_s=0), scene=SCENE) as reading:
+        with measuring(Rapl(at_place(tmp_path), look_s=0), scene=SCENE) as reading:
             reading.mark("staging")
             monkeypatch.setattr("os.pread", lambda *_: (_ for _ in ()).throw(OSError(errno.ENODEV, "No such device")))
             reading.mark("run")

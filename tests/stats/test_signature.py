@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.engine.tasks import MapReduceAttempt
-from assay.host.self_cost import weighed
 from assay.model.signature import ACCESS_ROLES, Access, Counted, PhaseUse, Requests, Signature, TracedMedium
+from assay.probe.own_cost import weighed
 from assay.stats.signature import REMEMBERED_ENDS, Quantile, Sequentiality, Streams
 from assay.stats.signature import signature as signature_of
 from assay.stats.timeline import Timeline, phase_uses

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy
 
+from assay.host.mounts import mount_of
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError
@@ -164,10 +165,7 @@ def direct_in(directory: Path) -> bool:
 
 def _is_memory(directory: Path) -> bool:
     """Whether it lies on a tmpfs (/proc/self/mountinfo; Python's statvfs doesn't tell a file system's kind)."""
-    number = directory.stat().st_dev
-    wanted = f"{os.major(number)}:{os.minor(number)}"
-    lines = (line.partition(" - ") for line in Path("/proc/self/mountinfo").read_text().splitlines())
-    return any(before.split()[2] == wanted and after.split()[0] == "tmpfs" for before, _, after in lines)
+    return mount_of(directory).file_system == "tmpfs"
 
 
 @contextmanager

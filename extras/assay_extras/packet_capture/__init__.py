@@ -13,7 +13,7 @@ def _capture(context: "ProbeContext") -> "Sequence[Probe]":
     from assay.probe.network import Network
     from assay_extras.packet_capture.capture import capturing
 
-    return (Network(capturing(context)),)
+    return (Network(context.node, capturing(context)),)
 
 
 PROBE_SETS.add("capture", _capture)

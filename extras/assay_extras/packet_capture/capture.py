@@ -1,8 +1,8 @@
 """TCP traffic with known listening ports counted from a capture of packets, as tshark reads them.
 
-`dumpcap` captures the headers on the loopback interface, which carries all traffic of this host with itself, also to
-its other addresses, and each packet once; `tshark` reads them as they come and prints a line for each. They are two
-processes, one reading what the other captures, without a file between them: tshark alone would let dumpcap write all
+`dumpcap` captures the headers on the interfaces that carry the cluster's traffic: on one machine the loopback
+interface, which carries all of it, also to its other addresses, and each packet once; `tshark` reads them as they come
+and prints a line for each. They are two processes, one reading what the other captures, without a file between them: tshark alone would let dumpcap write all
 packets to a file in /tmp. It prints columns and not fields (`-T fields`): these need each packet's whole tree, three
 times the processor time. What it would remember of each connection's segments is turned off, since it would grow with
 the traffic. Sources: dumpcap(1), tshark(1), pcap-filter(7).
@@ -26,6 +26,7 @@ from typing import IO, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import ProbeContext
+from assay.node.local import LocalNode
 from assay.probe.nftables import NETWORK_PURPOSES_LOST, Count, Flow, FlowsError
 from assay.probe.own_cost import content_of, memory_file
 from assay.probe.process_stat import OpenProcess
@@ -158,9 +159,7 @@ class Pipeline:
     `environment` is theirs: the mark in it is how what a killed run left is found.
     """
 
-    def __init__(
-        self, tools: Tools, packets: str, environment: Mapping[str, str], interfaces: Sequence[str] = ("lo",)
-    ) -> None:
+    def __init__(self, tools: Tools, packets: str, environment: Mapping[str, str], interfaces: Sequence[str]) -> None:
         # A user's own profile might turn off what is needed here.
         own = {**environment, "WIRESHARK_CONFIG_DIR": os.devnull, "LC_ALL": "C"}
         self._files = [memory_file("dumpcap"), memory_file("tshark")]
@@ -185,7 +184,7 @@ class Pipeline:
         )  # fmt: skip
         self._processes.append(process)
         with suppress(OSError):  # it has ended already
-            self._open.append(OpenProcess(process.pid))
+            self._open.append(OpenProcess(LocalNode(), process.pid))
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         return process.stdout
 
@@ -258,7 +257,7 @@ NETWORK_CAPTURE_MISSING = doubt_kind(
 
 
 class Capture:
-    """A `flows.FlowCounter` by dumpcap and tshark."""
+    """A `nftables.FlowCounter` by dumpcap and tshark."""
 
     has_stand_in = False
 
@@ -291,13 +290,13 @@ class Capture:
             raise FlowsError(str(error)) from None
 
     def read(self) -> dict[Flow, Count]:
-        """See `flows.FlowCounter.read`; waits until tshark has seen all that has passed."""
+        """See `nftables.FlowCounter.read`; waits until tshark has seen all that has passed."""
         self._wait_for_fence(PATIENCE_S)
         with self._seen:
             return dict(self._tally.at_fence)
 
     def glance(self) -> dict[Flow, Count]:
-        """See `flows.FlowCounter.glance`."""
+        """See `nftables.FlowCounter.glance`."""
         with self._seen:
             if self._over:
                 raise FlowsError(self._end())
@@ -316,12 +315,10 @@ class Capture:
             self._socket.close()
             self._socket = None
 
-    def not_counted(self, reason: str) -> Doubt:
-        """See `flows.FlowCounter.not_counted`."""
-        return NETWORK_CAPTURE_MISSING.doubt(f"no packets were captured: {reason}")
-
-    def not_read(self, reasons: Sequence[str]) -> Doubt:
-        """See `flows.FlowCounter.not_read`."""
+    def doubt(self, reasons: Sequence[str], *, counted: bool) -> Doubt:
+        """See `nftables.FlowCounter.doubt`."""
+        if not counted:
+            return NETWORK_CAPTURE_MISSING.doubt(f"no packets were captured: {reasons[0]}")
         return NETWORK_PURPOSES_LOST.doubt(
             f"the capture could not be read at {len(reasons)} ends of intervals: {reasons[0]}",
             why="the part that ended there and the one after it have no traffic by pair of nodes and purpose",
@@ -382,7 +379,7 @@ def capturing(context: ProbeContext) -> Callable[[Iterable[int]], Capture]:
     """Makes captures by this machine's programs, whose processor time `children` counts."""
 
     def start(packets: str) -> Pipeline:
-        pipeline = Pipeline(find_tools(), packets, context.environment)
+        pipeline = Pipeline(find_tools(), packets, context.environment, context.node.interfaces)
         context.watch_child(pipeline.busy_s)
         return pipeline
 

@@ -16,7 +16,7 @@ from assay.model.errors import AssayError
 from assay.model.input import Graph, GraphFacts, GraphInput
 from assay.model.medium import Space
 from assay.model.platform import ClusterNode, DaemonFacts, Layout, RunningCluster, RunningPlatform, TrialSetup
-from assay.model.probe import Evaluation, Moment, Quantity, Scene, WatchedDisk, WatchedProcess
+from assay.model.probe import CONTAINERS, Evaluation, Moment, Quantity, Scene, WatchedDisk, WatchedProcess
 from assay.model.progress import Progress
 from assay.model.record import Part
 from assay.model.registry import ENGINES, STORES
@@ -30,16 +30,15 @@ class FakeProbe:
 
     name = "fake"
 
-    def __init__(self, script: Script, trial: Trial) -> None:
+    def __init__(self, script: Script, trial: Trial, *, sees_writes: bool = True) -> None:
         self._script = script
         self._trial = trial
         self._beats = 0
-        self._nodes: tuple[str, ...] = ()
+        self._sees_writes = sees_writes
 
     def attach(self, scene: Scene) -> None:
         """Told."""
         self._script.note("attach probe")
-        self._nodes = scene.nodes
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """One beat."""
@@ -47,13 +46,13 @@ class FakeProbe:
         return {"beat_count": 1.0}
 
     def totals(self) -> Mapping[Quantity, float]:
-        """Beats so far, of each node."""
-        return {Quantity(node, "beat_count"): self._beats for node in self._nodes}
+        """Beats so far."""
+        return {Quantity("machine", "beat_count"): self._beats}
 
     def mark(self, part: Part | None) -> tuple[Landed, ...]:
         """As many bytes as everything lands with, where they should be."""
         self._script.note(f"mark {part}" if part else "begin probe")
-        if part != "run":
+        if part != "run" or not self._sees_writes:
             return ()
         shares = self._trial.placement.intermediate
         return (Landed(role="intermediate", when="run", bytes=100 * MIB, shares=shares),)
@@ -221,6 +220,8 @@ class FakeProcess:
 class FakeNode:
     """A host whose files are in memory, by their paths."""
 
+    interfaces: Sequence[str] = ()
+
     def __init__(self, script: Script, name: str) -> None:
         self.name = name
         self.files: dict[Path, str] = {}
@@ -238,6 +239,23 @@ class FakeNode:
             raise FileNotFoundError(path)
         return self.files[path][-last_bytes if last_bytes else 0 :]
 
+    def open(self, path: Path) -> "FakeFile":
+        """What is kept there at each reading."""
+        self.read(path)
+        return FakeFile(self, path)
+
+    def names(self, path: Path) -> list[str]:
+        """Of the files that were kept below it."""
+        return [file.relative_to(path).parts[0] for file in self.files if file.is_relative_to(path)]
+
+    def link(self, path: Path) -> str:
+        """There is none."""
+        raise FileNotFoundError(path)
+
+    def command(self, command: Sequence[str]) -> Sequence[str]:
+        """By a program that is not there."""
+        return ("run-on", self.name, *command)
+
     def copy(self, source: Path, target: Path) -> None:
         """Only told."""
         self._script.note(f"copy to {self.name}")
@@ -245,6 +263,20 @@ class FakeNode:
     def free_ports(self, count: int) -> list[int]:
         """The first ones."""
         return list(range(1, count + 1))
+
+
+class FakeFile:
+    """A file of a fake node that is kept open."""
+
+    def __init__(self, node: FakeNode, path: Path) -> None:
+        self._node, self._path = node, path
+
+    def read(self, most_bytes: int = 8192) -> str:
+        """As it is now."""
+        return self._node.read(self._path)[:most_bytes]
+
+    def close(self) -> None:
+        """Nothing to let go."""
 
 
 class FakePlatform:
@@ -300,11 +332,11 @@ class FakePlatform:
 
     def scene(self, layout: Layout) -> Scene:
         """The layout's directories, nothing on them, and one process on each node."""
-        processes = tuple(WatchedProcess(group=node.name, pid=pid) for pid, node in enumerate(self.nodes, 1))
-        return Scene(
-            layout=layout, processes=processes, node_managers=tuple(one.pid for one in processes),
-            nodes=tuple(node.name for node in self.nodes),
-        )  # fmt: skip
+        processes = tuple(
+            WatchedProcess(group="worker", pid=pid, children=CONTAINERS, node=node.name)
+            for pid, node in enumerate(self.nodes, 1)
+        )
+        return Scene(layout=layout, processes=processes, nodes=tuple(self.nodes))
 
     def _fakes(self) -> tuple[Store, Engine, Placer | None]:
         engine = FakeEngine(self.script, self.trial, self.store)
@@ -328,5 +360,5 @@ def fake_setup(
     return TrialSetup(
         platform=FakePlatform(script, trial, free_bytes, nodes=nodes, registered=registered),
         workload=lambda: FakeWorkload(script, trial.workload),
-        probes=lambda _context: (FakeProbe(script, trial),),
+        probes=lambda context: (FakeProbe(script, trial, sees_writes=context.is_first),),
     )

@@ -19,7 +19,14 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from assay.host.mounts import let_go
-from assay.host.processes import MARK, end_processes, marked_processes, remove_directory, remove_group
+from assay.host.processes import (
+    MARK,
+    end_processes,
+    marked_processes,
+    remove_directory,
+    remove_group,
+    start_time,
+)
 from assay.model.errors import AssayError
 
 
@@ -210,13 +217,4 @@ def _boot_id() -> str:
 
 def _owner(pid: int) -> tuple[str, str, int, int | None]:
     """What tells a process from all others, on other machines and at other times too."""
-    return platform.node(), _boot_id(), pid, _start_time(pid)
-
-
-def _start_time(pid: int) -> int | None:
-    """When a process started, in ticks since boot (/proc/PID/stat, field 22); None when it is gone or a zombie."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
+    return platform.node(), _boot_id(), pid, start_time(pid)

@@ -36,6 +36,8 @@ class Mount(NamedTuple):
     file_system: str
     source: str
     options: str
+    root: str = "/"
+    """What of the file system is mounted there."""
 
 
 class Loop(NamedTuple):
@@ -47,13 +49,18 @@ class Loop(NamedTuple):
 
 def mounts() -> list[Mount]:
     """All mounts that this process sees, in the order in which they were made."""
+    return parse_mounts(Path("/proc/self/mountinfo").read_text())
+
+
+def parse_mounts(mountinfo: str) -> list[Mount]:
+    """All mounts that a process sees."""
     found = []
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         fields, tail = before.split(), after.split()
         # The mount's own and its file system's, each once.
         options = ",".join(dict.fromkeys(",".join([fields[5], *tail[2:]]).split(",")))
-        found.append(Mount(fields[2], _unescaped(fields[4]), tail[0], _unescaped(tail[1]), options))
+        found.append(Mount(fields[2], _unescaped(fields[4]), tail[0], _unescaped(tail[1]), options, fields[3]))
     return found
 
 

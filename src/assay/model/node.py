@@ -12,31 +12,56 @@ class Process(Protocol):
 
     def poll(self) -> int | None:
         """Its exit code (negative: the signal that ended it); None while it runs."""
-        ...
 
     def wait(self, timeout: float | None = None) -> int:
         """The same, once it has ended. Raises subprocess.TimeoutExpired."""
-        ...
 
 
-class Node(Protocol):
-    """A host. Paths are those of that host."""
+class OpenFile(Protocol):
+    """A file of /proc or /sys that stays open, since opening it for each sample would cost most of the sample.
+
+    It stays that of the process or device that it was opened for, whoever has the number or name later.
+    """
+
+    def read(self, most_bytes: int = 8192) -> str:
+        """As it is now; the kernel gives about a page at most. Raises OSError, also once it has been closed."""
+
+    def close(self) -> None:
+        """Close it; again does nothing."""
+
+
+class NodeFiles(Protocol):
+    """The files of a host, such as those of /proc and /sys. Paths are those of that host."""
+
+    def read(self, path: Path, last_bytes: int | None = None) -> str:
+        """A file's text; of a long one its end. Raises OSError."""
+
+    def open(self, path: Path) -> OpenFile:
+        """Keep a file open. Raises OSError."""
+
+    def names(self, path: Path) -> list[str]:
+        """The names in a folder. Raises OSError."""
+
+    def link(self, path: Path) -> str:
+        """What a symbolic link names. Raises OSError."""
+
+
+class Node(NodeFiles, Protocol):
+    """A host."""
 
     name: str
     """What its daemons are called by and reached at: a host name or an address."""
+    interfaces: Sequence[str]
+    """The network interfaces that carry the cluster's traffic."""
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> Process:
         """Start a process in a session of its own, in the folder of its log, with all that it says in the log."""
-        ...
 
-    def read(self, path: Path, last_bytes: int | None = None) -> str:
-        """A file's text, such as a log's or one of /proc; of a long one its end. Raises OSError."""
-        ...
+    def command(self, command: Sequence[str]) -> Sequence[str]:
+        """What to run on this machine so that a command runs on the node, with its input and output here."""
 
     def copy(self, source: Path, target: Path) -> None:
         """Copy a folder from this machine to the node, where `target` is not there yet."""
-        ...
 
     def free_ports(self, count: int) -> list[int]:
         """So many distinct ports that nobody listens on now. Raises OSError when there are too few."""
-        ...

@@ -9,23 +9,32 @@ raises ends this probe and no other, and becomes its Doubt: a probe is a guest o
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.node import Node
 from assay.model.platform import Layout
 from assay.model.record import Amount, Basis, Part, Sample
 from assay.model.signature import Counted, Requests
 from assay.model.trial import Landed
 
+CONTAINERS, CLIENTS = "containers", "clients"
+
 
 class WatchedProcess(Frozen):
-    """A process of a group (`namenode`, `emulator`, `assay`); its descendants are not meant unless a probe says so."""
+    """A process of a group (`namenode`, `emulator`, `assay`); its descendants are not meant unless a probe says so.
+
+    `children` is the group of what it starts: `containers` of tasks, `clients` of the cluster; empty: its own. `node`
+    is the name of the node that it runs on; empty: the first one, or the machine that Assay runs on.
+    """
 
     group: str
     pid: int
+    children: str = ""
+    node: str = ""
 
 
 class WatchedDisk(Frozen):
@@ -44,21 +53,29 @@ class WatchedDisk(Frozen):
     shared: bool = False
     rotational: bool = False
     log: Path | None = None
+    node: str = ""
 
 
-class Scene(Frozen):
+class Scene(NamedTuple):
     """What there is to be measured.
 
-    `node_managers` are the processes whose descendants are the containers, one on each node. `ports` are the daemons'
-    listening ports by purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`).
+    `ports` are the daemons' listening ports by purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`). Without
+    any `nodes` it is only this machine that can be measured.
     """
 
-    processes: tuple[WatchedProcess, ...] = ()
-    node_managers: tuple[int, ...] = ()
-    disks: tuple[WatchedDisk, ...] = ()
     layout: Layout
+    processes: tuple[WatchedProcess, ...] = ()
+    disks: tuple[WatchedDisk, ...] = ()
     ports: Mapping[str, tuple[int, ...]] = {}
-    nodes: tuple[str, ...] = ()
+    nodes: tuple[Node, ...] = ()
+
+    def on(self, node: Node) -> "Scene":
+        """What of it is on one of the nodes."""
+        names = {node.name, ""} if node in self.nodes[:1] else {node.name}
+        return self._replace(
+            processes=tuple(one for one in self.processes if one.node in names),
+            disks=tuple(one for one in self.disks if one.node in names),
+        )
 
 
 class Moment(NamedTuple):
@@ -126,7 +143,7 @@ RunChild = Callable[[Sequence[str], str, float], ChildResult]
 
 
 class ProbeContext(NamedTuple):
-    """What a probe is made with: the trial's environment variables, and how what the probes themselves take is counted.
+    """What a probe is made with: the trial's environment variables, its node, and how what probes take is counted.
 
     `watch_child` is given what tells the processor seconds that a child not run by `run_child` has taken so far.
     `children_s` tells the seconds of all children, `samples_bytes` the memory that all samples take.
@@ -137,6 +154,9 @@ class ProbeContext(NamedTuple):
     watch_child: Callable[[Callable[[], float]], None]
     children_s: Callable[[], float]
     samples_bytes: Callable[[], int]
+    node: Node
+    is_first: bool = True
+    """Whether the node is the first one, or this machine."""
 
 
 class Probe(Protocol):
@@ -146,7 +166,6 @@ class Probe(Protocol):
 
     def attach(self, scene: Scene) -> None:
         """Open what is to be read, and read it once. Raises CannotMeasureError, OSError or ValueError if it can't."""
-        ...
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes the figures doubtful; asked before `close`, also after a failure.
@@ -157,7 +176,6 @@ class Probe(Protocol):
 
     def close(self) -> None:
         """Free all that it holds; also after a failure."""
-        ...
 
 
 @runtime_checkable
@@ -170,20 +188,18 @@ class Sampled(Probe, Protocol):
         The interval is not always the same: about 0.5 s, less before a mark, more when the machine is busy. What stood
         still or can't be known (no interval, a counter that went back) is left out.
         """
-        ...
 
     def totals(self) -> Mapping[Quantity, float]:
         """All quantities as they are after the last sample; asked after `attach` and at each part's end.
 
         Counters may begin anywhere, but never go back. One that appears later counts from 0.
         """
-        ...
 
 
 class Evaluation(NamedTuple):
     """What a probe makes of a whole trial; `requests` is None where it does not see any."""
 
-    samples: Sequence[Sample] = ()
+    samples: Collection[Sample] = ()
     amounts: Sequence[Amount] = ()
     requests: Sequence[Requests] | None = None
     counted: Sequence[Counted] = ()
@@ -198,7 +214,6 @@ class Evaluated(Probe, Protocol):
 
         Gives where bytes of some role were written in that part, if it sees that.
         """
-        ...
 
     def evaluate(self) -> Evaluation:
         """All that was seen; asked once, after the last part and before `doubts`."""
@@ -246,11 +261,12 @@ class Chart(NamedTuple):
 class ProbeKind(NamedTuple):
     """A kind of probe: `make` gives None where there is nothing to read on this machine.
 
-    One that is `needed` is attached also where an experiment turns probes off. `left_overs` takes away what such probes
-    of a killed run left in the kernel, and names it; it may raise OSError.
+    One that is `needed` is attached also where an experiment turns probes off, one `of_nodes` once for each node.
+    `left_overs` takes away what such probes of a killed run left in the kernel, and names it; it may raise OSError.
     """
 
     make: Callable[[ProbeContext], Probe | None]
     charts: tuple[Chart, ...] = ()
     needed: bool = False
+    of_nodes: bool = False
     left_overs: Callable[[], Sequence[str]] = lambda: ()

@@ -99,6 +99,8 @@ class Sample(Frozen):
     """End of the sampled time, in milliseconds since the epoch."""
     value: float
     """The value."""
+    node: str | None = None
+    """The node that it is of; null if there is one only."""
 
 
 Part = Literal["staging", "run", "write out", "collect"]
@@ -121,6 +123,8 @@ class Amount(Frozen):
     basis: Basis = "measured"
     """Whether an instrument counted it, a model computed it from what was counted, or it was derived from something
     coarser."""
+    node: str | None = None
+    """The node that it is of; null if there is one only."""
 
 
 class Step(Frozen):

@@ -1,6 +1,6 @@
 """Results: what running one trial gives, all of which is written into its record's folder."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from assay.model.record import Record, Sample
@@ -16,7 +16,7 @@ class TrialResult(NamedTuple):
 
     record: Record
     attempts: Sequence[TaskAttempt] = ()
-    samples: Sequence[Sample] = ()
+    samples: Collection[Sample] = ()
     phases: Sequence[TaskPhases] = ()
     signature: Signature | None = None
     logs: bytes = b""

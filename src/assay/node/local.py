@@ -6,17 +6,38 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 _RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LOWEST = 10240
 
 
+class KernelFile:
+    """A file that the kernel writes anew for each reading from its beginning. Raises OSError if it can't be opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor: int | None = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self, most_bytes: int = 8192) -> str:
+        """What is not UTF-8 is replaced."""
+        if self._descriptor is None:
+            raise OSError("it has been closed")
+        return os.pread(self._descriptor, most_bytes, 0).decode(errors="replace")
+
+    def close(self) -> None:
+        """Close it; again does nothing."""
+        if self._descriptor is not None:
+            with suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = None
+
+
 class LocalNode:
     """This machine."""
 
     name = "127.0.0.1"
+    interfaces: Sequence[str] = ("lo",)
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
         """In a session of its own: Ctrl-C reaches Assay, which then ends its processes in order."""
@@ -32,6 +53,22 @@ class LocalNode:
             if last_bytes is not None:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - last_bytes))
             return file.read().decode(errors="replace")
+
+    def open(self, path: Path) -> KernelFile:
+        """One descriptor for each."""
+        return KernelFile(path)
+
+    def names(self, path: Path) -> list[str]:
+        """In no order."""
+        return os.listdir(path)
+
+    def link(self, path: Path) -> str:
+        """As it was made, or as the kernel describes it."""
+        return os.readlink(path)  # noqa: PTH115 - `socket:[1]` is no path
+
+    def command(self, command: Sequence[str]) -> Sequence[str]:
+        """As it is."""
+        return command
 
     def copy(self, source: Path, target: Path) -> None:
         """With `shutil.copytree`."""

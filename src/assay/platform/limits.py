@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.host.control_groups import group_mounts, group_paths
 from assay.host.lease import Lease
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
@@ -33,22 +34,14 @@ class Hierarchy(NamedTuple):
 
 def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
     """Where the groups of a controller are; None when this machine has none."""
-    # This process' group by controller (proc(5), cgroup: `4:memory:/path`); version 2 has no controller's name.
-    paths: dict[str, str] = {}
-    for line in (process / "cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        paths.update(dict.fromkeys(controllers.split(","), path))
-    unified = None
-    for line in (process / "mountinfo").read_text().splitlines():
-        before, _, after = line.partition(" - ")
-        root, mount_point = before.split()[3:5]
-        kind, _, options = after.split()[:3]
-        mounted = Path(mount_point)
-        if kind == "cgroup" and controller in options.split(","):
-            return Hierarchy(version=1, root=mounted, own=_below(mounted, root, paths.get(controller, "/")))
-        if kind == "cgroup2" and controller in words(mounted / "cgroup.controllers"):
-            unified = Hierarchy(version=2, root=mounted, own=_below(mounted, root, paths.get("", "/")))
-    return unified
+    paths = group_paths((process / "cgroup").read_text())
+    for mount in group_mounts((process / "mountinfo").read_text()):
+        mounted = Path(mount.point)
+        if mount.file_system == "cgroup" and controller in mount.options.split(","):
+            return Hierarchy(version=1, root=mounted, own=_below(mounted, mount.root, paths.get(controller, "/")))
+        if mount.file_system == "cgroup2" and controller in words(mounted / "cgroup.controllers"):
+            return Hierarchy(version=2, root=mounted, own=_below(mounted, mount.root, paths.get("", "/")))
+    return None
 
 
 def _below(mounted: Path, root: str, path: str) -> Path:

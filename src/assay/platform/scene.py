@@ -15,7 +15,7 @@ from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
 from assay.model.medium import Medium, Watchable
 from assay.model.platform import DaemonKind, DataDirectory, Layout, LocalDirectory, RunningCluster
-from assay.model.probe import Scene, WatchedDisk, WatchedProcess
+from assay.model.probe import CLIENTS, CONTAINERS, Scene, WatchedDisk, WatchedProcess
 from assay.platform.configuration import read_site
 
 
@@ -47,7 +47,16 @@ SWAPS = Path("/proc/swaps")
 
 def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium], kinds: Sequence[DaemonKind]) -> Scene:
     """A running embedded cluster on this machine, its media, and Assay itself."""
-    daemons = [WatchedProcess(group=daemon.role, pid=daemon.pid) for node in running.nodes for daemon in node.daemons]
+    daemons = [
+        WatchedProcess(
+            group=daemon.role,
+            pid=daemon.pid,
+            children=CONTAINERS if daemon.role == "nodemanager" else "",
+            node=node.node.name,
+        )
+        for node in running.nodes
+        for daemon in node.daemons
+    ]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
     directories: dict[str, list[Path]] = {}
     used: tuple[DataDirectory | LocalDirectory, ...] = (*layout.data, *layout.local)
@@ -59,12 +68,11 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     with suppress(AssayError, OSError):
         ports = dict(listening_ports(running, kinds))
     return Scene(
-        processes=(*daemons, *below, WatchedProcess(group="assay", pid=os.getpid())),
-        node_managers=tuple(one.pid for one in daemons if one.group == "nodemanager"),
+        processes=(*daemons, *below, WatchedProcess(group="assay", pid=os.getpid(), children=CLIENTS)),
         disks=disks,
         layout=layout,
         ports=ports,
-        nodes=tuple(one.node.name for one in running.nodes),
+        nodes=tuple(one.node for one in running.nodes),
     )
 
 

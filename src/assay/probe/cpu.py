@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from assay.model.node import Node, OpenFile
 from assay.model.probe import (
     CannotMeasureError,
     Chart,
@@ -25,7 +26,6 @@ from assay.model.probe import (
     Scene,
 )
 from assay.model.registry import PROBES
-from assay.probe.kernel_file import KernelFile
 
 # The order of the fields of /proc/stat's first line; guest times are contained in user and nice.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -40,17 +40,16 @@ class CpuProbe(Sampled):
 
     name = "cpu"
 
-    def __init__(self, stat: Path = STAT) -> None:
-        self._stat = stat
-        self._file: KernelFile | None = None
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._file: OpenFile | None = None
         self._before: dict[str, int] = {}
         self._interval = Interval()
         self._untold = dict.fromkeys(FIELDS, 0)
         self._sums = dict.fromkeys(FIELDS, 0)
 
     def attach(self, _scene: Scene) -> None:
-        """See `Probe.attach`."""
-        self._file = KernelFile(self._stat)
+        self._file = self._node.open(STAT)
         self._before = read_ticks(self._file)
 
     def sample(self, now: Moment) -> Mapping[str, float]:
@@ -75,12 +74,11 @@ class CpuProbe(Sampled):
         return {Quantity("machine", f"{field}_s"): count / TICKS_PER_S for field, count in sums.items()}
 
     def close(self) -> None:
-        """See `Probe.close`."""
         if self._file is not None:
             self._file.close()
 
 
-def read_ticks(stat: KernelFile) -> dict[str, int]:
+def read_ticks(stat: OpenFile) -> dict[str, int]:
     """The machine's clock ticks by state as they are now. Raises OSError or ValueError when they can't be read."""
     return parse_ticks(stat.read(_ENOUGH_BYTES))
 
@@ -128,18 +126,17 @@ class PressureProbe(Sampled):
 
     name = "pressure"
 
-    def __init__(self, place: Path = PRESSURE) -> None:
-        self._place = place
-        self._files: dict[str, KernelFile] = {}
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._files: dict[str, OpenFile] = {}
         self._stalls_us: dict[str, int] = {}
         self._interval = Interval()
         self._told_us: dict[str, int] = {}
 
     def attach(self, _scene: Scene) -> None:
-        """See `Probe.attach`."""
         try:
             for kind in _KINDS:
-                self._files[kind] = KernelFile(self._place / kind)
+                self._files[kind] = self._node.open(PRESSURE / kind)
             self._stalls_us = self._read()
         except OSError as error:
             raise CannotMeasureError(
@@ -168,7 +165,6 @@ class PressureProbe(Sampled):
         return {Quantity("machine", f"{name}_s"): stall / 1e6 for name, stall in self._stalls_us.items()}
 
     def close(self) -> None:
-        """See `Probe.close`."""
         for file in self._files.values():
             file.close()
 
@@ -196,5 +192,6 @@ STATES = ChartPanel(
     height_px=90,
     greatest=100,
 )
-PROBES.add("cpu", ProbeKind(lambda _: CpuProbe(), (Chart("processor", (STATES,), expected=True),)), place=2)
-PROBES.add("pressure", ProbeKind(lambda _: PressureProbe()), place=5)
+CPU_CHART = Chart("processor", (STATES,), expected=True)
+PROBES.add("cpu", ProbeKind(lambda context: CpuProbe(context.node), (CPU_CHART,), of_nodes=True), place=2)
+PROBES.add("pressure", ProbeKind(lambda context: PressureProbe(context.node), of_nodes=True), place=5)

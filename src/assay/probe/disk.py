@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.node import Node
 from assay.model.probe import Chart, ChartPanel, ChartSeries, Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
 from assay.model.registry import PROBES
-from assay.probe.kernel_file import KernelFile
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512
@@ -87,11 +87,11 @@ def figures(done: Counters, seconds: float) -> Mapping[str, float]:
 class _Device:
     """One medium's block device, its counters held open."""
 
-    def __init__(self, disk: WatchedDisk, folder: Path) -> None:
+    def __init__(self, disk: WatchedDisk, node: Node) -> None:
         self.medium = disk.medium
         assert disk.device is not None  # noqa: S101 - asked for by the caller
         self.name = disk.device.resolve().name
-        self._file = KernelFile(folder / self.name / "stat")
+        self._file = node.open(CLASS / self.name / "stat")
         self.close = self._file.close
         self._last: Counters | None = None
         self._interval = Interval()
@@ -131,8 +131,8 @@ class DiskInstrument:
 
     name = "disk"
 
-    def __init__(self, folder: Path = CLASS) -> None:
-        self._folder = folder
+    def __init__(self, node: Node) -> None:
+        self._node = node
         self._devices: list[_Device] = []
         self._doubts: list[Doubt] = []
 
@@ -152,7 +152,7 @@ class DiskInstrument:
                 what = f"{disk.device}, the device of medium {disk.medium!r}, is used by others too"
                 self._doubts.append(DISK_SHARED.doubt(what, disk.medium))
             try:
-                self._devices.append(_Device(disk, self._folder))
+                self._devices.append(_Device(disk, self._node))
             except OSError as error:
                 self._doubts.append(_uncounted(disk.medium, str(error)))
 
@@ -187,7 +187,6 @@ class DiskInstrument:
         return (*self._doubts, *vanished, *reset)
 
     def close(self) -> None:
-        """Close the counters."""
         for device in self._devices:
             device.close()
 
@@ -276,4 +275,4 @@ UTILISATION = ChartPanel(
     greatest=100,
 )
 DISK_CHART = Chart("throughput and utilisation", (THROUGHPUT, UTILISATION), of="medium", expected=True)
-PROBES.add("disk", ProbeKind(lambda _: DiskInstrument(), (DISK_CHART,)), place=6)
+PROBES.add("disk", ProbeKind(lambda context: DiskInstrument(context.node), (DISK_CHART,), of_nodes=True), place=6)

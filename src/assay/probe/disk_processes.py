@@ -9,55 +9,38 @@ that was killed together with its parent nobody of ours inherits: what it was la
 """
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene, now
+from assay.model.node import Node, OpenFile
+from assay.model.probe import (
+    CONTAINERS,
+    CannotMeasureError,
+    Moment,
+    ProbeKind,
+    Quantity,
+    Scene,
+    WatchedProcess,
+    now,
+)
 from assay.model.registry import PROBES
-from assay.probe.kernel_file import KernelFile
-from assay.probe.process_stat import PROC, all_pids
+from assay.probe.process_stat import PROC, all_pids, stat_of
 
-CONTAINERS = "nodemanager and containers"
-_FIELDS = ("read_bytes", "write_bytes", "cancelled_write_bytes")
+TREE = "nodemanager and containers"
+_SERIES = {"read_bytes": "read_bytes", "write_bytes": "written_bytes", "cancelled_write_bytes": "cancelled_write_bytes"}
 LOOKS, PAUSE_S = 3, 0.01
 """How often a sum that is short is looked at again: the JVM waits for a child at once."""
 
 
-class ProcessBytes(NamedTuple):
-    """Bytes fetched from storage, made dirty in the page cache, and thrown away before they were written out."""
-
-    read: int = 0
-    written: int = 0
-    cancelled: int = 0
-
-
-def parse_io(text: str) -> ProcessBytes:
-    """The content of /proc/PID/io. Raises ValueError when a field is missing."""
+def parse_io(text: str) -> Counter[str]:
+    """Bytes by series from the content of /proc/PID/io. Raises ValueError when a field is missing."""
     fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-    missing = [field for field in _FIELDS if field not in fields]
-    if missing:
-        raise ValueError(f"/proc/PID/io has no {missing[0]}")
-    return ProcessBytes(*(int(fields[field]) for field in _FIELDS))
-
-
-class _Process:
-    """One watched process, its counts held open; the last ones that it told."""
-
-    def __init__(self, group: str, pid: int, proc: Path) -> None:
-        self.group, self.pid = group, pid
-        self.last = ProcessBytes()
-        self._file = KernelFile(proc / str(pid) / "io")
-        self.close = self._file.close
-
-    def read(self) -> None:
-        """Look again; a process that has ended keeps what it told last."""
-        try:
-            self.last = parse_io(self._file.read())
-        except (OSError, ValueError):
-            self.close()
+    try:
+        return Counter({series: int(fields[name]) for name, series in _SERIES.items()})
+    except KeyError as error:
+        raise ValueError(f"/proc/PID/io has no {error.args[0]}") from None
 
 
 class DiskProcessesInstrument:
@@ -65,37 +48,35 @@ class DiskProcessesInstrument:
 
     name = "disk-processes"
 
-    def __init__(self, proc: Path = PROC, pause: Callable[[float], None] = time.sleep) -> None:
-        self._proc = proc
+    def __init__(self, node: Node, pause: Callable[[float], None] = time.sleep) -> None:
+        self._node = node
         self._pause = pause
-        self._processes: list[_Process] = []
-        self._node_managers: tuple[int, ...] = ()
-        self._highest: dict[str, ProcessBytes] = {}
-        self._orphaned: dict[str, ProcessBytes] = {}
+        self._files: dict[WatchedProcess, OpenFile] = {}
+        self._last: dict[WatchedProcess, Counter[str]] = {}
+        self._highest: dict[str, Counter[str]] = {}
+        self._orphaned: dict[str, Counter[str]] = {}
         self._refused: dict[str, str] = {}
 
     def attach(self, scene: Scene) -> None:
         """Raises CannotMeasureError where no process' counts can be read."""
-        self._node_managers = scene.node_managers
-        for watched in scene.processes:
-            group = CONTAINERS if watched.pid in scene.node_managers else watched.group
+        for process in scene.processes:
             try:
-                process = _Process(group, watched.pid, self._proc)
-                process.read()
-                self._processes.append(process)
+                self._files[process] = self._node.open(PROC / str(process.pid) / "io")
             except OSError as error:
-                self._refused[group] = str(error)
-        if self._refused and not self._processes:
+                self._refused[_group(process)] = str(error)
+        if self._refused and not self._files:
             raise CannotMeasureError(
                 f"no process' bytes can be read: {next(iter(self._refused.values()))}",
                 "the record can't tell which processes caused the disks' work",
                 "run as root, on a kernel with CONFIG_TASK_IO_ACCOUNTING",
             )
+        self.sample(now())
 
     def sample(self, _now: Moment) -> Mapping[str, float]:
         """No samples; processes that end later are remembered as they were."""
-        for process in self._processes:
-            process.read()
+        for process, file in self._files.items():
+            with suppress(OSError, ValueError):
+                self._last[process] = parse_io(file.read())
         return {}
 
     def totals(self) -> Mapping[Quantity, float]:
@@ -103,75 +84,69 @@ class DiskProcessesInstrument:
 
         What stays missing nobody inherited: it is added from then on, so that it hides nothing that comes later.
         """
-        for look in range(LOOKS):
-            if look:
-                self._pause(PAUSE_S)
-                self.sample(now())
-            sums = self._sums()
-            if not any(any(self._short(group, told)) for group, told in sums.items()):
+        sums = self._sums()
+        for _ in range(LOOKS - 1):
+            if not any(self._short(sums).values()):
                 break
-        for group, told in sums.items():
-            short = self._short(group, told)
-            if any(short):
-                self._orphaned[group] = _added(self._orphaned.get(group, ProcessBytes()), short)
-            self._highest[group] = _added(told, short)
+            self._pause(PAUSE_S)
+            self.sample(now())
+            sums = self._sums()
+        for group, short in self._short(sums).items():
+            if short:
+                self._orphaned[group] = self._orphaned.get(group, Counter()) + short
+            self._highest[group] = sums[group] + short
         return {
-            Quantity(group, series): value
+            Quantity(group, series): told[series]
             for group, told in self._highest.items()
-            for series, value in zip(("read_bytes", "written_bytes", "cancelled_write_bytes"), told, strict=True)
+            for series in _SERIES.values()
         }
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Groups whose counts could not be read, or not to the end."""
         doubts = []
-        if self._refused and self._processes:
+        if self._refused and self._files:
             reason = next(iter(self._refused.values()))
             doubts.append(
                 DISK_PROCESSES_UNREAD.doubt(f"the bytes of {', '.join(self._refused)} could not be read: {reason}")
             )
         for group, lost in self._orphaned.items():
-            what = f"{lost.read + lost.written} bytes of {group} were of processes that ended without their parents"
+            size = lost["read_bytes"] + lost["written_bytes"]
+            what = f"{size} bytes of {group} were of processes that ended without their parents"
             doubts.append(DISK_PROCESSES_ORPHANED.doubt(what, group))
         return tuple(doubts)
 
     def close(self) -> None:
-        """Close what was opened."""
-        for process in self._processes:
-            process.close()
+        for file in self._files.values():
+            file.close()
 
-    def _sums(self) -> dict[str, ProcessBytes]:
-        sums = dict(self._orphaned)
-        for process in self._processes:
-            sums[process.group] = _added(sums.get(process.group, ProcessBytes()), process.last)
-        if CONTAINERS in sums:
-            for pid in descendants(self._node_managers, self._proc):
-                sums[CONTAINERS] = _added(sums[CONTAINERS], self._now(pid))
+    def _sums(self) -> dict[str, Counter[str]]:
+        sums: dict[str, Counter[str]] = defaultdict(Counter, {group: +lost for group, lost in self._orphaned.items()})
+        for process in self._files:
+            sums[_group(process)] += self._last.get(process, Counter())
+        for pid in descendants(self._node, [one.pid for one in self._files if one.children == CONTAINERS]):
+            with suppress(OSError, ValueError):  # ended since it was listed
+                sums[TREE] += parse_io(self._node.read(PROC / str(pid) / "io"))
         return sums
 
-    def _short(self, group: str, told: ProcessBytes) -> ProcessBytes:
-        highest = self._highest.get(group, ProcessBytes())
-        return ProcessBytes(*(max(0, before - after) for before, after in zip(highest, told, strict=True)))
-
-    def _now(self, pid: int) -> ProcessBytes:
-        """Nothing for one that has ended since it was listed."""
-        with suppress(OSError, ValueError):
-            return parse_io((self._proc / str(pid) / "io").read_text())
-        return ProcessBytes()
+    def _short(self, sums: Mapping[str, Counter[str]]) -> dict[str, Counter[str]]:
+        return {group: self._highest.get(group, Counter()) - told for group, told in sums.items()}
 
 
-def descendants(pids: Iterable[int], proc: Path = PROC) -> Iterable[int]:
-    """All processes below some, by the parents that /proc/PID/stat names."""
+def _group(process: WatchedProcess) -> str:
+    return TREE if process.children == CONTAINERS else process.group
+
+
+def descendants(node: Node, pids: Iterable[int]) -> list[int]:
+    """All processes below some, by their parents."""
     children: dict[int, list[int]] = {}
-    for pid in all_pids(proc):
-        with suppress(OSError, ValueError, IndexError):
-            stat = (proc / str(pid) / "stat").read_bytes()
-            children.setdefault(int(stat[stat.rindex(b")") + 2 :].split()[1]), []).append(pid)
-    found, left = [], [*pids]
-    while left:
-        below = children.get(left.pop(), [])
-        found += below
-        left += below
-    return found
+    for pid in all_pids(node):
+        with suppress(OSError, ValueError):
+            children.setdefault(stat_of(node, pid).parent, []).append(pid)
+    found = [*pids]
+    own = len(found)
+    for pid in found:  # it grows meanwhile
+        found += children.get(pid, [])
+    return found[own:]
 
 
 DISK_PROCESSES_UNREAD = doubt_kind(
@@ -191,9 +166,4 @@ DISK_PROCESSES_ORPHANED = doubt_kind(
     instrument="disk-processes",
 )
 
-
-def _added(one: ProcessBytes, other: ProcessBytes) -> ProcessBytes:
-    return ProcessBytes(*map(sum, zip(one, other, strict=True)))
-
-
-PROBES.add("disk-processes", ProbeKind(lambda _: DiskProcessesInstrument()), place=7)
+PROBES.add("disk-processes", ProbeKind(lambda context: DiskProcessesInstrument(context.node), of_nodes=True), place=7)

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from assay.host.control_groups import ControlGroup, flat, group_of
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Moment, ProbeKind, Quantity, Scene
+from assay.model.node import Node, OpenFile
+from assay.model.probe import CONTAINERS, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
-from assay.probe.kernel_file import KernelFile
-from assay.probe.process_stat import PROC, ControlGroup, flat, group_of
 
 MIB = 1 << 20
+MEMINFO, VMSTAT = Path("/proc/meminfo"), Path("/proc/vmstat")
 # memory.stat's names by version, in bytes; in version 1 with all groups below (`total_`), as version 2 always has it.
 _GROUP_FIELDS = {
     1: {"page_cache": "total_cache", "shared": "total_shmem", "anonymous": "total_rss", "dirty": "total_dirty",
@@ -31,20 +32,19 @@ class MemoryProbe:
 
     name = "memory"
 
-    def __init__(self, proc: Path = PROC) -> None:
-        self._proc = proc
-        self._meminfo: KernelFile | None = None
-        self._group_stat: KernelFile | None = None
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._meminfo: OpenFile | None = None
+        self._group_stat: OpenFile | None = None
         self._version = 0
         self._peaks: dict[tuple[str, str], float] = {}
         self._least_available = float("inf")
         self._doubts: list[Doubt] = []
 
     def attach(self, scene: Scene) -> None:
-        """See `Probe.attach`."""
-        self._meminfo = KernelFile(self._proc / "meminfo")
+        self._meminfo = self._node.open(MEMINFO)
         machine_bytes(self._meminfo.read())
-        groups = (group_of(manager, "memory", self._proc) for manager in scene.node_managers)
+        groups = (group_of(self._node, one.pid, "memory") for one in scene.processes if one.children == CONTAINERS)
         group = next(filter(None, groups), None)
         if group is not None:
             self._open(group)
@@ -69,7 +69,7 @@ class MemoryProbe:
             found[Quantity("machine", "available_least_bytes", level=True)] = self._least_available
         self._peaks, self._least_available = {}, float("inf")
         with suppress(OSError, ValueError):
-            events = flat((self._proc / "vmstat").read_text())
+            events = flat(self._node.read(VMSTAT))
             found |= {
                 Quantity("machine", f"{ours}_count"): events[name] for name, ours in _EVENTS.items() if name in events
             }
@@ -80,14 +80,13 @@ class MemoryProbe:
         return tuple(self._doubts)
 
     def close(self) -> None:
-        """See `Probe.close`."""
         for file in (self._meminfo, self._group_stat):
             if file is not None:
                 file.close()
 
     def _open(self, group: ControlGroup) -> None:
         try:
-            self._group_stat = KernelFile(group.directory / "memory.stat")
+            self._group_stat = self._node.open(group.directory / "memory.stat")
             self._version = group.version
         except OSError as error:
             self._doubts.append(
@@ -161,4 +160,4 @@ CLUSTER_MEMORY_LOST = doubt_kind(
     instrument="memory",
 )
 
-PROBES.add("memory", ProbeKind(lambda _: MemoryProbe()), place=4)
+PROBES.add("memory", ProbeKind(lambda context: MemoryProbe(context.node), of_nodes=True), place=4)

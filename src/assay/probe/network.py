@@ -2,8 +2,8 @@
 
 Purposes are told apart by the listening port (`Scene.ports`), through a counting table in the kernel's packet filter
 (`nftables`) or a capture of packets (`capture`). Where the table can't be had, all TCP traffic of one node with itself
-is estimated from the loopback interface, which others use too; nothing stands in for a capture. Interfaces are read
-from /proc/net/dev (proc_pid_net(5)) at each tick.
+is estimated from the interfaces that carry the cluster's, which others use too; nothing stands in for a capture.
+Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
 
 What is told of traffic between two nodes is `SENDER > RECEIVER`. Nodes that are one host have nothing between them that
 the kernel could tell apart but the server's port: there it is `NODE: clients > datanode` and the reverse. Series are
@@ -13,17 +13,18 @@ further copy (BlockPlacementPolicyDefault). That is an estimate: a node without 
 sends its first copy away too.
 """
 
-import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
-from assay.model.probe import Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
+from assay.model.node import Node
+from assay.model.probe import ChildResult, Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
 from assay.model.record import Basis
 from assay.model.registry import PROBES
 from assay.probe.nftables import Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
@@ -41,14 +42,14 @@ class Interface(NamedTuple):
     sent_packets: int
 
 
-def interfaces(dev: str) -> dict[str, Interface]:
-    """The interfaces in /proc/net/dev that traffic enters or leaves the host by, and loopback."""
+def interfaces(dev: str, wanted: Sequence[str] = ()) -> dict[str, Interface]:
+    """The interfaces in /proc/net/dev that traffic enters or leaves the host by, loopback, and what is wanted."""
     found = {}
     for line in dev.splitlines():
-        name, _, numbers = line.partition(":")
+        name, _, numbers = line.strip().partition(":")
         fields = numbers.split()
-        if len(fields) >= 16 and _TOLD.fullmatch(name.strip()):
-            found[name.strip()] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
+        if len(fields) >= 16 and (name in wanted or _TOLD.fullmatch(name)):
+            found[name] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
     return found
 
 
@@ -65,69 +66,54 @@ def rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s:
             yield f"{name}/sent_bytes_per_s", round((interface.sent_bytes - old.sent_bytes) / gone_s)
 
 
-def read_whole(file: int) -> str:
-    """All of a file of /proc, which gives about a page at a time."""
-    pieces: list[bytes] = []
-    while piece := os.pread(file, 65536, sum(map(len, pieces))):
-        pieces.append(piece)
-    return b"".join(pieces).decode()
-
-
+PROC = Path("/proc")
+NET = PROC / "net"
 _LISTENING = "0A"
 _LOCAL_ENTRY = re.compile(r"\|-- (\S+)\n\s+/32 host LOCAL")
 
 
-def listening_groups(processes: Iterable[WatchedProcess], proc: Path = Path("/proc")) -> dict[int, str]:
+def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[int, str]:
     """The group of the process that listens on each TCP port; what can't be read is left out.
 
     By the sockets' inodes: /proc/PID/net/tcp and tcp6 (proc_pid_net(5)) against the links in /proc/PID/fd.
     """
     found: dict[int, str] = {}
     for process in processes:
-        home = proc / str(process.pid)
-        sockets = _listening_sockets(home / "net")
-        for link in _links(home / "fd"):
-            port = sockets.get(link)
-            if port is not None:
-                found.setdefault(port, process.group)
+        sockets = _listening_sockets(node, PROC / str(process.pid) / "net")
+        for link in _links(node, PROC / str(process.pid) / "fd"):
+            if link in sockets:
+                found.setdefault(sockets[link], process.group)
     return found
 
 
-def own_addresses(net: Path = Path("/proc/net")) -> frozenset[str]:
-    """The addresses of this host's interfaces (fib_trie and if_inet6), loopback's among them."""
-    found = {"127.0.0.1", "::1", *_LOCAL_ENTRY.findall(_text(net / "fib_trie"))}
-    for line in _text(net / "if_inet6").splitlines():
+def own_addresses(node: Node) -> frozenset[str]:
+    """The addresses of a node's interfaces (fib_trie and if_inet6), loopback's among them."""
+    found = {"127.0.0.1", "::1", *_LOCAL_ENTRY.findall(_text(node, NET / "fib_trie"))}
+    for line in _text(node, NET / "if_inet6").splitlines():
         found.add(str(ip_address(bytes.fromhex(line.split()[0]))))
     return frozenset(found)
 
 
-def _listening_sockets(net: Path) -> Mapping[str, int]:
+def _listening_sockets(node: Node, net: Path) -> Mapping[str, int]:
     """Port by `socket:[inode]`."""
     found = {}
-    for line in [*_text(net / "tcp").splitlines()[1:], *_text(net / "tcp6").splitlines()[1:]]:
+    for line in [*_text(node, net / "tcp").splitlines()[1:], *_text(node, net / "tcp6").splitlines()[1:]]:
         fields = line.split()
         if len(fields) > 9 and fields[3] == _LISTENING:
             found[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
     return found
 
 
-def _links(folder: Path) -> list[str]:
+def _links(node: Node, folder: Path) -> Iterator[str]:
+    with suppress(OSError):  # it ended, or is another user's
+        for name in node.names(folder):
+            with suppress(OSError):  # closed meanwhile
+                yield node.link(folder / name)
+
+
+def _text(node: Node, file: Path) -> str:
     try:
-        return [_link(folder / name) for name in os.listdir(folder)]
-    except OSError:  # it ended, or is another user's
-        return []
-
-
-def _link(file: Path) -> str:
-    try:
-        return str(file.readlink())
-    except OSError:  # closed meanwhile
-        return ""
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text()
+        return node.read(file)
     except OSError:
         return ""
 
@@ -152,20 +138,19 @@ class Network:
 
     def __init__(
         self,
-        counter: Callable[[Iterable[int]], FlowCounter] = CountingTable,
-        proc: Path = Path("/proc"),
+        node: Node,
+        counter: Callable[[Iterable[int]], FlowCounter],
         addresses_of: Callable[[str], Sequence[str]] = _addresses_of,
     ) -> None:
+        self._node = node
         self._make_counter = counter
-        self._proc = proc
         self._addresses_of = addresses_of
-        self._file = -1
         self._counter: FlowCounter | None = None
         self._stand_in = False
         self._base: Mapping[Quantity, float] = {}
         self._missed = False
         self._unread: list[str] = []
-        self._names = Names({}, {}, {}, frozenset())
+        self._names = Names({}, {}, {}, frozenset(), "")
         self._home = ""
         self._interfaces: Mapping[str, Interface] = {}
         self._told: Mapping[str, Interface] = {}
@@ -176,12 +161,17 @@ class Network:
         self._doubts: list[Doubt] = []
 
     def attach(self, scene: Scene) -> None:
-        """Open the interfaces' counters and begin to count flows. Raises OSError when there is no /proc/net/dev."""
-        self._file = os.open(self._proc / "net" / "dev", os.O_RDONLY)
-        self._interfaces = interfaces(read_whole(self._file))
+        """Begin to count flows. Raises OSError when there is no /proc/net/dev."""
+        self._interfaces = self._read_interfaces()
         nodes = self._nodes(scene)
         purposes = {port: purpose for purpose, ports in scene.ports.items() for port in ports}
-        self._names = Names(nodes, purposes, listening_groups(scene.processes, self._proc), frozenset(scene.nodes))
+        self._names = Names(
+            nodes,
+            purposes,
+            listening_groups(self._node, scene.processes),
+            frozenset(node.name for node in scene.nodes),
+            self._home,
+        )
         counter = self._make_counter(purposes)
         try:
             if not purposes:
@@ -190,11 +180,11 @@ class Network:
             self._counter = counter
         except FlowsError as error:
             self._stand_in = counter.has_stand_in
-            self._doubts.append(counter.not_counted(str(error)))
+            self._doubts.append(counter.doubt([str(error)], counted=False))
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Rates of the interfaces; every few seconds those of each purpose too."""
-        self._interfaces = interfaces(read_whole(self._file))
+        self._interfaces = self._read_interfaces()
         interval_s = self._interval.ended(now)
         if interval_s is None:
             return {}
@@ -214,34 +204,32 @@ class Network:
             for series, value in interface._asdict().items():
                 sums[Quantity(f"interface {name}", series)] = value
         sums |= self._flow_totals()
-        if self._stand_in and "lo" in self._interfaces:
-            lo = self._interfaces["lo"]
-            pair = f"{self._home} > {self._home}"
-            sums[Quantity(pair, "all_bytes", "estimated")] = lo.sent_bytes
-            sums[Quantity(pair, "all_packets", "estimated")] = lo.sent_packets
+        carrying = [self._interfaces[name] for name in self._node.interfaces if name in self._interfaces]
+        if self._stand_in and carrying:
+            pair = f"{self._home} > {self._home if len(self._names.cluster) <= 1 else 'others'}"
+            sums[Quantity(pair, "all_bytes", "estimated")] = sum(one.sent_bytes for one in carrying)
+            sums[Quantity(pair, "all_packets", "estimated")] = sum(one.sent_packets for one in carrying)
         return sums
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Why purposes could not be told apart, or not in all parts."""
         if self._counter is None:
             return tuple(self._doubts)
-        unread = (self._counter.not_read(self._unread),) if self._unread else ()
+        unread = (self._counter.doubt(self._unread, counted=True),) if self._unread else ()
         return (*self._doubts, *unread, *self._counter.doubts())
 
     def close(self) -> None:
-        """Stop counting and close the file."""
         if self._counter is not None:
             self._counter.remove()
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+
+    def _read_interfaces(self) -> dict[str, Interface]:
+        return interfaces(self._node.read(NET / "dev"), self._node.interfaces)
 
     def _nodes(self, scene: Scene) -> dict[str, str]:
-        """The name of each address that is known: this host's, and those of the nodes."""
-        own = own_addresses(self._proc / "net")
-        found = {address: node for node in scene.nodes for address in self._of(node)}
-        here = [node for address, node in found.items() if address in own]
-        self._home = next(iter([*here, *scene.nodes]), socket.gethostname())
+        """The name of each address that is known: this node's, and those of the others."""
+        own = own_addresses(self._node)
+        found = {address: node.name for node in scene.nodes for address in self._of(node.name)}
+        self._home = self._node.name if scene.nodes else socket.gethostname()
         return {**found, **{address: found.get(address, self._home) for address in own}}
 
     def _of(self, node: str) -> Sequence[str]:
@@ -304,10 +292,13 @@ class Names(NamedTuple):
     purposes: Mapping[int, str]
     daemons: Mapping[int, str]
     cluster: frozenset[str]
+    home: str
 
     def quantities(self, flow: Flow, count: Count) -> Iterator[tuple[Quantity, float]]:
-        """A flow's bytes and packets, as they are told."""
+        """A flow's bytes and packets, as they are told; nothing of what another node of the cluster sends and tells."""
         sender, receiver = self._node(flow.sender), self._node(flow.receiver)
+        if sender != self.home and sender in self.cluster:
+            return
         purpose = self.purposes[flow.port]
         basis: Basis = "measured"
         if sender != receiver:
@@ -322,7 +313,7 @@ class Names(NamedTuple):
         yield Quantity(subject, f"{series}_packets", basis), count.packets
 
     def _node(self, address: str) -> str:
-        return self.nodes.get(address, self.nodes.get("127.0.0.1", address) if address.startswith("127.") else address)
+        return self.home if address.startswith("127.") else self.nodes.get(address, address)
 
 
 def _direction(*, to_server: bool) -> str:
@@ -330,7 +321,10 @@ def _direction(*, to_server: bool) -> str:
 
 
 def _network(context: ProbeContext) -> Network:
-    return Network(partial(CountingTable, run=partial(run_nft, run_child=context.run_child)))
+    def run_child(command: Sequence[str], script: str, patience_s: float) -> ChildResult:
+        return context.run_child(context.node.command(command), script, patience_s)
+
+    return Network(context.node, partial(CountingTable, run=partial(run_nft, run_child=run_child)))
 
 
-PROBES.add(Network.name, ProbeKind(_network, left_overs=remove_left_overs), place=8)
+PROBES.add(Network.name, ProbeKind(_network, of_nodes=True, left_overs=remove_left_overs), place=8)

@@ -6,7 +6,7 @@ receives them; those over the loopback interface pass both and are counted once,
 IP packets, headers included, acknowledgements too; a packet is what the kernel hands on, which segmentation offload
 makes larger than those on the wire. What is forwarded between others is not seen.
 
-A table's name tells whose it is (`ownership`), so that what a killed process left can be removed.
+A table's name tells whose it is (`assay.host.processes.own_name`), so that what a killed process left can be removed.
 """
 
 import json
@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
+from assay.host.processes import is_left_over, own_name
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import RunChild
 from assay.probe.own_cost import Children
-from assay.probe.ownership import is_left_over, own_name
 
 
 class FlowsError(OSError):
@@ -42,40 +42,30 @@ class Count(NamedTuple):
 
 
 class FlowCounter(Protocol):
-    """Counts the TCP flows of some listening ports until it is removed.
+    """Counts the TCP flows of some listening ports until it is removed; all but `remove` may raise FlowsError.
 
-    `has_stand_in` tells whether all traffic of the loopback interface may stand in for what could not be counted.
+    `has_stand_in` tells whether all traffic of the cluster's interfaces may stand in for what could not be counted.
     """
 
     has_stand_in: bool
 
     def make(self) -> None:
-        """Begin to count. Raises FlowsError."""
-        ...
+        """Begin to count."""
 
     def read(self) -> dict[Flow, Count]:
-        """Everything that has passed from `make` until now. Raises FlowsError."""
-        ...
+        """Everything that has passed from `make` until now."""
 
     def glance(self) -> dict[Flow, Count]:
-        """The same for rates: what passed within the last second may be missing. Raises FlowsError."""
-        return self.read()
+        """The same for rates: what passed within the last second may be missing."""
 
     def remove(self) -> None:
         """Stop counting; nothing is left."""
-        ...
 
-    def not_counted(self, reason: str) -> Doubt:
-        """What it means that `make` failed."""
-        ...
-
-    def not_read(self, reasons: Sequence[str]) -> Doubt:
-        """What it means that `read` failed at the ends of some parts, one reason for each."""
-        ...
+    def doubt(self, reasons: Sequence[str], *, counted: bool) -> Doubt:
+        """What it means that `make` failed, or `read` at the ends of some parts, one reason for each."""
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes the counts doubtful; asked last, the counting may end for it."""
-        return ()
 
 
 NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
@@ -112,7 +102,7 @@ NETWORK_PURPOSES_LOST = doubt_kind(
 )
 
 
-class CountingTable(FlowCounter):
+class CountingTable:
     """A table in the kernel that counts the flows of some ports until it is removed."""
 
     has_stand_in = True
@@ -130,25 +120,28 @@ class CountingTable(FlowCounter):
         self._name = name
 
     def read(self) -> dict[Flow, Count]:
-        """Everything counted since `make`. Raises NftError, also when somebody else removed the table."""
+        """Raises NftError, also when somebody else removed the table."""
         return dict(parse(self._run("", ("-j", "list", "table", "inet", str(self._name)))))
 
+    def glance(self) -> dict[Flow, Count]:
+        return self.read()
+
     def remove(self) -> None:
-        """Stop counting; nothing is left. What can't be removed now, the next start removes."""
+        """Stop counting; what can't be removed now, the next start removes."""
         if self._name is not None:
             name, self._name = self._name, None
             with suppress(NftError):  # gone already: somebody flushed all rules
                 self._run("", ("delete", "table", "inet", name))
 
-    def not_counted(self, reason: str) -> Doubt:
-        """See `FlowCounter.not_counted`."""
-        return NETWORK_PURPOSES_UNKNOWN.doubt(f"traffic was not counted by pair of nodes and purpose: {reason}")
-
-    def not_read(self, reasons: Sequence[str]) -> Doubt:
-        """See `FlowCounter.not_read`."""
+    def doubt(self, reasons: Sequence[str], *, counted: bool) -> Doubt:
+        if not counted:
+            return NETWORK_PURPOSES_UNKNOWN.doubt(f"traffic was not counted by pair of nodes and purpose: {reasons[0]}")
         return NETWORK_PURPOSES_LOST.doubt(
             f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of intervals: {reasons[0]}"
         )
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        return ()
 
 
 def ruleset(name: str, ports: Iterable[int]) -> str:

@@ -12,14 +12,16 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from assay.host.self_cost import Weight
 from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Sampled, Scene
 from assay.model.record import Amount, Basis
 from assay.model.registry import PROBES
+from assay.node.local import LocalNode
 from assay.probe.process_stat import OpenProcess
 
 
@@ -132,14 +134,13 @@ class OwnCost(Sampled):
         clocks_s: Callable[[], Mapping[int, float]] = thread_clocks_s,
     ) -> None:
         self._context = context
-        self._process = process or OpenProcess(os.getpid())
+        self._process = process or OpenProcess(LocalNode(), os.getpid())
         self._clocks_s = clocks_s
         self._threads_s: dict[int, float] = {}
         self._first_bytes = self._peak_bytes = 0
         self._clock_s = 0.0
 
     def attach(self, _scene: Scene) -> None:
-        """See `Probe.attach`."""
         self._first_bytes = self._peak_bytes = self._resident_bytes()
         self._threads_s |= self._clocks_s()
         self._clock_s = time.monotonic()
@@ -163,12 +164,62 @@ class OwnCost(Sampled):
         }
 
     def close(self) -> None:
-        """See `Probe.close`."""
         self._process.close()
 
     def _resident_bytes(self) -> int:
         stat = self._process.read()
         return 0 if stat is None else stat.resident_bytes
+
+
+SELF = Path("/proc/self")
+
+
+@dataclass
+class Weight:
+    """What a scope took, once it has ended.
+
+    `busy_s` is the processor time of all threads of this process. `growth_bytes` is by how much its resident memory
+    was above that of the scope's beginning at most; None where the kernel does not tell.
+    """
+
+    busy_s: float = 0.0
+    growth_bytes: int | None = None
+
+
+@contextmanager
+def weighed(process: Path = SELF) -> Iterator[Weight]:
+    """Weigh what is done in a scope.
+
+    The kernel keeps a process' greatest resident memory (VmHWM) and can be told to begin anew with it (proc(5):
+    /proc/PID/clear_refs, 5); so no peak is missed, however short.
+    """
+    weight = Weight()
+    before = _peak_from_now(process)
+    began_s = time.process_time()
+    try:
+        yield weight
+    finally:
+        weight.busy_s = time.process_time() - began_s
+        peak = _peak_bytes(process)
+        if before is not None and peak is not None:
+            weight.growth_bytes = max(0, peak - before)
+
+
+def _peak_from_now(process: Path) -> int | None:
+    """The peak that the kernel counts from: the resident memory of this moment. None where it can't be told to."""
+    try:
+        (process / "clear_refs").write_text("5")
+    except OSError:
+        return None
+    return _peak_bytes(process)
+
+
+def _peak_bytes(process: Path) -> int | None:
+    try:
+        lines = (process / "status").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
 
 
 def evaluation_cost(weight: Weight) -> Iterator[Amount]:

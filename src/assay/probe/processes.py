@@ -11,35 +11,31 @@ What the machine was busy with besides is `other`: the machine's total without t
 both. Resident memory counts what processes share once for each; at marks `proportional_bytes` divides it among them.
 """
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 
+from assay.host.control_groups import busy_s, group_of
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Interval, Moment, ProbeKind, Quantity, Scene
+from assay.model.node import Node
+from assay.model.probe import CONTAINERS, Interval, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
 from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, differences, read_ticks
-from assay.probe.kernel_file import KernelFile
 from assay.probe.process_stat import (
     PROC,
-    ControlGroup,
     OpenProcess,
     ProcessStat,
     Ticks,
     all_pids,
-    busy_s,
-    group_of,
     kernel_ticks,
     stat_of,
 )
 
-CONTAINERS, CLIENTS, ASSAY = "containers", "clients", "assay"
 NOTHING = Ticks()
 # As the NodeManager's scripts and the tasks' JVMs name it in their command lines (ContainerId of Hadoop).
-_CONTAINER = re.compile(rb"container_(?:e\d+_)?\d+_\d+_\d+_\d+")
+_CONTAINER = re.compile(r"container_(?:e\d+_)?\d+_\d+_\d+_\d+")
+_CORE = re.compile(r"^cpu\d", re.MULTILINE)
 _LOOKS_FOR_NAME = 4
 _PATIENCE_LOOKS = 3
 """Looks for which a group's sum may be short before the rest is taken for lost: the JVM waits for a child at once."""
@@ -94,11 +90,9 @@ class Account:
 class ProcessGroups:
     """All groups of a scene."""
 
-    def __init__(self, scene: Scene, proc: Path = PROC) -> None:
-        self._proc = proc
-        self._reaped_group = {one.pid: one.group for one in scene.processes}
-        self._reaped_group |= {one.pid: CLIENTS for one in scene.processes if one.group == ASSAY}
-        self._reaped_group |= dict.fromkeys(scene.node_managers, CONTAINERS)
+    def __init__(self, node: Node, scene: Scene) -> None:
+        self._node = node
+        self._reaped_group = {one.pid: one.children or one.group for one in scene.processes}
         self.members: dict[int, Member] = {}
         self.gone: list[str] = []
         self._watched: set[int] = set()
@@ -112,7 +106,7 @@ class ProcessGroups:
 
     def look(self) -> None:
         """Find what has begun and what has ended, and read all members."""
-        listed = set(all_pids(self._proc))
+        listed = set(all_pids(self._node))
         self._strangers &= listed
         self._adopt(listed - self._strangers - self.members.keys())
         for pid, member in list(self.members.items()):  # in the order of joining: parents before their children
@@ -132,7 +126,7 @@ class ProcessGroups:
     def _join(self, pid: int, group: str) -> bool:
         """Take a process in, unless it has ended."""
         try:
-            process = OpenProcess(pid, self._proc)
+            process = OpenProcess(self._node, pid)
         except OSError:
             return False
         stat = process.read()
@@ -155,7 +149,7 @@ class ProcessGroups:
     def _parents(self, pids: Iterable[int]) -> Iterable[tuple[int, int]]:
         for pid in pids:
             with suppress(OSError, ValueError):
-                yield pid, stat_of(pid, self._proc).parent
+                yield pid, stat_of(self._node, pid).parent
 
     def _end(self, member: Member) -> None:
         """A process has ended: where its parent's waiting would put its time into another group, put that right."""
@@ -191,8 +185,8 @@ class ProcessGroups:
             return
         member.looks_for_name += 1
         with suppress(OSError):
-            found = _CONTAINER.search((self._proc / str(member.process.pid) / "cmdline").read_bytes())
-            member.container = found[0].decode() if found else None
+            found = _CONTAINER.search(self._node.read(PROC / str(member.process.pid) / "cmdline"))
+            member.container = found[0] if found else None
 
 
 DOUBTED_SHARE, DOUBTED_S = 0.05, 1.0
@@ -205,13 +199,13 @@ class Remainder:
     Raises OSError or ValueError when the machine's ticks can't be read.
     """
 
-    def __init__(self, stat: Path, proc: Path, groups: int) -> None:
-        self._machine = KernelFile(stat)
-        self._proc = proc
+    def __init__(self, node: Node, groups: int) -> None:
+        self._machine = node.open(STAT)
+        self._node = node
         self._before = read_ticks(self._machine)
         self._groups = groups
         self._left_ticks = 0
-        self._kernel = kernel_ticks(proc)
+        self._kernel = kernel_ticks(node)
         self._kernel_ticks = 0
         self.close = self._machine.close
 
@@ -226,7 +220,7 @@ class Remainder:
 
     def totals(self) -> dict[Quantity, float]:
         """What the kernel's own threads took (of those that live), and everything else since the last time."""
-        before, self._kernel = self._kernel, kernel_ticks(self._proc)
+        before, self._kernel = self._kernel, kernel_ticks(self._node)
         kernel = max(0, sum(ticks - before.get(pid, 0) for pid, ticks in self._kernel.items()))
         self._kernel_ticks += kernel
         left, self._left_ticks = self._left_ticks - kernel, 0
@@ -239,19 +233,16 @@ class Remainder:
 class Cluster:
     """The cluster's control group, where it has one that counts time: all that daemons and containers ever took."""
 
-    def __init__(self, scene: Scene, proc: Path) -> None:
-        groups = (group_of(manager, "cpuacct", proc) for manager in scene.node_managers)
-        self._group: ControlGroup | None = next(filter(None, groups), None)
-        self._inside = {CONTAINERS}
-        if self._group is not None:
-            self._inside |= {
-                one.group for one in scene.processes if group_of(one.pid, "cpuacct", proc) == self._group
-            }  # fmt: skip
+    def __init__(self, node: Node, scene: Scene) -> None:
+        self._node = node
+        groups = {one: group_of(node, one.pid, "cpuacct") for one in scene.processes}
+        self._group = next((group for one, group in groups.items() if group and one.children == CONTAINERS), None)
+        self._inside = {CONTAINERS, *(one.group for one, group in groups.items() if group == self._group)}
         self._before: tuple[float, float] | None = None
 
     def totals(self, groups: Mapping[str, Ticks], doubts: list[Doubt]) -> dict[Quantity, float]:
         """Seconds of the control group; a Doubt when the groups inside took another sum since the last time."""
-        exact_s = None if self._group is None else busy_s(self._group)
+        exact_s = None if self._group is None else busy_s(self._node, self._group)
         if exact_s is None:
             return {}
         summed_s = sum(sum(ticks) for group, ticks in groups.items() if group in self._inside) / TICKS_PER_S
@@ -279,12 +270,13 @@ MIB = 1 << 20
 
 
 class ProcessProbe:
-    """Groups of processes on a machine with so many cores; `proc` and `stat` are the kernel's, but in tests."""
+    """Groups of processes on a node with so many cores."""
 
     name = "processes"
 
-    def __init__(self, cores: int, proc: Path = PROC, stat: Path = STAT) -> None:
-        self._cores, self._proc, self._stat = cores, proc, stat
+    def __init__(self, node: Node, cores: int | None = None) -> None:
+        """All cores that the node has, unless they are given."""
+        self._node, self._cores = node, cores
         self._processes: ProcessGroups | None = None
         self._peaks: dict[str, int] = {}
         self._interval = Interval()
@@ -296,15 +288,15 @@ class ProcessProbe:
         self._doubts: list[Doubt] = []
 
     def attach(self, scene: Scene) -> None:
-        """See `Probe.attach`."""
-        self._processes = ProcessGroups(scene, self._proc)
-        self._cluster = Cluster(scene, self._proc)
+        self._processes = ProcessGroups(self._node, scene)
+        self._cluster = Cluster(self._node, scene)
+        self._cores = self._cores or len(_CORE.findall(self._node.read(STAT)))
         groups, _ = self._look(self._processes)
-        self._remainder = Remainder(self._stat, self._proc, _sum(groups))
+        self._remainder = Remainder(self._node, _sum(groups))
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Time in percent of all cores, and resident MiB, by group and by container."""
-        assert self._processes is not None and self._remainder is not None  # noqa: S101, PT018 - for the type checker
+        assert self._processes and self._remainder  # noqa: S101, PT018 - for the type checker: attached by now
         groups, containers = self._look(self._processes)
         self._busy_ticks += self._remainder.look(_sum(groups))
         return self._resident_mib(self._processes) | self._percent(now, groups, containers)
@@ -319,7 +311,7 @@ class ProcessProbe:
         left, self._busy_ticks = self._busy_ticks, 0
         if not interval_s:
             return {}
-        percent = 100 / (interval_s * self._cores * TICKS_PER_S)
+        percent = 100 / (interval_s * (self._cores or 1) * TICKS_PER_S)
         values = {}
         for group, ticks in groups.items():
             user, system = ticks.user - before[group].user, ticks.system - before[group].system
@@ -356,7 +348,7 @@ class ProcessProbe:
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds by group, and memory; what else the machine did is a difference that no group measured."""
-        assert self._processes is not None and self._remainder is not None and self._cluster is not None  # noqa: S101, PT018
+        assert self._processes and self._remainder and self._cluster  # noqa: S101, PT018
         groups = {group: account.told for group, account in self._processes.accounts.items()}
         found: dict[Quantity, float] = {
             Quantity(group, "resident_peak_bytes", level=True): count for group, count in self._peaks.items()
@@ -382,7 +374,6 @@ class ProcessProbe:
         return (*self._doubts, *ended)
 
     def close(self) -> None:
-        """See `Probe.close`."""
         if self._processes is not None:
             self._processes.close()
         if self._remainder is not None:
@@ -402,4 +393,4 @@ WATCHED_PROCESS_ENDED = doubt_kind(
     instrument="processes",
 )
 
-PROBES.add("processes", ProbeKind(lambda _: ProcessProbe(os.cpu_count() or 1)), place=3)
+PROBES.add("processes", ProbeKind(lambda context: ProcessProbe(context.node), of_nodes=True), place=3)

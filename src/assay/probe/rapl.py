@@ -13,13 +13,14 @@ cores. `intel-rapl-mmio` is another way to the same package counters, and is use
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene
+from assay.model.node import Node
+from assay.model.probe import CannotMeasureError, Moment, ProbeContext, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
-from assay.probe.kernel_file import KernelFile
 
 POWERCAP = Path("/sys/class/powercap")
 
@@ -44,9 +45,11 @@ class Zone(NamedTuple):
     range_uj: int
 
 
-def has_zones(powercap: Path = POWERCAP) -> bool:
-    """Whether this machine has such counters at all: virtual machines mostly have none."""
-    return any(_ZONE.fullmatch(zone.name) for zone in powercap.glob("intel-rapl*"))
+def has_zones(node: Node) -> bool:
+    """Whether a node has such counters at all: virtual machines mostly have none."""
+    with suppress(OSError):
+        return any(map(_ZONE.fullmatch, node.names(POWERCAP)))
+    return False
 
 
 class Rapl:
@@ -54,8 +57,8 @@ class Rapl:
 
     name = "rapl"
 
-    def __init__(self, root: Path = POWERCAP, look_s: float = LOOK_S) -> None:
-        self._root = root
+    def __init__(self, node: Node, look_s: float = LOOK_S) -> None:
+        self._node = node
         self._look_s = look_s
         self._counters: list[_Counter] = []
         self._clock_s: float | None = None
@@ -63,15 +66,15 @@ class Rapl:
 
     def attach(self, scene: Scene) -> None:  # noqa: ARG002 - the counters are the machine's, whatever is watched
         """Open the counters. Raises CannotMeasureError where there are none, or none that may be read."""
-        found = tuple(zones(self._root))
+        found = tuple(zones(self._node))
         if not found:
             raise _cannot(
-                f"there are no RAPL zones in {self._root}",
+                f"there are no RAPL zones in {POWERCAP}",
                 "run on a machine that is not virtual, and load the module intel_rapl_msr",
             )
         try:
             for zone in found:
-                self._counters.append(_Counter(zone))
+                self._counters.append(_Counter(zone, self._node))
         except PermissionError as error:
             raise _cannot(
                 f"{error.filename} can't be read", "run Assay as root: since Linux 5.10 only root may"
@@ -105,7 +108,6 @@ class Rapl:
         return tuple(self._doubts[:1])
 
     def close(self) -> None:
-        """Close the counters."""
         for counter in self._counters:
             counter.close()
         self._counters = []
@@ -126,11 +128,11 @@ class Rapl:
 class _Counter:
     """A counter kept open, and what it has counted since."""
 
-    def __init__(self, zone: Zone) -> None:
+    def __init__(self, zone: Zone, node: Node) -> None:
         self.component = zone.component
         self.counted_uj = 0
         self.range_uj = zone.range_uj
-        self._file = KernelFile(zone.energy)
+        self._file = node.open(zone.energy)
         self.close = self._file.close
         self._last_uj = self._now_uj()
 
@@ -151,23 +153,15 @@ def gone_uj(before_uj: int, now_uj: int, range_uj: int) -> int:
     return now_uj - before_uj if now_uj >= before_uj else now_uj + range_uj - before_uj
 
 
-def zones(root: Path) -> Iterator[Zone]:
+def zones(node: Node) -> Iterator[Zone]:
     """The zones of a powercap tree that may be counted; none contains another but `platform`, which contains all."""
-    named = {folder.name: folder for folder in sorted(root.glob("intel-rapl*:*"))}
-    trees = [[folder for name, folder in named.items() if _tree(name) == tree] for tree in _TREES]
-    for folder in next((tree for tree in trees if tree), []):
-        component = COMPONENTS.get(_text(folder / "name").partition("-")[0])
+    names = sorted(node.names(POWERCAP)) if has_zones(node) else []
+    trees = [[name for name in names if (zone := _ZONE.fullmatch(name)) and zone[1] == tree] for tree in _TREES]
+    for name in next((tree for tree in trees if tree), []):
+        component = COMPONENTS.get(node.read(POWERCAP / name / "name").strip().partition("-")[0])
         if component is not None:
-            yield Zone(component, folder / "energy_uj", int(_text(folder / "max_energy_range_uj")))
-
-
-def _tree(name: str) -> str | None:
-    match = _ZONE.fullmatch(name)
-    return match[1] if match else None
-
-
-def _text(file: Path) -> str:
-    return file.read_text().strip()
+            range_uj = int(node.read(POWERCAP / name / "max_energy_range_uj"))
+            yield Zone(component, POWERCAP / name / "energy_uj", range_uj)
 
 
 def _cannot(what: str, cure: str) -> CannotMeasureError:
@@ -183,4 +177,9 @@ ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
     instrument="rapl",
 )
 
-PROBES.add(Rapl.name, ProbeKind(lambda _: Rapl() if has_zones() else None), place=9)
+
+def _rapl(context: ProbeContext) -> Rapl | None:
+    return Rapl(context.node) if has_zones(context.node) else None
+
+
+PROBES.add(Rapl.name, ProbeKind(_rapl, of_nodes=True), place=9)

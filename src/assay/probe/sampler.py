@@ -10,12 +10,12 @@ import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
-from assay.host.self_cost import weighed
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
 from assay.model.probe import (
     CannotMeasureError,
@@ -33,27 +33,26 @@ from assay.model.record import Amount, Part, Sample
 from assay.model.registry import PROBE_SETS, PROBES
 from assay.model.signature import Counted, Requests
 from assay.model.trial import DEFAULT_PROBES, NO_PROBES, Landed
-from assay.probe.own_cost import Children, evaluation_cost
+from assay.node.local import LocalNode
+from assay.probe.own_cost import Children, evaluation_cost, weighed
 
 _FIELDS = set(Sample.model_fields)
 
 
-class Samples(Sequence[Sample]):
+class Samples(Collection[Sample]):
     """All samples of a trial, series by series, each oldest first; a Sample is made when it is asked for."""
 
     def __init__(self) -> None:
-        self._series: dict[tuple[str, str], tuple[array[int], array[float]]] = {}
-        self._count = 0
+        self._series: dict[tuple[str, str, str | None], tuple[array[int], array[float]]] = defaultdict(
+            lambda: (array("q"), array("d"))
+        )
 
-    def add(self, probe: str, time_ms: int, values: Mapping[str, float]) -> None:
+    def add(self, probe: str, time_ms: int, values: Mapping[str, float], node: str | None = None) -> None:
         """Keep one value for each of some series of a probe."""
         for series, value in values.items():
-            kept = self._series.get((probe, series))
-            if kept is None:
-                kept = self._series[probe, series] = (array("q"), array("d"))
-            kept[0].append(time_ms)
-            kept[1].append(value)
-        self._count += len(values)
+            times, kept = self._series[probe, series, node]
+            times.append(time_ms)
+            kept.append(value)
 
     @property
     def bytes(self) -> int:
@@ -64,28 +63,21 @@ class Samples(Sequence[Sample]):
     def extend(self, samples: Iterable[Sample]) -> None:
         """Keep what a probe made of the whole trial."""
         for sample in samples:
-            self.add(sample.probe, sample.time_ms, {sample.series: sample.value})
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
-
-    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
-        """By position in the order of iteration; slow."""
-        return list(self)[index]
+            self.add(sample.probe, sample.time_ms, {sample.series: sample.value}, sample.node)
 
     def __len__(self) -> int:
-        """Samples so far."""
-        return self._count
+        return sum(len(times) for times, _ in self._series.values())
+
+    def __contains__(self, sample: object) -> bool:
+        return any(one == sample for one in self)
 
     def __iter__(self) -> Iterator[Sample]:
-        """Series by series."""
-        for (probe, series), (times, values) in self._series.items():
+        for (probe, series, node), (times, values) in self._series.items():
             for time_ms, value in zip(times, values, strict=True):
                 # One set of names for all: pydantic would keep one for each.
-                yield Sample.model_construct(_FIELDS, probe=probe, series=series, time_ms=time_ms, value=value)
+                yield Sample.model_construct(
+                    _FIELDS, probe=probe, series=series, time_ms=time_ms, value=value, node=node
+                )
 
 
 class Guest:
@@ -94,18 +86,21 @@ class Guest:
     After a failure it hears of no further part. The first failure is told: those that follow mostly come of it.
     """
 
-    def __init__(self, probe: Probe) -> None:
+    def __init__(self, probe: Probe, scene: Scene, node: str | None) -> None:
+        """`scene` is what it watches; `node` is where, if there are several."""
         self.probe = probe
+        self._scene = scene
+        self._node = node
         self.sampled = probe if isinstance(probe, Sampled) else None
         self.evaluated = probe if isinstance(probe, Evaluated) else None
         self.doubts: list[Doubt] = []
         self._attached = self._failed = False
         self._before: Mapping[Quantity, float] = {}
 
-    def attach(self, scene: Scene) -> None:
+    def attach(self) -> None:
         """It is read from then on, if that worked."""
         try:
-            self.probe.attach(scene)
+            self.probe.attach(self._scene)
             if self.sampled is not None:
                 self._before = dict(self.sampled.totals())
             self._attached = True
@@ -121,7 +116,7 @@ class Guest:
         """Read it once more, and keep its samples."""
         if self.sampled is not None and not self._failed:
             with self._ending_it():
-                samples.add(self.probe.name, now.time_ms, self.sampled.sample(now))
+                samples.add(self.probe.name, now.time_ms, self.sampled.sample(now), self._node)
 
     def total(self, part: Part | None) -> list[Amount]:
         """The part's amounts: levels as they are, counters by their differences; none for one that went back."""
@@ -143,7 +138,7 @@ class Guest:
         return [
             Amount(
                 probe=self.probe.name, subject=what.subject, series=what.series, part=part, value=value,
-                basis=what.basis,
+                basis=what.basis, node=self._node,
             )
             for what, value in gone.items()
             if what not in backwards
@@ -238,11 +233,11 @@ class _SamplingThread:
         self._lost = self._abandoned = False
         self._thread: threading.Thread | None = None
 
-    def start(self, scene: Scene) -> None:
+    def start(self) -> None:
         """Waits until all are attached."""
         if self._guests:
             begun = threading.Event()
-            self._thread = threading.Thread(target=self._run, args=(scene, begun), name="probe-sampler", daemon=True)
+            self._thread = threading.Thread(target=self._run, args=(begun,), name="probe-sampler", daemon=True)
             self._thread.start()
             if not begun.wait(PATIENCE_S):
                 self._lose(f"it did not begin within {PATIENCE_S:.0f} s")
@@ -273,10 +268,10 @@ class _SamplingThread:
             self._lost = True
             self.doubts.append(PROBES_LOST.doubt(f"the thread that samples all probes was lost: {reason}"))
 
-    def _run(self, scene: Scene, begun: threading.Event) -> None:
+    def _run(self, begun: threading.Event) -> None:
         try:
             for guest in self._guests:
-                guest.attach(scene)
+                guest.attach()
             begun.set()
             self._keep_sampling()
         except BaseException as error:  # a thread that dies in silence would leave a record that looks whole
@@ -350,12 +345,12 @@ class Measurement:
         """Of the sampling itself, and of the probes."""
         return (*self._thread.doubts, *(doubt for guest in self._guests for doubt in guest.doubts))
 
-    def attach(self, scene: Scene) -> None:
+    def attach(self) -> None:
         """All of them; the first part begins."""
-        self._thread.start(scene)
+        self._thread.start()
         for guest in self._guests:
             if guest.sampled is None:
-                guest.attach(scene)
+                guest.attach()
         self.mark(None)
 
     def mark(self, part: Part | None) -> list[Landed]:
@@ -387,8 +382,11 @@ class Measurement:
 
 
 def probes_of(level: str, context: ProbeContext) -> tuple[Probe, ...]:
-    """All probes of a trial whose experiment says so for `probes`: the default, none, or a set that replaces some."""
-    kinds = [kind for kind in PROBES.values() if kind.needed or level != NO_PROBES]
+    """A node's probes if an experiment says so for `probes`: the default, none, or a set that replaces some."""
+    kinds = [
+        kind for kind in PROBES.values()
+        if (kind.needed or level != NO_PROBES) and (kind.of_nodes or context.is_first)
+    ]  # fmt: skip
     own = [probe for kind in kinds if (probe := kind.make(context)) is not None]
     instead = {} if level in {DEFAULT_PROBES, NO_PROBES} else {one.name: one for one in PROBE_SETS.find(level)(context)}
     return (*(instead.pop(one.name, one) for one in own), *instead.values())
@@ -418,12 +416,17 @@ def measured(
     `evaluated` is called when all probes have been evaluated and none is closed yet.
     """
     samples, children = Samples(), Children()
-    context = ProbeContext(
-        dict(os.environ), children.run, children.watch, lambda: children.busy_s, lambda: samples.bytes
-    )
-    measurement = Measurement([Guest(probe) for probe in probes(context)], interval_s, samples)
+    guests = []
+    for number, node in enumerate(scene.nodes or [LocalNode()]):
+        context = ProbeContext(
+            dict(os.environ), children.run, children.watch, lambda: children.busy_s, lambda: samples.bytes, node,
+            is_first=number == 0,
+        )  # fmt: skip
+        here = scene.on(node) if scene.nodes else scene
+        guests += [Guest(probe, here, node.name if len(scene.nodes) > 1 else None) for probe in probes(context)]
+    measurement = Measurement(guests, interval_s, samples)
     try:
-        measurement.attach(scene)
+        measurement.attach()
         yield measurement
     except Exception:
         measurement.evaluate(evaluated)

@@ -1,6 +1,6 @@
 """A trial's tables on disk: rows of one of our types, and samples by series."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
@@ -17,7 +17,7 @@ ROWS_AT_ONCE = 1 << 17
 # Series by series, times rise by about the same: their differences take a byte, values that come again even less.
 SAMPLES = {
     "compression": "zstd",
-    "use_dictionary": ["probe", "series", "value"],
+    "use_dictionary": ["probe", "series", "value", "node"],
     "column_encoding": {"time_ms": "DELTA_BINARY_PACKED"},
 }
 
@@ -33,7 +33,10 @@ class Series(NamedTuple):
 
 
 def write_rows(
-    file: Path, kind: type[BaseModel], rows: Sequence[BaseModel], encoding: Mapping[str, object] = MappingProxyType({})
+    file: Path,
+    kind: type[BaseModel],
+    rows: Collection[BaseModel],
+    encoding: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """A parquet table with one column per field; its types come from the kind, so that no rows make an empty table."""
     import pyarrow
@@ -87,10 +90,17 @@ def read_rows(file: Path, kind: type[Row]) -> list[Row]:
 
 
 def read_series(file: Path) -> "dict[tuple[str, str], Series]":
-    """A trial's samples by probe and series; empty where there is no file. Raises BadInputError when it is damaged."""
+    """A trial's samples by probe and series, of the first node where there are several; empty where there is no file.
+
+    Raises BadInputError when it is damaged.
+    """
+    from pyarrow import compute
+
     table = read_table(file)
     if table is None:
         return {}
+    if "node" in table.column_names and (nodes := table["node"].unique().drop_null()):
+        table = table.filter(compute.equal(table["node"], nodes[0]))
     grouped = table.group_by(["probe", "series"], use_threads=False).aggregate([("time_ms", "list"), ("value", "list")])
     return {
         (row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in grouped.to_pylist()

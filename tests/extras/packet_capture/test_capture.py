@@ -11,6 +11,7 @@ import pytest
 
 from assay.model.platform import Layout
 from assay.model.probe import ProbeContext, Scene
+from assay.node.local import LocalNode
 from assay.probe.network import Network
 from assay.probe.nftables import Count, Flow, FlowsError
 from assay.probe.own_cost import Children
@@ -183,10 +184,10 @@ class TestCapture:
 
 
 class TestWithoutCapture:
-    SCENE = Scene(layout=Layout.below(Path("/nowhere")), ports={"shuffle": (13562,)}, nodes=(HERE,))
+    SCENE = Scene(layout=Layout.below(Path("/nowhere")), ports={"shuffle": (13562,)}, nodes=(LocalNode(),))
 
     def doubts_and_amounts(self, start):
-        network = Network(lambda ports: Capture(ports, start))
+        network = Network(LocalNode(), lambda ports: Capture(ports, start))
         with measuring(network, scene=self.SCENE) as reading:
             reading.mark("run")
         return reading.doubts, [one for one in amounts_of(reading) if not one.subject.startswith("interface")]
@@ -200,7 +201,7 @@ class TestWithoutCapture:
 
     def test_who_may_not_capture_is_told_so(self, tmp_path):
         tools = programs(tmp_path, f"cat {FIXTURES / 'dumpcap-refused.txt'} >&2; exit 1", "cat")
-        (doubt,), amounts = self.doubts_and_amounts(lambda packets: Pipeline(tools, packets, os.environ))
+        (doubt,), amounts = self.doubts_and_amounts(lambda packets: Pipeline(tools, packets, os.environ, ["lo"]))
         assert "You do not have permission to capture" in doubt.what
         assert amounts == []
 
@@ -215,7 +216,7 @@ def programs(place, dumpcap, tshark):
 
 def test_one_program_reads_what_the_other_captures(tmp_path):
     tools = programs(tmp_path, f"echo told >&2; cat {FIXTURES / 'packets.txt'}", "cat; echo too >&2")
-    pipeline = Pipeline(tools, "port 1", os.environ)
+    pipeline = Pipeline(tools, "port 1", os.environ, ["lo"])
     assert b"".join(pipeline.pieces()) == PACKETS
     pipeline.stop()
     assert pipeline.complaints() == "told\n\ntoo\n"

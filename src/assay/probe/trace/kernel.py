@@ -8,7 +8,7 @@ read one buffer after the other, so the newest ones wait for the next time: a co
 issue.
 
 Source: Documentation/trace/ftrace.rst ("Instances", trace_pipe_raw). The instance lies in tracefs' instances/; its name
-tells whose it is (`ownership`), so that one that outlived its process can be removed.
+tells whose it is (`assay.host.processes.own_name`), so that one that outlived its process can be removed.
 """
 
 import os
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.host.mounts import mounts
+from assay.host.processes import PROC, is_left_over, own_name
 from assay.model.probe import CannotMeasureError
-from assay.probe.ownership import PROC, is_left_over, own_name
 from assay.probe.trace.requests import DISCARD, FIELDS, FLUSH, READ, WRITE, Records
 
 if TYPE_CHECKING:

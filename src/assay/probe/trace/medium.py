@@ -23,8 +23,8 @@ from assay.model.signature import (
     Direction,
     Requests,
 )
+from assay.node.local import KernelFile
 from assay.probe.disk import CLASS, Counters, gained, parse_counters
-from assay.probe.kernel_file import KernelFile
 from assay.probe.sampler import Samples
 from assay.probe.trace.attribution import OTHER, Attribution, FileMap, Place, roots_of, single_role, unmapped
 from assay.probe.trace.kernel import KernelTrace, Matcher, decode

@@ -2,7 +2,7 @@
 
 import mmap
 
-from assay.host.self_cost import weighed
+from assay.probe.own_cost import weighed
 
 MIB = 1 << 20
 
