@@ -6,8 +6,8 @@ import time
 import pytest
 
 from assay.model.probe import CannotMeasureError, Moment, Quantity
-from assay.probe import sampler
 from assay.model.record import Sample
+from assay.probe import sampler
 from assay.probe.sampler import Samples
 from tests.probe.faking import amounts_of, measuring
 

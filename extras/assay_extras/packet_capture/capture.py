@@ -2,10 +2,10 @@
 
 `dumpcap` captures the headers on the interfaces that carry the cluster's traffic: on one machine the loopback
 interface, which carries all of it, also to its other addresses, and each packet once; `tshark` reads them as they come
-and prints a line for each. They are two processes, one reading what the other captures, without a file between them: tshark alone would let dumpcap write all
-packets to a file in /tmp. It prints columns and not fields (`-T fields`): these need each packet's whole tree, three
-times the processor time. What it would remember of each connection's segments is turned off, since it would grow with
-the traffic. Sources: dumpcap(1), tshark(1), pcap-filter(7).
+and prints a line for each. They are two processes, one reading what the other captures, without a file between them:
+tshark alone would let dumpcap write all packets to a file in /tmp. It prints columns and not fields (`-T fields`):
+these need each packet's whole tree, three times the processor time. What it would remember of each connection's
+segments is turned off, since it would grow with the traffic. Sources: dumpcap(1), tshark(1), pcap-filter(7).
 
 What was captured is seen a fraction of a second later. So that a mark is exact, `read` sends a datagram to itself,
 which is captured too: all that passed before it has been counted when it is seen.
