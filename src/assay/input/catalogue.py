@@ -34,11 +34,7 @@ _SCHEMES = ("https://", "http://", "file://")
 
 
 def fetch(url: str, target: Path, progress: Progress) -> None:
-    """Downloads `url` to `target`, which appears by one rename when all of it is there.
-
-    Raises:
-        BadInputError: in one sentence with the address, and where to put the file by hand.
-    """
+    """Downloads `url` to `target`, which appears by one rename when all of it is there. Raises BadInputError."""
     if not url.startswith(_SCHEMES):
         raise BadInputError(f"{url}: isn't an address that can be fetched; it has to begin with https://.")
     try:
@@ -106,11 +102,7 @@ def is_downloaded(name: str, cache: Path) -> bool:
 
 
 def published(name: str, wanted_by: str) -> Published:
-    """One graph by its name; `wanted_by` is the field that names it (`get` or `make`).
-
-    Raises:
-        BadInputError: there is no such graph; says which there are.
-    """
+    """The graph that the field `wanted_by` (`get` or `make`) names. Raises BadInputError where there is none."""
     graphs = all_published()
     if name not in graphs:
         raise BadInputError(f"`{wanted_by}: {name}`: there is no such graph; there are {', '.join(graphs)}.")
@@ -135,11 +127,7 @@ class PublishedGraph(UserGraph):
         super().__init__(spec, path, cache)
 
     def file(self, progress: Progress) -> StagedFile:
-        """Downloads the graph unless the cache has it, and checks its nodes, edges and, if quick, triangles.
-
-        Raises:
-            BadInputError: no network and no file put there by hand, broken data, or other counts than published.
-        """
+        """Downloads the graph unless the cache has it, and checks its nodes, edges and, if quick, triangles."""
         known = self._known(progress)
         problem = mismatch(self.published.counts, known.facts, known.counts)
         if problem:
@@ -212,8 +200,7 @@ _NEAR = 2.0
 def shape_of(graph: Published, scale: float) -> Shape:
     """The shape of a preset at a scale: counts shrink or grow with it, degrees and communities keep their size.
 
-    Raises:
-        BadInputError: so small that the vertices couldn't bear the edges, or absurdly large.
+    Raises BadInputError for a graph so small that its vertices couldn't bear the edges, or absurdly large.
     """
     steering = graph.steering
     least = max(16 * graph.counts.edges / graph.counts.nodes**2, 20 / graph.counts.nodes)
@@ -287,10 +274,7 @@ def open_dataset(spec: DatasetSpec, cache: Path, mirror: str | None = None) -> G
     """The dataset that `spec` describes; nothing is read, downloaded or generated yet.
 
     `cache` is the folder that keeps downloads, generated graphs and counts, under `datasets/`. `mirror` is an address
-    to download from instead of the published ones.
-
-    Raises:
-        BadInputError: not exactly one of `file`, `get` and `make` is given, or the name or the scale isn't known.
+    to download from instead of the published ones. Raises BadInputError for a spec that describes no graph.
     """
     given = [name for name in ("file", "get", "make") if getattr(spec, name) is not None]
     if len(given) != 1:

@@ -50,11 +50,7 @@ _REFUSED = {
 
 
 def compression_of(path: Path) -> Compression:
-    """How the file is compressed, from its magic bytes (RFC 1952 for gzip, `BZh` for bzip2).
-
-    Raises:
-        BadInputError: the file can't be opened, or is compressed in a way that isn't read here.
-    """
+    """How the file is compressed, from its magic bytes (RFC 1952 for gzip, `BZh` for bzip2). Raises BadInputError."""
     refuse_irregular(path)
     try:
         with path.open("rb") as stream:
@@ -71,11 +67,7 @@ def compression_of(path: Path) -> Compression:
 
 @contextmanager
 def uncompressed(path: Path) -> Iterator[BinaryIO]:
-    """The file's bytes without compression, as a stream that is closed at the end.
-
-    Raises:
-        BadInputError: also when the compressed data turn out broken or cut off while they are read.
-    """
+    """The file's bytes without compression. Raises BadInputError, also while they are read and turn out broken."""
     compression = compression_of(path)
     try:
         with _open(path, compression) as stream:
@@ -191,8 +183,7 @@ def shorten(text: bytes) -> str:
 def recognise(path: Path, spec: DatasetSpec) -> Layout:
     """The layout of a file, by the format and header lines that `spec` names, or else by its first lines.
 
-    Raises:
-        BadInputError: the file is empty, isn't text, or contradicts the named format.
+    Raises BadInputError for a file that is empty, isn't text, or contradicts the named format.
     """
     with uncompressed(path) as stream:
         head = stream.read(_HEAD_BYTES)

@@ -205,32 +205,8 @@ _QUICK_EDGES = 5_000_000
 _QUICK_PAIRS = 30_000_000
 
 
-def degrees(simple: Simple) -> tuple[Counts, Counts]:
-    """Of every vertex number: its degree, and how many of its neighbours are larger.
-
-    The arrays are as long as the largest number, or hold only the vertices with an edge where numbers are far apart.
-    """
-    size, table = _numbering(simple)
-    degree, larger = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    for low, high in _edges(simple, table):
-        part = np.bincount(low, minlength=size)
-        larger += part
-        degree += part
-        degree += np.bincount(high, minlength=size)
-    return degree, larger
-
-
-def higher(simple: Simple, degree: Counts) -> Counts:
-    """How many neighbours of every vertex number have a higher degree, or the same one and a larger number."""
-    size, table = _numbering(simple)
-    found = np.zeros(size, dtype=np.int64)
-    for low, high in _edges(simple, table):
-        found += np.bincount(np.where(degree[low] <= degree[high], low, high), minlength=size)
-    return found
-
-
 def _numbering(simple: Simple) -> tuple[int, NDArray[np.uint64] | None]:
-    """How long an array by vertex number is, and the vertices with an edge where numbers are far apart."""
+    """How long an array by vertex number is; the vertices with an edge where numbers are far apart."""
     size = int(unpack(simple.keys[-1:])[0].max(initial=0)) + 1
     for start in range(0, simple.keys.size, _CHUNK):
         size = max(size, int(unpack(simple.keys[start : start + _CHUNK])[1].max()) + 1)
@@ -243,23 +219,30 @@ def _numbering(simple: Simple) -> tuple[int, NDArray[np.uint64] | None]:
 def _edges(simple: Simple, table: NDArray[np.uint64] | None) -> Iterator[tuple[Counts, Counts]]:
     """Both ends of the edges as places in such an array, a chunk at a time."""
     for start in range(0, simple.keys.size, _CHUNK):
-        low, high = unpack(simple.keys[start : start + _CHUNK])
-        yield _places(low, table), _places(high, table)
-
-
-def _places(ends: NDArray[np.uint64], table: NDArray[np.uint64] | None) -> Counts:
-    return ends.astype(np.int64) if table is None else np.searchsorted(table, ends)
+        ends = unpack(simple.keys[start : start + _CHUNK])
+        low, high = (end.astype(np.int64) if table is None else np.searchsorted(table, end) for end in ends)
+        yield low, high
 
 
 def node_count(simple: Simple) -> int:
     """How many vertices there are, with and without an edge."""
-    return int((degrees(simple)[0] > 0).sum()) + simple.lone.size
+    size, table = _numbering(simple)
+    has_edge = np.zeros(size, dtype=np.bool_)
+    for low, high in _edges(simple, table):
+        has_edge[low] = has_edge[high] = True
+    return int(has_edge.sum()) + simple.lone.size
 
 
 def facts_of(simple: Simple, triangles: int | None = None) -> GraphFacts:
     """All counts but the triangles, which are passed on if they are known."""
-    degree, larger = degrees(simple)
-    after = higher(simple, degree)
+    size, table = _numbering(simple)
+    degree, larger, after = (np.zeros(size, dtype=np.int64) for _ in range(3))
+    for low, high in _edges(simple, table):
+        larger += np.bincount(low, minlength=size)
+        degree += np.bincount(high, minlength=size)
+    degree += larger
+    for low, high in _edges(simple, table):
+        after += np.bincount(np.where(degree[low] <= degree[high], low, high), minlength=size)
     return GraphFacts(
         nodes=int((degree > 0).sum()) + simple.lone.size,
         edges=simple.keys.size,

@@ -67,8 +67,7 @@ class _Tokens(NamedTuple):
 def parse(block: bytes, layout: Layout) -> Block:
     """The numbers in a block that ends with a newline.
 
-    Raises:
-        BadLineError: for the first line that is neither an edge, a comment, blank, nor a lone vertex where allowed.
+    Raises BadLineError for the first line that is neither an edge, a comment, blank, nor a lone vertex where allowed.
     """
     if block.count(b"\r") != block.count(b"\r\n"):
         _refuse_bare_return(block)
@@ -118,24 +117,23 @@ def _comments(block: bytes, tokens: _Tokens) -> NDArray[np.bool_]:
 
 
 def _check_counts(tokens: _Tokens, data: NDArray[np.bool_], layout: Layout) -> None:
+    columns = tokens.filling[data]
     if not layout.extra_columns:
-        more = np.flatnonzero(data & (tokens.filling > 2))
-        if more.size:
-            raise BadLineError(
-                int(more[0]),
-                "has more than two columns",
-                "if the others are weights or times, cut those columns off, or name the columns in a first "
-                "line of a CSV file; else remove them",
-            )
+        _refuse(
+            columns > 2,
+            data,
+            "has more than two columns",
+            "if the others are weights or times, cut those columns off, or name the columns in a first line of a CSV "
+            "file; else remove them",
+        )
     if not layout.lone_lines:
-        single = np.flatnonzero(data & (tokens.filling == 1))
-        if single.size:
-            raise BadLineError(
-                int(single[0]),
-                "holds one column where an edge `u v` is expected",
-                "say `format: edges` if such a line is a vertex without an edge, or `header_lines: N` if "
-                "it belongs to the header; else fetch the file again",
-            )
+        _refuse(
+            columns == 1,
+            data,
+            "holds one column where an edge `u v` is expected",
+            "say `format: edges` if such a line is a vertex without an edge, or `header_lines: N` if it belongs to the "
+            "header; else fetch the file again",
+        )
 
 
 def _refuse_bare_return(block: bytes) -> None:
@@ -214,8 +212,7 @@ class Reading(NamedTuple):
 def read(path: Path, layout: Layout, progress: Progress | None = None) -> Reading:
     """Reads a whole file, with memory of about 8 to 16 bytes an edge line.
 
-    Raises:
-        BadInputError: a line can't be used, the first line may be a header, or data are missing.
+    Raises BadInputError for a line that can't be used, a first line that may be a header, and missing data.
     """
     progress = progress or Silent()
     collector, counts = Collector(), Counter[str](lines=layout.skip_lines, header=layout.skip_lines)

@@ -255,13 +255,6 @@ class Command(BaseWorkload):
         self._start, words = main_class(self._jar, self.options)
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
         self._arguments = (*words, *split_words(self.options, "arguments", known))
-        self._check_words()
-        self._verify = split_words(self.options, "verify", ("output", *(["input"] if source else [])))
-        if self._verify:
-            the_program(self.options, "verify", self._verify, self._folder)
-
-    def _check_words(self) -> None:
-        """What the arguments must name."""
         if not any("{output}" in word for word in self._arguments):
             wanted = "a text with {output}, which stands for the directory in the store that the job writes"
             raise self.options.refusal("arguments", wanted)
@@ -270,6 +263,9 @@ class Command(BaseWorkload):
                 "a text with {hadoop} as a word, where the -D options of `hadoop` go: after the program's name, if any"
             )
             raise self.options.refusal("arguments", wanted)
+        self._verify = split_words(self.options, "verify", ("output", *(["input"] if source else [])))
+        if self._verify:
+            the_program(self.options, "verify", self._verify, self._folder)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The jar's client; a jar that ends well although a job of it failed is not believed."""
