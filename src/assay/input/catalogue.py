@@ -39,7 +39,7 @@ def fetch(url: str, target: Path, progress: Progress) -> None:
         raise BadInputError(f"{url}: isn't an address that can be fetched; it has to begin with https://.")
     try:
         opened = cast("addinfourl", urllib.request.urlopen(url, timeout=_PATIENCE_S))  # noqa: S310 - checked above
-        with opened as response, whole(target) as part, part.open("wb") as copy:
+        with opened as response, whole(target) as partial, partial.open("wb") as copy:
             size = int(response.headers.get("Content-Length") or 0)
             of_all = f" of {size / 1e6:,.1f}" if size else ""
             while chunk := response.read(_CHUNK):
@@ -178,11 +178,11 @@ def mismatch(counts: Counts, facts: GraphFacts, read: ReadCounts) -> str | None:
 def _extract(archive: Path, member: str, target: Path) -> None:
     """Copies one file out of a tar archive, whole or not at all."""
     try:
-        with tarfile.open(archive) as tar, whole(target) as part:
+        with tarfile.open(archive) as tar, whole(target) as partial:
             source = tar.extractfile(member)
             if source is None:
                 raise KeyError(member)
-            with source, part.open("wb") as copy:
+            with source, partial.open("wb") as copy:
                 while chunk := source.read(1 << 20):
                     copy.write(chunk)
     except (tarfile.TarError, EOFError, OSError, KeyError, zlib.error) as error:
@@ -254,9 +254,9 @@ class GeneratedGraph(GraphFile):
         shape = self.shape
         progress.detail(f"generate {shape.edges:,} edges like {self.like.title}")
         keys = generate(shape, self.spec.seed)
-        with whole(self._path) as part:
+        with whole(self._path) as partial:
             progress.detail(f"write {keys.size:,} edges")
-            write_canonical(keys, part)
+            write_canonical(keys, partial)
         counts = ReadCounts(lines=keys.size, edge_lines=keys.size)
         known = Known(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
         save(self._folder / "facts.json", known)

@@ -36,10 +36,10 @@ Raw = NDArray[np.uint64]
 
 
 class Source:
-    """A seeded stream of random numbers; `part` names independent streams of one seed."""
+    """A seeded stream of random numbers; `stream` tells independent ones of a seed apart."""
 
-    def __init__(self, seed: int, part: int) -> None:
-        self._bits = np.random.PCG64(np.random.SeedSequence([seed, part]))
+    def __init__(self, seed: int, stream: int) -> None:
+        self._bits = np.random.PCG64(np.random.SeedSequence([seed, stream]))
 
     def raw(self, size: int) -> Raw:
         """Uniform 64-bit numbers."""
@@ -174,10 +174,10 @@ def _dense(groups: NDArray[np.int32], density: float, random: Source) -> Iterato
         yield simple_keys(some[group, left[pair]], some[group, right[pair]])
 
 
-def simple_keys(one: NDArray[np.integer], other: NDArray[np.integer]) -> Keys:
+def simple_keys(left: NDArray[np.integer], right: NDArray[np.integer]) -> Keys:
     """Pairs of vertices as sorted, distinct, packed edges without loops."""
-    low = np.minimum(one, other).astype(np.uint64)
-    high = np.maximum(one, other).astype(np.uint64)
+    low = np.minimum(left, right).astype(np.uint64)
+    high = np.maximum(left, right).astype(np.uint64)
     return distinct(pack(low, high)[low != high])
 
 
@@ -297,13 +297,13 @@ def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: So
 
 
 def _pairs(open_ends: NDArray[np.int32], count: int, mirrored: float, random: Source) -> Keys:
-    one = random.below(open_ends.size, count)
-    other = random.below(open_ends.size, count)
+    left = random.below(open_ends.size, count)
+    right = random.below(open_ends.size, count)
     opposite = random.chance(mirrored, count)
     reach = int(open_ends.size * _JITTER)
-    across = open_ends.size - 1 - one[opposite] + other[opposite] * (2 * reach) // open_ends.size - reach
-    other[opposite] = np.clip(across, 0, open_ends.size - 1)
-    return simple_keys(open_ends[one], open_ends[other])
+    across = open_ends.size - 1 - left[opposite] + right[opposite] * (2 * reach) // open_ends.size - reach
+    right[opposite] = np.clip(across, 0, open_ends.size - 1)
+    return simple_keys(open_ends[left], open_ends[right])
 
 
 def _without(keys: Keys, present: Keys) -> Keys:
@@ -336,8 +336,8 @@ def _renumber(keys: Keys, degrees: Degrees, order: int, random: Source) -> Keys:
     ids = np.empty(degrees.size, dtype=np.uint64)
     ids[rank] = np.arange(degrees.size, dtype=np.uint64)
     for start in range(0, keys.size, _CHUNK):
-        one, other = unpack(keys[start : start + _CHUNK])
-        one, other = ids[one.astype(np.int64)], ids[other.astype(np.int64)]
-        keys[start : start + _CHUNK] = pack(np.minimum(one, other), np.maximum(one, other))
+        left, right = unpack(keys[start : start + _CHUNK])
+        left, right = ids[left.astype(np.int64)], ids[right.astype(np.int64)]
+        keys[start : start + _CHUNK] = pack(np.minimum(left, right), np.maximum(left, right))
     keys.sort()
     return drop_repeated(keys)

@@ -136,8 +136,8 @@ class Collector:
 
 def vertices(keys: Keys) -> Ids:
     """The vertices of the edges, sorted, found a chunk at a time."""
-    found = [np.unique(np.concatenate(unpack(keys[start : start + _CHUNK]))) for start in range(0, keys.size, _CHUNK)]
-    return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.uint64)
+    chunks = [np.unique(np.concatenate(unpack(keys[start : start + _CHUNK]))) for start in range(0, keys.size, _CHUNK)]
+    return np.unique(np.concatenate(chunks)) if chunks else np.empty(0, dtype=np.uint64)
 
 
 def joined(chunks: list[Keys]) -> Keys:
@@ -156,9 +156,9 @@ def as_graph(simple: Simple) -> Graph:
     edges = np.empty((simple.keys.size, 2), dtype=np.int64)
     for start in range(0, simple.keys.size, _CHUNK):
         low, high = unpack(simple.keys[start : start + _CHUNK])
-        part = edges[start : start + _CHUNK]
-        part[:, 0] = low if simple.table is None else simple.table[low]
-        part[:, 1] = high if simple.table is None else simple.table[high]
+        rows = edges[start : start + _CHUNK]
+        rows[:, 0] = low if simple.table is None else simple.table[low]
+        rows[:, 1] = high if simple.table is None else simple.table[high]
     return Graph(edges, simple.lone)
 
 
@@ -174,8 +174,8 @@ def count_triangles(simple: Simple, most_pairs: int | None = None) -> int | None
     degree = np.bincount(low, minlength=table.size) + np.bincount(high, minlength=table.size)
     rank = np.empty(table.size, dtype=np.uint64)
     rank[np.argsort(degree, kind="stable")] = np.arange(table.size, dtype=np.uint64)
-    one, other = rank[low], rank[high]
-    keys = np.sort(pack(np.minimum(one, other), np.maximum(one, other)))
+    left, right = rank[low], rank[high]
+    keys = np.sort(pack(np.minimum(left, right), np.maximum(left, right)))
     tails, heads = unpack(keys)
     last = np.cumsum(np.bincount(tails.astype(np.int64), minlength=table.size))[tails.astype(np.int64)]
     following = last - np.arange(1, keys.size + 1)  # how many edges with the same tail come after each

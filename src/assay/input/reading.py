@@ -338,18 +338,18 @@ def checksum(path: Path) -> str:
 def whole(path: Path) -> Iterator[Path]:
     """A path to write to, which becomes `path` by one rename if the block ends well, and goes away otherwise."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        yield part
-        part.replace(path)
+        yield partial
+        partial.replace(path)
     finally:
-        part.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def save(path: Path, known: Known) -> None:
     """Writes `known` as JSON, whole or not at all."""
-    with whole(path) as part:
-        part.write_text(json.dumps(known.model_dump(mode="json"), indent=1) + "\n")
+    with whole(path) as partial:
+        partial.write_text(json.dumps(known.model_dump(mode="json"), indent=1) + "\n")
 
 
 def load(path: Path, sha256: str | None = None) -> Known | None:

@@ -44,8 +44,8 @@ def tera_rows(first: int, count: int) -> Iterator[Rows]:
     """The records from number `first` on, `count` of them in order. Each block is overwritten by the next."""
     factors, steps = _leaps()
     rows = np.empty((BLOCK_RECORDS, RECORD_BYTES), np.uint8)
-    for at, part in _BREAKS.items():
-        rows[:, at : at + len(part)] = np.frombuffer(part, np.uint8)
+    for at, text in _BREAKS.items():
+        rows[:, at : at + len(text)] = np.frombuffer(text, np.uint8)
     state = _state(first)
     for start in range(first, first + count, BLOCK_RECORDS):
         size = min(BLOCK_RECORDS, first + count - start)

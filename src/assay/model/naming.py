@@ -20,19 +20,19 @@ def nearest(word: str, words: Sequence[str]) -> str:
 
 def unprintable(text: str) -> str | None:
     """The first character that no terminal should be given, the end of a line too; None where there is none."""
-    found = _CONTROL.search(text) or re.search("\n", text)
-    return f"U+{ord(found[0]):04X}" if found else None
+    match = _CONTROL.search(text) or re.search("\n", text)
+    return f"U+{ord(match[0]):04X}" if match else None
 
 
 def printable(text: str) -> str:
     """The text with control characters shown instead of done; ends of lines stay."""
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def sentence(text: str) -> str:
     """A message in one line, fit for a terminal, with words of many hundred characters cut."""
     line = printable(text.replace("\n", "\\n"))
-    return _LONG_WORD.sub(lambda found: f"{found[0][:150]}...{found[0][-50:]}", line)
+    return _LONG_WORD.sub(lambda match: f"{match[0][:150]}...{match[0][-50:]}", line)
 
 
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([kmgtpe]?)(i?)(b?)\s*", re.IGNORECASE)
@@ -52,11 +52,11 @@ def size_of(value: object) -> int | None:
 
 
 def _parsed(text: str) -> int | None:
-    found = _SIZE.fullmatch(text) if len(text) < 100 else None
-    if found is None or (found[3] and not found[2]):
+    match = _SIZE.fullmatch(text) if len(text) < 100 else None
+    if match is None or (match[3] and not match[2]):
         return None
-    number, prefix = found[1], _PREFIXES.index(found[2].lower() or " ")
-    unit = (1024 if found[3] else 1000) ** prefix
+    number, prefix = match[1], _PREFIXES.index(match[2].lower() or " ")
+    unit = (1024 if match[3] else 1000) ** prefix
     size = int(number) * unit if number.isdecimal() else int(float(number) * unit)
     return size if size <= MOST_BYTES else None
 

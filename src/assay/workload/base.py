@@ -49,12 +49,12 @@ class Options:
     def number(self, name: str, low: float, high: float) -> float:
         """A number above `low` and below `high`. Raises BadInputError."""
         try:
-            found = float(self._texts[name])
+            value = float(self._texts[name])
         except ValueError:
-            found = math.nan
-        if not low < found < high:
+            value = math.nan
+        if not low < value < high:
             raise self.refusal(name, f"a number above {low:g}" + (f" and below {high:g}" if high < math.inf else ""))
-        return found
+        return value
 
     def size_bytes(self, name: str) -> int:
         """A size in bytes, at least one. Raises BadInputError."""

@@ -82,7 +82,7 @@ def local_files(options: Options) -> LocalFiles:
     names = {path: Path(path.name)} if path.is_file() else {
         file: file.relative_to(path) for file in sorted(path.rglob("*")) if file.is_file()
     }  # fmt: skip
-    hidden = [file for file, name in names.items() if path.is_dir() and any(part[0] in "._" for part in name.parts)]
+    hidden = [file for file, name in names.items() if path.is_dir() and any(piece[0] in "._" for piece in name.parts)]
     files = [(file, str(name)) for file, name in names.items() if file not in hidden]
     size = sum(file.stat().st_size for file, _ in files)
     if size == 0:
@@ -123,7 +123,7 @@ def split_words(options: Options, name: str, known: Collection[str]) -> tuple[st
         if place == "input" and place not in known:
             raise options.refusal(name, "without {input}, since there is none: name it in the option input")
         if place not in known:
-            shown = [f"{{{one}}}" for one in known]
+            shown = [f"{{{name}}}" for name in known]
             raise options.refusal(
                 name, f"without {{{place}}}, which stands for nothing; {nearest(f'{{{place}}}', shown)}"
             )
@@ -132,7 +132,7 @@ def split_words(options: Options, name: str, known: Collection[str]) -> tuple[st
 
 def filled(word: str, places: Mapping[str, str]) -> str:
     """A word with what its placeholders stand for; others stay."""
-    return _PLACE.sub(lambda found: places.get(found[1], found[0]), word)
+    return _PLACE.sub(lambda match: places.get(match[1], match[0]), word)
 
 
 def the_program(options: Options, name: str, words: Sequence[str], folder: Path) -> None:

@@ -164,9 +164,9 @@ class Oracle:
     def components(self) -> NDArray[np.int64]:
         """For each of `vertices` the smallest id in its component (shape (n,))."""
         search = self._kit.components.ConnectedComponents(self._network).run()
-        part = np.asarray(search.getPartition().getVector(), dtype=np.int64)
-        # `vertices` ascends, so the first vertex of a part is its smallest.
-        _, first, inverse = np.unique(part, return_index=True, return_inverse=True)
+        component = np.asarray(search.getPartition().getVector(), dtype=np.int64)
+        # `vertices` ascends, so the first vertex of a component is its smallest.
+        _, first, inverse = np.unique(component, return_index=True, return_inverse=True)
         smallest: NDArray[np.int64] = self.vertices[first][inverse]
         return smallest
 
@@ -229,9 +229,9 @@ class Oracle:
 
     def modularity(self, labels: NDArray[np.int64]) -> float:
         """How much denser than by chance the edges are within the parts that `labels` makes of `vertices`."""
-        _, part = np.unique(labels, return_inverse=True)
-        partition = self._kit.structures.Partition(len(part), part.tolist())
-        partition.setUpperBound(int(part.max()) + 1)
+        _, community = np.unique(labels, return_inverse=True)
+        partition = self._kit.structures.Partition(len(community), community.tolist())
+        partition.setUpperBound(int(community.max()) + 1)
         return float(self._kit.community.Modularity().getQuality(partition, self._network))
 
 

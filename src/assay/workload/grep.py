@@ -142,10 +142,10 @@ class _Translation:
     def _quantifier(self, character: str) -> str:
         text = character
         if character == "{":
-            found = _COUNT.match(self._pattern, self._at - 1)
-            if not found:
+            match = _COUNT.match(self._pattern, self._at - 1)
+            if not match:
                 raise PatternError("has `{` that begins no number of times; write \\{ for the character")
-            text, self._at = found[0], found.end()
+            text, self._at = match[0], match.end()
         following = self._pattern[self._at : self._at + 1]
         if following == "+":
             raise PatternError("has a possessive quantifier, which Assay can't check")
@@ -172,7 +172,7 @@ class _Translation:
             return low
         self._at += 1
         high = self._member(self._take())
-        if any(one[1:] in set(_CLASSES) for one in (low, high)):
+        if any(end[1:] in set(_CLASSES) for end in (low, high)):
             raise PatternError("has a range with a class at its end")
         return f"{low}-{high}"
 

@@ -72,12 +72,12 @@ def iterate(points: Points, start: Floats, iterations: int) -> Iterations:
         inertia = 0.0
         for chunk in points.chunks():
             rows = max(1, _DISTANCES // len(centres))
-            for part in (chunk[at : at + rows] for at in range(0, len(chunk), rows)):
-                labels, squares = nearest(part, centres)
+            for some in (chunk[at : at + rows] for at in range(0, len(chunk), rows)):
+                labels, squares = nearest(some, centres)
                 inertia += float(squares.sum())
                 counts += np.bincount(labels, minlength=len(centres))
                 for label in np.unique(labels):
-                    members = part[labels == label]
+                    members = some[labels == label]
                     sums[label] += members.sum(axis=0, dtype=np.longdouble)
                     sizes[label] += np.abs(members).sum(axis=0)
         filled = counts > 0

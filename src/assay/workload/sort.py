@@ -90,9 +90,9 @@ class Sort(BaseWorkload):
     def read_options(self) -> None:
         files, file_bytes = self.options.file_size()
         self._reducers = self._chosen_reducers()
-        lengths = {f"{end}{part}": length for part in ("key", "value") for end, length in self._ends(part)}
+        lengths = {f"{end}{field}": length for field in ("key", "value") for end, length in self._ends(field)}
         # RandomWriter draws a length from `min` up to, but not with, `max`, unless they are the same.
-        if not any(max(lengths[f"min{part}"], lengths[f"max{part}"] - 1) for part in ("key", "value")):
+        if not any(max(lengths[f"min{field}"], lengths[f"max{field}"] - 1) for field in ("key", "value")):
             raise self.error("keys and values would all be empty; give a larger max_value")
         mean = max(1, sum(length / 2 for length in lengths.values()))
         self._refuse_few_pairs(files * file_bytes / mean)
@@ -159,10 +159,10 @@ class Sort(BaseWorkload):
                 "or a smaller max_value"
             )
 
-    def _ends(self, part: str) -> tuple[tuple[str, int], tuple[str, int]]:
-        low, high = self.options.count(f"min_{part}", least=0), self.options.count(f"max_{part}", least=0)
+    def _ends(self, field: str) -> tuple[tuple[str, int], tuple[str, int]]:
+        low, high = self.options.count(f"min_{field}", least=0), self.options.count(f"max_{field}", least=0)
         if low > high:
-            raise self.options.refusal(f"min_{part}", f"at most max_{part}, which is {high}")
+            raise self.options.refusal(f"min_{field}", f"at most max_{field}, which is {high}")
         return ("min", low), ("max", high)
 
 

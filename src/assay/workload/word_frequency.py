@@ -108,9 +108,9 @@ def _plain(piece: str) -> str:
     """What is left of a piece: letters, marks and decimal digits, each in its simple lower case."""
     if piece.isascii():
         return "".join(filter(str.isalnum, piece)).lower()
-    kept = (one for one in piece if (kind := unicodedata.category(one))[0] in "LM" or kind == "Nd")
+    kept = (character for character in piece if (kind := unicodedata.category(character))[0] in "LM" or kind == "Nd")
     # Python knows the full mapping only; where that has two characters (U+0130) the simple one is its first.
-    return "".join(one.lower()[0] for one in kept)
+    return "".join(character.lower()[0] for character in kept)
 
 
 WORKLOADS.add("word-frequency", WordFrequency, place=11)
