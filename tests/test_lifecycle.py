@@ -9,6 +9,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import LimitUse
 from assay.model.progress import Silent
 from assay.model.record import Status
+from assay.model.registry import ENGINES, STORES
 from assay.model.trial import MediumSpec, Placement
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
@@ -276,8 +277,11 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     assert script.log == ["check cluster", "prepare dataset"]
 
 
-@pytest.mark.parametrize("varied", ["store", "engine"])
-def test_trials_on_another_store_or_engine_are_checked_by_themselves(varied):
+@pytest.mark.parametrize(("varied", "kinds"), [("store", STORES), ("engine", ENGINES)])
+def test_trials_on_another_store_or_engine_are_checked_by_themselves(monkeypatch, varied, kinds):
+    (kind,) = kinds.values()
+    monkeypatch.setitem(kinds._kinds, "other", kind)
+    monkeypatch.setitem(kinds._places, "other", 2)
     script = Script()
     check_needs(a_plan(a_trial(), a_trial(2).model_copy(update={varied: "other"})), scripted(script), Silent())
     assert script.log.count("check cluster") == 2
