@@ -8,7 +8,7 @@ from assay import trial as devices
 from assay.model.errors import AssayError
 from assay.model.trial import MediumSpec
 from assay.trial import writing_out
-from assay_extras.testing.fakes import FakeDrive, FakeMedium, Script
+from assay_extras.testing.fakes import FakeDrive, Script
 
 SPEC = MediumSpec(name="hdd", kind="emulated")
 
@@ -33,7 +33,7 @@ def written_out(script, count):
 
 def test_it_is_written_out_again_and_again_and_not_after_the_scope():
     script = Script()
-    with writing_out([FakeMedium(script, SPEC), FakeDrive(script, SPEC)]):
+    with writing_out([FakeDrive(script, SPEC)]):
         written_out(script, 3)
     ended = len(script.log)
     time.sleep(0.02)

@@ -158,22 +158,16 @@ _WRITE_OUT_EVERY_S = 0.5
 _PATIENCE_S = 5.0
 
 
-def write_out(media: Sequence[Medium]) -> None:
-    """Have the kernel write to them what it holds back, so that their next report has all of it."""
-    for medium in media:
-        if isinstance(medium, Device):
-            medium.write_out()
-
-
 @contextmanager
-def writing_out(media: Sequence[Medium]) -> Iterator[None]:
+def writing_out(devices: Sequence[Device]) -> Iterator[None]:
     """Have the kernel write to them as it goes for the time of a scope, instead of keeping all for its end."""
     ended = Event()
 
     def keep_on() -> None:
         while not ended.wait(_WRITE_OUT_EVERY_S):
             try:
-                write_out(media)
+                for device in devices:
+                    device.write_out()
             except AssayError:  # the device has died: whoever uses it says so
                 return
 
@@ -186,22 +180,6 @@ def writing_out(media: Sequence[Medium]) -> Iterator[None]:
     finally:
         ended.set()
         writer.join(patience_s)
-
-
-def count_anew(media: Sequence[Medium]) -> None:
-    """Their next reports begin here."""
-    for medium in media:
-        if isinstance(medium, Device):
-            medium.reset_report()
-
-
-def take_reports(media: Sequence[Medium], part: Part, findings: Findings) -> None:
-    """What they saw since the last time; they count anew from here."""
-    for medium in media:
-        if isinstance(medium, Device):
-            report = DeviceReport.model_validate(medium.device_report())
-            findings.devices.setdefault(medium.spec.name, {})[part] = report
-            medium.reset_report()
 
 
 @contextmanager
@@ -264,6 +242,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
     """The nested scopes, from the outside in."""
     trial, platform, step = findings.trial, setup.platform, partial(findings.step, progress=progress)
     media, workload = platform.media(), setup.workload()
+    devices = [medium for medium in media if isinstance(medium, Device)]
     with step("prepare dataset"):
         workload.input.prepare(progress)
         findings.dataset = workload.input.facts()
@@ -277,10 +256,11 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
         running = scopes.enter_context(_started(platform, layout, findings, progress))
         scopes.enter_context(_tidied(running.store, workload.base, findings, progress))
         mark = scopes.enter_context(_measured(setup, running.scene(), findings))
-        part = partial(_part, media=media, mark=mark, findings=findings)
-        count_anew(media)
+        part = partial(_part, devices=devices, mark=mark, findings=findings)
+        for device in devices:
+            device.reset_report()
         with part("staging"):
-            with step("stage"), writing_out(media):
+            with step("stage"), writing_out(devices):
                 if running.placer is not None:
                     running.placer.prepare(workload.base, workload.input_path)
                 staged = workload.stage(running.store, running.engine, progress)
@@ -290,12 +270,14 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
             with step("cold cache"):
                 for medium in media if trial.cache == "cold" else ():
                     findings.doubts += medium.make_cold()
-            write_out(media)
+            for device in devices:
+                device.write_out()
         with part("run"), step("run"):
             report = workload.run(running.engine, progress)
-        if findings.devices:
+        if devices:
             with part("write out"), step("write out"):
-                write_out(media)
+                for device in devices:
+                    device.write_out()
         with part("collect"):
             with step("job history"):
                 findings.settings |= report.settings
@@ -309,11 +291,14 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
 
 
 @contextmanager
-def _part(name: Part, media: Sequence[Medium], mark: Callable[[Part], None], findings: Findings) -> Iterator[None]:
+def _part(name: Part, devices: Sequence[Device], mark: Callable[[Part], None], findings: Findings) -> Iterator[None]:
     """A part of the trial, whose totals are kept apart: those of the probes and of the media's devices."""
     yield
     mark(name)
-    take_reports(media, name, findings)
+    for device in devices:
+        report = DeviceReport.model_validate(device.device_report())
+        findings.devices.setdefault(device.spec.name, {})[name] = report
+        device.reset_report()
 
 
 @contextmanager

@@ -13,7 +13,6 @@ import pytest
 from rich.console import Console
 
 from assay.cli import main
-from assay.cli.report import exit_code
 from assay.cli.run import AT_ONCE, How, run_experiment
 from assay.host.machine import machine_facts
 from assay.model.errors import AssayError, BadInputError
@@ -56,7 +55,9 @@ class Command:
         monkeypatch.chdir(folder)
         monkeypatch.setattr("assay.cli.run.open_trial", self.set_up)
         monkeypatch.setattr("assay.cli.run.remove_left_overs", list)
-        monkeypatch.setattr("assay.cli.run.report_run", lambda folder, console: exit_code(read_run(RunFolder(folder))))
+        monkeypatch.setattr(
+            "assay.cli.run.report_run", lambda folder, console: 0 if read_run(RunFolder(folder)).passed else 1
+        )
 
     @contextmanager
     def set_up(self, trial, installation):

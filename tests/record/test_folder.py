@@ -10,8 +10,7 @@ from assay.engine.tasks import MapReduceAttempt
 from assay.model.errors import BadInputError
 from assay.model.record import Amount, Sample
 from assay.model.result import TrialResult
-from assay.record.folder import RunFolder
-from assay.record.parquet import write_rows
+from assay.record.folder import RunFolder, write_rows
 from tests.builders import a_plan, a_record, a_trial
 
 
@@ -88,7 +87,7 @@ def test_a_folder_without_a_plan_is_no_run(tmp_path):
 
 
 def test_samples_of_several_writes_come_back_in_order_and_small(folder, monkeypatch):
-    monkeypatch.setattr("assay.record.parquet.ROWS_AT_ONCE", 1000)
+    monkeypatch.setattr("assay.record.folder.ROWS_AT_ONCE", 1000)
     samples = [
         Sample(probe="cpu", series=series, time_ms=at * 500 + at % 3, value=(at * 37 % 1000) / 10)
         for series in ("user_percent", "system_percent")

@@ -5,7 +5,7 @@ from assay.model.doubt import Doubt
 from assay.model.record import Amount, JobRecord, Record, Stage, Status, Step, totals
 from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
 from assay.model.trial import MediumSpec
-from assay.record.parquet import Series
+from assay.record.folder import Series
 from assay.report.analysis import TrialTables
 from tests.builders import NO_PHASES, a_trial, device_reports
 

@@ -155,7 +155,10 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         Column("profile", [profile.name for profile in profiles], name=True),
         Column("drive", [profile.title or profile.kind for profile in profiles], name=True, rank=1),
         Column("size", [f"{size / 1e9:,.0f} GB" if size else "-" for size in sizes]),
-        *(Column(heading, [_expected(profile, name) for profile in profiles]) for name, heading in MAIN),
+        *(
+            Column(heading, [f"{one.expected[name].value:,.0f}" if name in one.expected else "-" for one in profiles])
+            for name, heading in MAIN
+        ),
     ]
     for line in fitted(columns, console.width):
         print_line(console, line)
@@ -165,11 +168,6 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         print_line(console, _line(drive))
     if not attached:
         print_line(console, "no drive is attached, and nothing was left behind")
-
-
-def _expected(profile: DriveProfile, name: str) -> str:
-    figure = profile.expected.get(name)
-    return "-" if figure is None else f"{figure.value:,.0f}"
 
 
 def print_profile(name: str, installation: Installation, console: Console) -> None:

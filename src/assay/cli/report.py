@@ -15,7 +15,7 @@ from typing import Literal
 import click
 from rich.console import Console
 
-from assay.cli.context import FORMS, UserPath, open_console
+from assay.cli.context import FAILED, FORMS, UserPath, open_console
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
 from assay.record.folder import RunFolder
@@ -92,7 +92,6 @@ def print_page(html: str, target: Path, browser: str) -> None:
         shutil.copyfile(printed, target)
 
 
-FAILED = 1
 MOST_DAMAGED = 20
 Form = Literal["html", "md", "csv", "json", "pdf"]
 Rows = Literal["combinations", "trials", "placements", "parts"]
@@ -118,7 +117,7 @@ def report_run(folder: Path, console: Console) -> int:
         print_text(console, f"Next: {step.words}{':' if step.command else '.'}")
         if step.command:
             print_line(console, f"  {step.command}")
-    return exit_code(run)
+    return 0 if run.passed else FAILED
 
 
 @uncollected()
@@ -139,7 +138,7 @@ def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console
         emit(iter([markdown(run, analysis)]), out)
     else:
         write_page(run_page(run, analysis), out or folder / f"report.{form}", browser, console)
-    return exit_code(run)
+    return 0 if run.passed else FAILED
 
 
 def write_page(html: str, target: Path, browser: str, console: Console) -> None:
@@ -195,11 +194,6 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
     energy = ",\n".join(energies)
     yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{worked_out}{sections}}}'
-
-
-def exit_code(run: RunData) -> int:
-    """0 when every planned trial has a readable record and all its checks pass."""
-    return 0 if run.passed else FAILED
 
 
 @click.command()

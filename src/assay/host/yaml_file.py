@@ -6,7 +6,7 @@ grows beyond all measure, and not inside the part itself.
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -220,28 +220,22 @@ def _constructor() -> type:
     """Ruamel's, but for dates, which stay texts, and numbers, which have a bound."""
     from ruamel.yaml.constructor import ConstructorError, RoundTripConstructor
 
-    class Constructor(RoundTripConstructor):
-        """What makes values of the text."""
-
-        def text(self, node: Any) -> str:
-            return str(self.construct_scalar(node))
-
-        def whole(self, node: Any) -> Any:
-            return self._number(node, self.construct_yaml_int)
-
-        def broken(self, node: Any) -> Any:
-            return self._number(node, self.construct_yaml_float)
-
-        def _number(self, node: Any, make: Any) -> Any:
+    def bounded(make: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        def number(constructor: Any, node: Any) -> Any:
             if len(node.value) > MOST_NUMBER_CHARACTERS:
                 problem = f"a number of {len(node.value):,} characters is too long"
                 raise ConstructorError(None, None, problem, node.start_mark)
-            return make(node)
+            return make(constructor, node)
+
+        return number
+
+    class Constructor(RoundTripConstructor):
+        """What makes values of the text."""
 
     prefix = "tag:yaml.org,2002:"
-    Constructor.add_constructor(f"{prefix}timestamp", Constructor.text)
-    Constructor.add_constructor(f"{prefix}int", Constructor.whole)
-    Constructor.add_constructor(f"{prefix}float", Constructor.broken)
+    Constructor.add_constructor(f"{prefix}timestamp", lambda constructor, node: str(constructor.construct_scalar(node)))
+    Constructor.add_constructor(f"{prefix}int", bounded(Constructor.construct_yaml_int))
+    Constructor.add_constructor(f"{prefix}float", bounded(Constructor.construct_yaml_float))
     return Constructor
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from assay.model.naming import HOW, size_of
@@ -54,6 +54,11 @@ def _not_empty(value: Any) -> Any:
 
 # A path as a user writes it: an empty one would be the folder of the experiment.
 UserPath = Annotated[Path, BeforeValidator(_not_empty)]
+
+
+# Numbers as files have them: no texts, no yes or no; neither infinite nor undefined.
+Whole = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 def field_docs(model: type[BaseModel]) -> dict[str, str]:

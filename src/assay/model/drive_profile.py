@@ -4,15 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from assay.model.base import Frozen
+from assay.model.base import Frozen, Number
 from assay.model.naming import MOST_NAME_CHARACTERS
 
-# A number as it stands in the file: neither text nor yes or no, neither infinite nor undefined.
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
 
 

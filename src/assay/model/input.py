@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.base import Frozen, Number, UserPath, Whole
 from assay.model.progress import Progress
 
 if TYPE_CHECKING:
@@ -85,23 +85,24 @@ MOST_SEED = 2**31 - 1
 
 
 class DatasetSpec(Frozen):
-    """Which input a trial uses: exactly one of `file`, `get` (a catalogue name) and `make` (a preset's name).
-
-    None of them stands for no dataset: the workload makes its own input.
-
-    `format` names the form of a file where it can't be recognised (`edges`: every line counts); `header_lines` how
-    many lines that aren't comments stand before the first edge (None: recognise). `seed` and `scale` belong to `make`
-    (`scale` 0.1 is a tenth of the preset's nodes and edges).
-    """
+    """Which input a trial uses: exactly one of `file`, `get` and `make`, or none: the workload makes its own input."""
 
     name: str
-    file: Path | None = None
+    file: UserPath | None = None
+    """A graph file of yours, one edge per line."""
     format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = "auto"
-    header_lines: int | None = Field(default=None, ge=0)
+    """The [format](#file-formats) of `file`; recognised by default."""
+    header_lines: Annotated[Whole | None, Field(ge=0)] = None
+    """Lines before the first edge of `file` that are not comments; recognised by default."""
     get: str | None = None
+    """A published graph, downloaded once and checked. `assay data list` shows the names."""
     make: str | None = None
-    seed: int = Field(default=1, ge=0)
-    scale: float = 1.0
+    """A graph generated with the proportions of this published graph."""
+    seed: Annotated[Whole, Field(ge=0, le=MOST_SEED)] = 1
+    """For `make`: the seed of the random numbers. Another seed makes another graph of the same kind."""
+    scale: Number = 1.0
+    """For `make`: the size as a fraction of the published graph's nodes and edges, at most 100. The smallest fraction
+    depends on the graph."""
 
     @property
     def is_none(self) -> bool:

@@ -77,7 +77,7 @@ class Watchable(Protocol):
 
 
 @runtime_checkable
-class Device(Doubtful, Protocol):
+class Device(Medium, Doubtful, Protocol):
     """What a medium can do besides when its device is one of Assay's own: it may die, and it tells what it saw."""
 
     def failure(self) -> str | None:

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
-from assay.model.base import Bytes, Frozen, UserPath
+from assay.model.base import Bytes, Frozen, Number, Whole
 from assay.model.errors import MistakeAt
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.medium import kind_of
@@ -176,10 +176,6 @@ def _absolute(value: Path) -> Path:
     return value
 
 
-# Numbers as YAML has them: no texts, no yes or no; neither infinite nor undefined.
-Whole = Annotated[int, Field(strict=True)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-
 # A Hadoop property's levels: a single one is no factor.
 Levels = Many[Text]
 
@@ -264,21 +260,6 @@ class DatasetEntry(DatasetSpec):
     name: Label = ""
     """The name in reports. By default the file's name up to its first dot, the published graph's name, or `NAME-like`,
     with `-xSCALE` if the scale is not 1. Names must differ, so give a name if only seeds differ."""
-    file: UserPath | None = None
-    """A graph file of yours, one edge per line."""
-    format: Literal["auto", "snap", "konect", "csv", "matrix-market", "edges"] = "auto"
-    """The [format](#file-formats) of `file`; recognised by default."""
-    header_lines: Annotated[Whole | None, Field(ge=0)] = None
-    """Lines before the first edge of `file` that are not comments; recognised by default."""
-    get: str | None = None
-    """A published graph, downloaded once and checked. `assay data list` shows the names."""
-    make: str | None = None
-    """A graph generated with the proportions of this published graph."""
-    seed: Annotated[Whole, Field(ge=0, le=MOST_SEED)] = 1
-    """For `make`: the seed of the random numbers. Another seed makes another graph of the same kind."""
-    scale: Number = 1.0
-    """For `make`: the size as a fraction of the published graph's nodes and edges, at most 100. The smallest fraction
-    depends on the graph."""
 
     @model_validator(mode="after")
     def _exactly_one_source(self) -> "DatasetEntry":

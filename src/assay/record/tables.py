@@ -15,8 +15,7 @@ from assay.model.engine import EngineKind, engine_kind, phase_columns
 from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
-from assay.record.folder import Damaged, RunFolder
-from assay.record.parquet import column_type, read_table
+from assay.record.folder import Damaged, RunFolder, column_type, read_table
 
 MOST_WHOLE = 200
 """Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""

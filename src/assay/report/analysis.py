@@ -15,8 +15,7 @@ from assay.model.section import SectionView
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
-from assay.record.folder import Damaged, RunFolder
-from assay.record.parquet import Series
+from assay.record.folder import Damaged, RunFolder, Series
 from assay.report.answer import Answer, answer_of
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.comparison import Comparison, compare
