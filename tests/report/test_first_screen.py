@@ -29,7 +29,7 @@ def of_workloads(names, make=decision, settings=("small",)):
 
 
 def chart(one, labels=None):
-    (svg,) = split_charts([one], [labels or [line.where for line in answer_of(one).lines]])
+    (svg,) = split_charts([one], [labels or [line.label for line in answer_of(one).lines]])
     return ElementTree.fromstring(svg.replace('xmlns="http://www.w3.org/2000/svg"', ""))
 
 
@@ -104,7 +104,7 @@ def test_of_more_decisions_there_is_a_line_each_that_leads_to_a_card():
     assert len(decisions) > MOST_FIRST
     screen = screen_of(decisions)
     assert screen.headline == "4 workloads on tiny: worth it in 2 of 4 combinations, not known yet in 2"
-    assert [row.subject.partition(" ")[0] for row in screen.rows] == ["sort", "rank", "count", "walk"]
+    assert [row.answer.subject.partition(" ")[0] for row in screen.rows] == ["sort", "rank", "count", "walk"]
     assert [row.id for row in screen.rows] == [card.id for card in screen.cards]
     first = screen.rows[0]
     assert (first.best.placement, first.base.placement, first.verdict) == ("ssd", "hdd", Verdict.WORTH_IT)

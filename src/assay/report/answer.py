@@ -18,8 +18,12 @@ MOST_SURE = 0.995
 
 
 class AnswerLine(NamedTuple):
-    """One placement: where the job ran, how long it took, and what that says. `baseline` is no drive to buy."""
+    """One placement: where the job ran, how long it took, and what that says.
 
+    `label` names it, `where` its drives too. `baseline` is no drive to buy.
+    """
+
+    label: str
     where: str
     time: str
     words: str
@@ -47,11 +51,13 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     on = "On" if decision.factor == PLACEMENT else "With"
     lines = []
     for one in decision.placements:
+        label = f"{on} {names[one.placement]}"
         drives = f" ({one.drives})" if on == "On" and one.drives and one.kind else ""
-        lines.append(AnswerLine(f"{on} {names[one.placement]}{drives}", _time(one), _words(decision, one)))
+        lines.append(AnswerLine(label, label + drives, _time(one), _words(decision, one)))
     if decision.baseline is not None:
         words = _baseline_words(decision, names)
-        lines.append(AnswerLine("With zero storage delay", _time(decision.baseline), words, baseline=True))
+        label = "With zero storage delay"
+        lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
     notes = [*_left_out(decision), *_not_met(decision.conditions, names), *_bound(decision, names)]
     notes += [*_open(decision), _scope(decision)]
     return Answer(
@@ -249,7 +255,7 @@ def _bound(decision: Decision, names: Mapping[str, str]) -> list[str]:
     base = decision.placements[0]
     busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
     name = names[base.placement]
-    subject = f"{name[0].upper()}{name[1:]}" if name.startswith(("the ", "this ")) else name
+    subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
     was = f"{subject} was busy for {busy} of {whole} s according to its counters"
     return [f"{was}, so no drive can save more than about {busy} s."]
 

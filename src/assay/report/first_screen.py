@@ -101,30 +101,30 @@ MOST_LISTED = 150
 CLASSES = {Verdict.WORTH_IT: "worth", Verdict.NOT_WORTH_IT: "not-worth", Verdict.NOT_KNOWN_YET: "open"}
 
 
-class Card(NamedTuple):
-    """One decision: its words, its chart as SVG, how links and filters know it."""
+class DecisionView(NamedTuple):
+    """One decision: its words, how links and filters know it; `chart` is its card's as SVG, where it is `carded`."""
 
     id: str
+    decision: Decision
     answer: Answer
-    kind: str
-    chart: str
     marks: str
-
-
-class VerdictRow(NamedTuple):
-    """One decision in a line; `best` is the placement with the least time of those beside the `base`.
-
-    `id` is the address of its card, where it has one (`carded`).
-    """
-
-    id: str
     carded: bool
-    subject: str
-    kind: str
-    verdict: Verdict
-    base: PlacementResult | None
-    best: PlacementResult | None
-    marks: str
+    chart: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The verdict as a class of the style sheet."""
+        return CLASSES[self.decision.verdict]
+
+    @property
+    def base(self) -> PlacementResult | None:
+        """The placement that others are compared with."""
+        return next(iter(self.decision.placements), None)
+
+    @property
+    def best(self) -> PlacementResult | None:
+        """The placement with the least time of those beside the base."""
+        return _best(self.decision)
 
 
 class WorkloadRow(NamedTuple):
@@ -147,12 +147,12 @@ class FirstScreen(NamedTuple):
     counts the decisions that are in no card. `doubts` are sentences, the worst first, with how many more there are.
     """
 
-    first: list[Card]
+    first: list[DecisionView]
     headline: str
-    rows: list[VerdictRow]
+    rows: list[DecisionView]
     workloads: list[WorkloadRow]
-    listed: list[VerdictRow]
-    cards: list[Card]
+    listed: list[DecisionView]
+    cards: list[DecisionView]
     left_out: int
     doubts: list[str]
     more_doubts: int
@@ -162,24 +162,16 @@ def first_screen(
     decisions: Sequence[Decision], answers: Sequence[Answer], filters: Sequence[Filter], doubts: Sequence[Doubt]
 ) -> FirstScreen:
     """Of a report's decisions with their words; without any there are neither cards nor rows."""
-    names = _addresses(answers)
     few = len(decisions) <= MOST_FIRST
-    shown = list(range(len(decisions))) if few else carded(decisions)
-    charts = split_charts(
-        [decisions[place] for place in shown],
-        [[line.where.partition(" (")[0] for line in answers[place].lines] for place in shown],
-    )
-    cards = [
-        Card(
-            names[place], answers[place], CLASSES[answers[place].verdict], chart,
-            marks_of(filters, decisions[place].levels),
-        )
-        for place, chart in zip(shown, charts, strict=True)
-    ]  # fmt: skip
-    rows = [
-        _row(names[place], one, answers[place], filters, carded=place in shown)
-        for place, one in enumerate([] if few else decisions)
+    shown = carded(decisions)
+    labels = [[line.label for line in answers[place].lines] for place in shown]
+    charts = dict(zip(shown, split_charts([decisions[place] for place in shown], labels), strict=True))
+    views = [
+        DecisionView(name, one, answer, marks_of(filters, one.levels), place in charts, charts.get(place, ""))
+        for place, (name, one, answer) in enumerate(zip(_addresses(answers), decisions, answers, strict=True))
     ]
+    cards = [one for one in views if one.carded]
+    rows = [] if few else views
     by_workload = len(rows) > MOST_ROWS
     alike = decisive(doubts)
     sentences = [f"{one.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}" for one, count in alike]
@@ -187,7 +179,7 @@ def first_screen(
         first=cards if few else [],
         headline="" if few else _headline(decisions),
         rows=[] if by_workload else rows,
-        workloads=_workloads(decisions, rows) if by_workload else [],
+        workloads=_workloads(rows, filters) if by_workload else [],
         listed=rows[:MOST_LISTED] if by_workload else [],
         cards=[] if few else cards,
         left_out=len(decisions) - len(cards),
@@ -230,25 +222,12 @@ def _work(one: Decision) -> tuple[str, str]:
 
 def _saved(one: Decision) -> float:
     best = _best(one)
-    return best.saving.value if best is not None and best.saving else 0.0
+    return best.saving.value if best and best.saving else 0.0
 
 
 def _best(one: Decision) -> PlacementResult | None:
     """The placement with the least time of those beside the base; None where there is none."""
     return min(one.placements[1:], key=lambda own: own.elapsed_s.value, default=None)
-
-
-def _row(name: str, one: Decision, answer: Answer, filters: Sequence[Filter], *, carded: bool) -> VerdictRow:
-    return VerdictRow(
-        id=name,
-        carded=carded,
-        subject=answer.subject,
-        kind=CLASSES[one.verdict],
-        verdict=one.verdict,
-        base=next(iter(one.placements), None),
-        best=_best(one),
-        marks=marks_of(filters, one.levels),
-    )
 
 
 def _headline(decisions: Sequence[Decision]) -> str:
@@ -258,31 +237,27 @@ def _headline(decisions: Sequence[Decision]) -> str:
     what = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
     parts = [f"{name} in {count}" for name, count in _counts(decisions).items() if count]
-    first, _, rest = ", ".join(parts).partition(",")
-    return f"{what}{on}: {first} of {len(decisions)} combinations{f',{rest}' if rest else ''}"
+    parts[0] += f" of {len(decisions)} combinations"
+    return f"{what}{on}: {', '.join(parts)}"
 
 
 def _counts(decisions: Sequence[Decision]) -> dict[str, int]:
     return {str(verdict): sum(one.verdict is verdict for one in decisions) for verdict in Verdict}
 
 
-def _workloads(decisions: Sequence[Decision], rows: Sequence[VerdictRow]) -> list[WorkloadRow]:
-    grouped: dict[tuple[str, str], list[int]] = {}
-    for place, one in enumerate(decisions):
-        grouped.setdefault(_work(one), []).append(place)
+def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[WorkloadRow]:
+    grouped: dict[tuple[str, str], list[DecisionView]] = {}
+    for row in rows:
+        grouped.setdefault(_work(row.decision), []).append(row)
     return [
         WorkloadRow(
             subject=work if dataset == "none" else f"{work} on {dataset}",
-            counts=_counts([decisions[place] for place in places]),
-            saves=_spread([best.saving for place in places if (best := rows[place].best)]),
-            storage=_spread([base.storage_share for place in places if (base := rows[place].base)]),
-            marks=" ".join(
-                mark
-                for mark in rows[places[0]].marks.split()
-                if all(mark in rows[place].marks.split() for place in places)
-            ),
+            counts=_counts([row.decision for row in own]),
+            saves=_spread([row.best.saving for row in own if row.best]),
+            storage=_spread([row.base.storage_share for row in own if row.base]),
+            marks=marks_of(filters, dict(set.intersection(*(set(row.decision.levels.items()) for row in own)))),
         )
-        for (work, dataset), places in grouped.items()
+        for (work, dataset), own in grouped.items()
     ]
 
 
