@@ -18,7 +18,7 @@ from assay.report.charts.accesses import access_rows, flow_picture, flows
 from assay.report.charts.drawing import PAPER
 from assay.report.charts.paths import job_paths, path_bars, path_kinds
 from assay.report.charts.timeline import leading_phases, scale_of, timeline
-from assay.report.trial_detail import cost_of, detail_groups, middle
+from assay.report.trial_detail import cost_of, detail_groups
 from assay.report.values import energy_of
 from assay.stats.timeline import binned, running_tasks
 from tests.builders import a_plan
@@ -228,7 +228,6 @@ def test_the_instruments_cost_is_the_trials_own():
     assert cost.growth_bytes == 77.5 * 2**20
     assert cost.samples_bytes_per_hour == pytest.approx(40_000, rel=0.01)
     assert cost_of(a_record(amounts=()), 0) == (None, None, 0, None)
-    assert middle([cost, cost_of(a_record(amounts=()), 0)]).core_percent == cost.core_percent
 
 
 def test_the_first_of_each_placement_is_chosen_before_repetitions_and_failures_never():

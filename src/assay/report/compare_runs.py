@@ -269,14 +269,20 @@ def compared_values(row: ComparedRow) -> dict[str, Value]:
     }
 
 
+def fact_values(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Each fact of records with its different values."""
+    values: dict[str, dict[str, None]] = {}
+    for record in records:
+        for fact, value in record.facts.items():
+            values.setdefault(fact, {})[value] = None
+    return {fact: list(own) for fact, own in values.items()}
+
+
 def differing_facts(runs: Mapping[str, RunData]) -> dict[str, list[str]]:
     """Facts of which runs have different values: those of each run, in their order."""
-    values: dict[str, dict[str, dict[str, None]]] = {}
-    for name, run in runs.items():
-        for record in run.records:
-            for fact, value in record.facts.items():
-                values.setdefault(fact, {}).setdefault(name, {})[value] = None
+    values = [fact_values(run.records) for run in runs.values()]
     found = {
-        fact: [first_few(list(own.get(name, {})), last=" and") or "-" for name in runs] for fact, own in values.items()
+        fact: [first_few(own.get(fact, []), last=" and") or "-" for own in values]
+        for fact in dict.fromkeys(fact for own in values for fact in own)
     }
     return {fact: own for fact, own in found.items() if len(set(own)) > 1}

@@ -31,7 +31,6 @@ from assay.report.page import (
     MOST_DETAILS,
     data_of,
     levels_key,
-    marked_rows,
     template,
     times_by_levels,
     with_contents,
@@ -61,8 +60,8 @@ def comparison_page(compared: ComparedRuns) -> str:
     names = _varying(compared)
     with_energy = _with_energy(rows)
 
-    def marked(row: ComparedRow) -> tuple[object, str]:
-        return row.key, marks_of(filters, {**levels_of(row.combination), RUN: row.run})
+    def marked(row: ComparedRow) -> tuple[str, object]:
+        return marks_of(filters, {**levels_of(row.combination), RUN: row.run}), row.key
 
     carried = [compared_values(row) for row in compared.rows] if len(compared.rows) <= MOST_CARRIED else []
     return with_contents(
@@ -72,9 +71,9 @@ def comparison_page(compared: ComparedRuns) -> str:
             filters=filters,
             agreements=agreements(compared, names),
             times=_times(rows, names),
-            marked=marked_rows(list(map(marked, rows))),
+            marked=list(map(marked, rows)),
             energies=_energies(with_energy, names),
-            energy_marked=marked_rows(list(map(marked, with_energy))),
+            energy_marked=list(map(marked, with_energy)),
             all_rows=len(compared.rows),
             machines=len({machine for own in compared.machines.values() for machine in own}),
             charts=elapsed_charts(_panels(compared, rows[:MOST_BARS], filters, names)),

@@ -8,7 +8,7 @@ from assay.report.answer import Answer
 from assay.report.columns import Column, combination_columns, escaped, grid
 from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
-from assay.report.trial_detail import MIB, cost_of, middle
+from assay.report.trial_detail import MIB, cost_of, known_median
 from assay.report.values import energy_columns, energy_of, energy_values
 from assay.report.words import number_text
 from assay.stats.summary import Row, in_words, varying
@@ -68,12 +68,13 @@ def _costs(detailed: Sequence[TrialTables]) -> str:
     if not grouped:
         return ""
     cases = sorted(grouped.items())
-    costs = [middle([cost_of(one.record, one.samples_bytes) for one in own]) for _, own in cases]
-    mib = [None if cost.growth_bytes is None else cost.growth_bytes / MIB for cost in costs]
+    costs = [[cost_of(one.record, one.samples_bytes) for one in own] for _, own in cases]
+    cores = [known_median(cost.core_percent for cost in own) for own in costs]
+    growths = [known_median(cost.growth_bytes for cost in own) for own in costs]
     return grid([
         Column("workload", [workload for (workload, _), _ in cases], name=True),
         Column("placement", [placement for (_, placement), _ in cases], name=True),
         *energy_columns([energy_values([energy_of(one).whole for one in own]) for _, own in cases]),
-        Column("the probes' own cost (% of one core)", [number_text(cost.core_percent) for cost in costs]),
-        Column("(MiB)", list(map(number_text, mib))),
+        Column("the probes' own cost (% of one core)", list(map(number_text, cores))),
+        Column("(MiB)", [number_text(None if growth is None else growth / MIB) for growth in growths]),
     ])  # fmt: skip

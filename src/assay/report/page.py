@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from html import unescape
 from itertools import chain
 from math import log
 from typing import Any, NamedTuple
@@ -34,6 +33,7 @@ from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
 from assay.report.columns import combination_columns
+from assay.report.compare_runs import fact_values
 from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
@@ -60,9 +60,8 @@ MOST_WITHIN = 12
 
 
 class Heading(NamedTuple):
-    """One heading: its level, its address within the page, and its words as HTML."""
+    """One heading: its address within the page, and its words."""
 
-    level: int
     id: str
     words: str
 
@@ -73,56 +72,35 @@ def with_contents(html: str) -> str:
     An address is made of the heading's words and those of what it lies in, so that it stays the same as long as they
     do; headings that have an `id` keep it.
     """
-    headings: list[Heading] = []
+    from markupsafe import Markup
+
+    sections: list[tuple[Heading, list[Heading]]] = []
     taken = set(re.findall(r'\bid="([^"]+)"', html))
     above: dict[int, str] = {}
 
     def linked(found: re.Match[str]) -> str:
-        level, attributes, words = int(found[1]), found[2], found[3]
+        level, attributes, words = int(found[1]), found[2], Markup(found[3]).striptags()  # noqa: S704 - made here
         own = re.search(r'\bid="([^"]+)"', attributes)
-        within = above.get(level - 1, "") if level > 2 else ""
-        place = own[1] if own else address(f"{within} {unescape(re.sub('<[^>]*>', '', words))}", taken)
+        place = own[1] if own else address(f"{above.get(level - 1, '') if level > 2 else ''} {words}", taken)
         taken.add(place)
-        for lower in range(level, 5):
-            above[lower] = place
-        if "headline" not in attributes:  # an answer is seen before the contents
-            headings.append(Heading(level, place, words))
+        above.update(dict.fromkeys(range(level, 5), place))
+        shown = "headline" not in attributes  # an answer is seen before the contents
+        if shown and level == 2:
+            sections.append((Heading(place, words), []))
+        elif shown and level == 3 and sections:
+            sections[-1][1].append(Heading(place, words))
         named = attributes if own else f'{attributes} id="{place}"'
         link = f'<a class="anchor" href="#{place}" aria-label="link to this heading">#</a>'
-        return f"<h{level}{named}>{words} {link}</h{level}>"
+        return f"<h{level}{named}>{found[3]} {link}</h{level}>"
 
     linked_html = HEADING.sub(linked, html)
-    return linked_html.replace(HERE, _contents(headings), 1)
-
-
-def _contents(headings: list[Heading]) -> str:
-    """Sections, each with its parts; nothing for a page of few."""
-    sections = [one for one in headings if one.level == 2]
-    if len(sections) < LEAST:
-        return ""
-    within: dict[str, list[Heading]] = {}
-    section = ""
-    for one in headings:
-        if one.level == 2:
-            section = one.id
-        elif one.level == 3:
-            within.setdefault(section, []).append(one)
-    lines = []
-    for one in sections:
-        parts = within.get(one.id, [])
-        links = "".join(f"<li>{_link(part)}</li>" for part in parts[:MOST_WITHIN])
-        links += f"<li>and {len(parts) - MOST_WITHIN} more</li>" if len(parts) > MOST_WITHIN else ""
-        lines.append(f"<li>{_link(one)}{f'<ul>{links}</ul>' if len(parts) > 1 else ''}</li>")
-    return f'<nav id="contents" aria-label="contents"><ol>{"".join(lines)}</ol></nav>'
-
-
-def _link(heading: Heading) -> str:
-    return f'<a href="#{heading.id}">{re.sub(r"<[^>]*>", "", heading.words)}</a>'
+    contents = template("macros.html.j2").module.contents(sections, MOST_WITHIN) if len(sections) >= LEAST else ""
+    return linked_html.replace(HERE, str(contents), 1)
 
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
-TOLD_WHEN_SHARED = ("dataset", "settings", "memory", "cpus", "cache")
+SHARED_FACTORS = ("dataset", "settings", "memory", "cpus", "cache")
 OF_MEDIA = "medium."
 MOST_OTHERS = 40
 """Comparisons of other factors that are listed; the rest is in the CSV."""
@@ -251,7 +229,7 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
     panels = _panels(bars, records, filters)
     return {
         "columns": combination_columns(shown, varying(rows)),
-        "marked": marked_rows([(row.group, marks_of(filters, levels_of(row))) for row in shown]),
+        "marked": [(marks_of(filters, levels_of(row)), row.group) for row in shown],
         "all_rows": len(rows),
         "filters": filters,
         "marks": partial(marks_of, filters),
@@ -264,14 +242,9 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def marked_rows(rows: Sequence[tuple[object, str]]) -> list[tuple[str, bool]]:
-    """Of rows of a group each: the marks that filters know it by, and whether it is the first of its group."""
-    return [(marks, not place or group != rows[place - 1][0]) for place, (group, marks) in enumerate(rows)]
-
-
 def _shared(rows: Sequence[Row]) -> dict[str, str]:
     """What is the same in all rows, of what one would want to know first."""
-    levels = {name: {str(getattr(row.group, name)) for row in rows} for name in TOLD_WHEN_SHARED}
+    levels = {name: {str(getattr(row.group, name)) for row in rows} for name in SHARED_FACTORS}
     return {name: own.pop() for name, own in levels.items() if len(own) == 1}
 
 
@@ -347,11 +320,7 @@ def _settings(shown: Sequence[Record]) -> dict[str, Any]:
 
 def _common_facts(records: Sequence[Record]) -> dict[str, list[str]]:
     """Each fact with its different values over the trials; of many values the first, and how many more there are."""
-    facts: dict[str, dict[str, None]] = {}
-    for record in records:
-        for name, value in record.facts.items():
-            facts.setdefault(name, {})[value] = None
     return {
-        name: [*list(own)[:MOST_VALUES], *([f"and {len(own) - MOST_VALUES} more"] if len(own) > MOST_VALUES else [])]
-        for name, own in facts.items()
+        name: [*own[:MOST_VALUES], *([f"and {len(own) - MOST_VALUES} more"] if len(own) > MOST_VALUES else [])]
+        for name, own in fact_values(records).items()
     }

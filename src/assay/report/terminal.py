@@ -10,7 +10,7 @@ from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import Answer, interval_text, percent
-from assay.report.columns import GAP, combination_columns, fitted
+from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.words import base_text, print_line, print_text, seconds_text
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
@@ -92,21 +92,17 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
     base = decision.placements[0].placement if decision.placements else ""
     best = decision.best if decision.best != base else next((p.placement for p in decision.placements[1:]), "")
     known = [one for one in breakdown.parts if one.tested][:MOST_PARTS]
-    rows = [["part", base, "storage share", best, "time saved"]]
-    for part in known:
-        times = {one.placement: one for one in part.times}
-        cells = [part.name if part.kind == "job" else f"{part.name} phase"]
-        for name, change in ((base, "storage_share"), (best, "saving")):
-            own = times.get(name)
-            cells += [f"{seconds_text(own.seconds)} s" if own else "", _change(getattr(own, change, None))]
-        rows.append(cells)
-    kept = [at for at in range(5) if any(row[at] for row in rows[1:])]
-    widths = {at: max(len(row[at]) for row in rows) for at in kept}
-    if len(rows) > 1 and sum(widths.values()) + 2 * len(kept) <= width:
-        for row in rows:
-            cells = [f"{row[at]:{widths[at]}}" if not at else f"{row[at]:>{widths[at]}}" for at in kept]
-            yield f"{GAP}{GAP.join(cells)}".rstrip()
-        if any(cell.startswith("[") for row in rows for cell in row):
+    columns = [Column("part", [one.name if one.kind == "job" else f"{one.name} phase" for one in known], name=True)]
+    changes: list[Change | None] = []
+    for name, head, change in ((base, "storage share", "storage_share"), (best, "time saved", "saving")):
+        own = [next((one for one in part.times if one.placement == name), None) for part in known]
+        shares = [getattr(one, change, None) for one in own]
+        columns.append(Column(name, [f"{seconds_text(one.seconds)} s" if one else "" for one in own]))
+        columns.append(Column(head, list(map(_change, shares))))
+        changes += shares
+    if known:
+        yield from fitted([one for one in columns if any(one.cells)], width)
+        if any(one and not one.significant for one in changes):
             yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:

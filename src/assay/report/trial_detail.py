@@ -1,7 +1,7 @@
 """Where time, bytes and joules went in some trials, one beside another."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -44,17 +44,8 @@ def cost_of(record: Record, samples_bytes: int) -> Cost:
     )
 
 
-def middle(costs: Sequence[Cost]) -> Cost:
-    """The median of each figure over those that have it."""
-    return Cost(
-        core_percent=_median([cost.core_percent for cost in costs]),
-        growth_bytes=_median([cost.growth_bytes for cost in costs]),
-        samples_bytes=round(_median([cost.samples_bytes for cost in costs]) or 0),
-        samples_bytes_per_hour=_median([cost.samples_bytes_per_hour for cost in costs]),
-    )
-
-
-def _median(values: Sequence[float | None]) -> float | None:
+def known_median(values: Iterable[float | None]) -> float | None:
+    """The median of those that are known."""
     known = [value for value in values if value is not None]
     return median(known) if known else None
 

@@ -294,19 +294,21 @@ class SecondsPanel(NamedTuple):
             + text(self.right, self.bottom + 35, unit, 'text-anchor="end"')
         )
 
-    def label(self, at: float, name: str) -> str:
-        """A line's name, before the axis; of a long one the end, where levels of the last factor tell lines apart."""
-        short = name if len(name) <= MOST_LETTERS else f"…{name[1 - MOST_LETTERS :]}"
-        return text(self.left - 8, at + 4.5, short, 'text-anchor="end"')
-
     def figures(self, at: float, words: str) -> str:
         """A line's figures in words, after the axis."""
         return text(self.right + GAP_PX, at + 4.5, words)
 
-    def hover(self, at: float) -> str:
-        """All of a line's width, for the pointer to be over."""
-        size = f'y="{at - ROW_PX / 2:g}" width="{self.width:g}" height="{ROW_PX}"'
-        return f'<rect x="0" {size} fill="#fff" fill-opacity="0"/>'
+
+def row_label(left: float, at: float, name: str) -> str:
+    """A line's name, before the axis; of a long one the end, where levels of the last factor tell lines apart."""
+    short = name if len(name) <= MOST_LETTERS else f"…{name[1 - MOST_LETTERS :]}"
+    return text(left - 8, at + 4.5, short, 'text-anchor="end"')
+
+
+def row_group(at: float, width: float, marks: str, words: str, parts: Sequence[str]) -> str:
+    """A line as filters know it; over all of its width the pointer shows its words."""
+    over = rect(0, at - ROW_PX / 2, width, ROW_PX, "#fff", 0)
+    return f'<g data-levels="{marks}"><title>{escape(words)}</title>{over}{"".join(parts)}</g>'
 
 
 def common_axes(greatest: Mapping[str, float]) -> dict[str, float]:

@@ -1,7 +1,6 @@
 """Elapsed times of every combination, and box plots of each node's power."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import NamedTuple
 
 from assay.model.energy import Spread
@@ -75,7 +74,7 @@ def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str
     if one.row.elapsed is None:
         return ""
     middle, interval = one.row.elapsed.value, one.row.elapsed.interval
-    parts = [panel.label(at, one.label)]
+    parts = [svg.row_label(panel.left, at, one.label)]
     parts += [
         f'<circle cx="{panel.x(time):.1f}" cy="{at:g}" r="3.2" fill="none" stroke="{colour}" stroke-opacity=".6"/>'
         for time in one.times[:MOST_DOTS]
@@ -95,8 +94,7 @@ def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str
     runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
     runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""
     words = f"{one.label}: {figures}, {runs}" + (f". {one.row.words}." if one.row.words else "")
-    hover = f"<title>{escape(words)}</title>{panel.hover(at)}"
-    return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'
+    return svg.row_group(at, panel.width, one.marks, words, parts)
 
 
 def between(low: float, high: float) -> str:

@@ -1,7 +1,6 @@
 """The bars of phases: how many seconds an average task spent in each, per combination, side by side on one axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from itertools import cycle
 from typing import NamedTuple
 
@@ -103,8 +102,7 @@ def _tick(one: _Column) -> float:
 
 def _bars(columns: Sequence[_Column], top: float, one: ChartRow) -> str:
     at = top + svg.ROW_PX / 2
-    label = one.label if len(one.label) <= svg.MOST_LETTERS else f"…{one.label[1 - svg.MOST_LETTERS :]}"
-    parts = [svg.text(columns[0].left - 8, at + 4.5, label, 'text-anchor="end"')]
+    parts = [svg.row_label(columns[0].left, at, one.label)]
     seconds = {column.phase: (one.row.phases or {}).get(column.phase, 0.0) for column in columns}
     for column in columns:
         own = seconds[column.phase]
@@ -113,6 +111,4 @@ def _bars(columns: Sequence[_Column], top: float, one: ChartRow) -> str:
         parts.append(svg.text(column.left + length + 5, at + 4.5, seconds_text(own)))
     each = ", ".join(f"{phase} {seconds_text(length)} s" for phase, length in seconds.items())
     width = columns[-1].left + columns[-1].width + svg.GAP_PX
-    size = f'y="{top:g}" width="{width:.1f}" height="{svg.ROW_PX}"'
-    hover = f'<title>{escape(f"{one.label}: {each}")}</title><rect x="0" {size} fill="#fff" fill-opacity="0"/>'
-    return f'<g data-levels="{one.marks}">{hover}{"".join(parts)}</g>'
+    return svg.row_group(at, width, one.marks, f"{one.label}: {each}", parts)
