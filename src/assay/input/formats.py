@@ -26,6 +26,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
@@ -290,7 +291,7 @@ class _Recogniser:
             raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
         if self._has_names():
             return self._skipping(self._data[0], extra_columns=self._names_columns(self._data[0]))
-        single = _leading_single(self._data)
+        single = list(takewhile(lambda line: len(line.fields) == 1 and _numbers(line.fields), self._data))
         if single:
             suspects = tuple(_suspect(line) for line in single)
             return self._skipping(single[-1], single=suspects)
@@ -339,15 +340,6 @@ def _is_word(field: bytes) -> bool:
 
 def _suspect(line: _Line) -> Suspect:
     return Suspect(line=line.number, text=shorten(line.text), numbers=_numbers(line.fields)[:2])
-
-
-def _leading_single(data: list[_Line]) -> list[_Line]:
-    leading: list[_Line] = []
-    for line in data:
-        if len(line.fields) != 1 or not _numbers(line.fields):
-            break
-        leading.append(line)
-    return leading
 
 
 _NEAR = 0.05

@@ -256,7 +256,9 @@ def _main_component(degrees: Degrees, edges: int, shape: Shape, seed: int) -> Ke
     rest = degrees - np.bincount(parent, minlength=degrees.size) - 1
     rest[0] += 1
     rest = np.maximum(rest, 0)
-    dense = _trim(_without(_communities(rest, shape, seed), tree), edges - tree.size, Source(seed, _TRIM))
+    budget, source = rest.astype(np.float64) * shape.community_share, Source(seed, _COMMUNITIES)
+    chunks = list(community_edges(budget, shape.community_size, shape.community_density, source))
+    dense = _trim(_without(distinct(joined(chunks)), tree), edges - tree.size, Source(seed, _TRIM))
     for start in range(0, dense.size, _CHUNK):
         for end in unpack(dense[start : start + _CHUNK]):
             rest -= np.bincount(end.astype(np.int64), minlength=rest.size)
@@ -272,12 +274,6 @@ def _tree(degrees: Degrees, random: Source) -> NDArray[np.int64]:
     upto = np.cumsum(weight)
     drawn = random.below(upto[:-1], degrees.size - 1)
     return np.searchsorted(upto, drawn, side="right")
-
-
-def _communities(rest: Degrees, shape: Shape, seed: int) -> Keys:
-    budget = rest.astype(np.float64) * shape.community_share
-    chunks = list(community_edges(budget, shape.community_size, shape.community_density, Source(seed, _COMMUNITIES)))
-    return distinct(joined(chunks))
 
 
 def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: Source) -> Keys:

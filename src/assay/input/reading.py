@@ -77,7 +77,9 @@ def parse(block: bytes, layout: Layout) -> Block:
     data = ~(comment | blank)
     _check_counts(tokens, data, layout)
     if b",," in block or b";;" in block:
-        _check_empty_fields(block, data)
+        for index, line in enumerate(block.split(b"\n")[:-1]):
+            if data[index] and (b",," in line or b";;" in line):
+                raise BadLineError(index, "has an empty column", "give both ends of the edge, or remove the line")
     edges = data & (tokens.filling > 1)
     lone = data & (tokens.filling == 1)
     left = tokens.first[edges]
@@ -141,12 +143,6 @@ def _refuse_bare_return(block: bytes) -> None:
     for index, line in enumerate(block.split(b"\n")):
         if b"\r" in line[:-1]:
             raise BadLineError(index, "has a carriage return inside", "give every line its own end, LF or CR LF")
-
-
-def _check_empty_fields(block: bytes, data: NDArray[np.bool_]) -> None:
-    for index, line in enumerate(block.split(b"\n")[:-1]):
-        if data[index] and (b",," in line or b";;" in line):
-            raise BadLineError(index, "has an empty column", "give both ends of the edge, or remove the line")
 
 
 def _numbers(tokens: _Tokens, which: Indices, of_line: NDArray[np.bool_]) -> Ids:

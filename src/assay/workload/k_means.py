@@ -104,40 +104,11 @@ def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Float
 
     Raises AssayError when one is missing, twice, a stranger or not of the form.
     """
-    rows = sorted(output_rows(store, path, "k-means", index=whole, points=whole, centre=_coordinates))
+    columns = {"index": whole, "points": whole, "centre": lambda field: [float(text) for text in field.split(b",")]}
+    rows = sorted(output_rows(store, path, "k-means", **columns))
     if [index for index, _, _ in rows] != list(range(shape[0])) or any(len(row[2]) != shape[1] for row in rows):
         raise AssayError(f"the output of k-means has not each of {shape[0]} centres of {shape[1]} numbers once")
     return np.array([centre for _, _, centre in rows]), np.array([points for _, points, _ in rows])
-
-
-def _coordinates(field: bytes) -> list[float]:
-    return [float(text) for text in field.split(b",")]
-
-
-def judge_clusters(
-    assigned: Iterable[bytes], given: Iterable[bytes], centres: Floats, counted: int | float | None
-) -> tuple[Verdict, ...]:
-    """Lines of `index<TAB>point` hold each of the given points once, each with the nearest of these centres.
-
-    The points are compared as a whole, by their number and the sum of their lines' CRC-32 checksums. Raises AssayError
-    for a line of another form.
-    """
-    wrong = 0
-    seen = np.zeros(2, dtype=np.int64)
-    for lines in _some(assigned):
-        labels, texts, points = zip(*(_assigned(line, centres.shape[1]) for line in lines), strict=True)
-        seen += _sums(texts)
-        expected, _ = nearest(np.array(points, dtype=np.float64), centres)
-        wrong += sum(label != right for label, right in zip(labels, expected.tolist(), strict=True))
-    wanted = sum((_sums(lines) for lines in _some(given)), np.zeros(2, dtype=np.int64))
-    return (
-        verdict(
-            "every point is assigned once",
-            passed=np.array_equal(seen, wanted) and counted == seen[0],
-            detail=f"{seen[0]} points, checksum {seen[1]:x}; {wanted[0]} with {wanted[1]:x} given, counter {counted}",
-        ),
-        verdict("every point is with its nearest centre", passed=wrong == 0, detail=f"{wrong} are not"),
-    )
 
 
 def _assigned(line: bytes, attributes: int) -> tuple[int, bytes, list[float]]:
@@ -358,10 +329,29 @@ class KMeans(BaseWorkload):
         )
 
     def _clusters(self, store: Store, centres: Floats, report: LaunchReport) -> tuple[Verdict, ...]:
-        return judge_clusters(
-            store.lines(f"{self.output_path}/clusters"), store.lines(self._points_path), centres,
-            report.result.get("assigned"),
-        )  # fmt: skip
+        """Each of the given points is assigned once, to the nearest of these centres.
+
+        The points are compared as a whole, by their number and the sum of their lines' CRC-32 checksums. Raises
+        AssayError for a line of another form than `index<TAB>point`.
+        """
+        counted = report.result.get("assigned")
+        wrong = 0
+        seen = np.zeros(2, dtype=np.int64)
+        for lines in _some(store.lines(f"{self.output_path}/clusters")):
+            labels, texts, points = zip(*(_assigned(line, centres.shape[1]) for line in lines), strict=True)
+            seen += _sums(texts)
+            expected, _ = nearest(np.array(points, dtype=np.float64), centres)
+            wrong += sum(label != right for label, right in zip(labels, expected.tolist(), strict=True))
+        wanted = sum((_sums(lines) for lines in _some(store.lines(self._points_path))), np.zeros(2, dtype=np.int64))
+        return (
+            verdict(
+                "every point is assigned once",
+                passed=np.array_equal(seen, wanted) and counted == seen[0],
+                detail=f"{seen[0]} points, checksum {seen[1]:x}; {wanted[0]} with {wanted[1]:x} given, counter "
+                f"{counted}",
+            ),
+            verdict("every point is with its nearest centre", passed=wrong == 0, detail=f"{wrong} are not"),
+        )
 
 
 @lru_cache(maxsize=4)

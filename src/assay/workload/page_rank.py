@@ -1,9 +1,7 @@
 """PageRank of a directed graph by power iteration, as Pegasus does it."""
 
 import math
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,21 +32,18 @@ class PowerIteration:
         self._degrees = np.bincount(self._sources, minlength=self._count)
         self.dangling: NDArray[np.bool_] = self._degrees == 0
 
-    @cached_property
-    def _shares(self) -> Any:
-        """The matrix that brings each target its shares."""
+    def iterate(self, iterations: int) -> tuple[Floats, list[float]]:
+        """The ranks after so many iterations from equal ranks, and how much each changed all of them together (L1)."""
         from scipy import sparse
 
         weights = 1.0 / self._degrees[self._sources]
-        return sparse.csr_array((weights, (self._targets, self._sources)), shape=(self._count, self._count))
-
-    def iterate(self, iterations: int) -> tuple[Floats, list[float]]:
-        """The ranks after so many iterations from equal ranks, and how much each changed all of them together (L1)."""
+        # Brings each target its shares.
+        shares = sparse.csr_array((weights, (self._targets, self._sources)), shape=(self._count, self._count))
         ranks = np.full(self._count, 1 / self._count)
         changes = []
         for _ in range(iterations):
             even = (1 - self._damping + self._damping * ranks[self.dangling].sum()) / self._count
-            after = even + self._damping * (self._shares @ ranks)
+            after = even + self._damping * (shares @ ranks)
             changes.append(float(np.abs(after - ranks).sum()))
             ranks = after
         return ranks, changes
