@@ -117,7 +117,7 @@ def test_what_the_log_lacks_is_told(tmp_path, layout, placing):
     log.write(dropped=3, complete_ns=5)
     scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
     with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
-        reading.media[0]._log.finish = lambda until: False
+        reading.media[0].log.finish = lambda until: False
     assert [doubt.kind for doubt in reading.doubts()] == ["trace-incomplete", "trace-dropped"]
     assert "3 of 4 requests" in reading.doubts()[1].what
 

@@ -131,11 +131,9 @@ class BlockTrace:
         return Evaluation(samples, amounts, requests, counted)
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """What was not seen, or not put down to a role."""
         return (*self._doubts, *(doubt for medium in self.media for doubt in medium.doubts))
 
     def close(self) -> None:
-        """Let traces, logs and requests go."""
         self._detach()
         for medium in self.media:
             medium.close()
@@ -153,7 +151,7 @@ class BlockTrace:
         """Tell media that lie on one device of each other."""
         there: dict[Path, list[Medium]] = {}
         for medium in self.media:
-            if medium.needs_tracepoints and medium.disk.device is not None:
+            if medium.log is None and medium.disk.device is not None:
                 there.setdefault(medium.disk.device.resolve(), []).append(medium)
         for together in there.values():
             if len(together) > 1:
@@ -164,7 +162,7 @@ class BlockTrace:
         """The kernel's trace of media that have no log of their own; None where there are none, or it can't be had."""
         places: dict[str, Place] = {}
         for medium in self.media:
-            if medium.needs_tracepoints and medium.disk.device is not None:
+            if medium.log is None and medium.disk.device is not None:
                 try:
                     places[medium.name] = place_of(medium.disk.device)
                 except (OSError, ValueError) as error:
@@ -193,7 +191,7 @@ class BlockTrace:
         """Poll all media's files; to be called with `_mapping` held."""
         now_ns = time.monotonic_ns()
         for medium in self.media:
-            medium.look_at_files()
+            medium.files.poll(time.monotonic_ns(), time.time_ns())
         self._reach(FILE_MAP, now_ns)
 
     def _look_at_files_until(self, part: Part) -> bool:
@@ -206,7 +204,7 @@ class BlockTrace:
             self._look_at_files()
             if part == "staging":
                 for medium in self.media:
-                    medium.staged()
+                    medium.files.staged()
         except Exception as error:
             self._stop_believing(FILE_MAP, error)
             return False
@@ -216,7 +214,8 @@ class BlockTrace:
 
     def _look_at_counters(self) -> None:
         for medium in self.media:
-            medium.look_at_counters()
+            if medium.counters is not None:
+                medium.counters.look()
 
     def _reach(self, thread: str, now_ns: int) -> None:
         """All up to then has been seen by one of the probe's threads."""

@@ -161,7 +161,6 @@ class PressureProbe(Sampled):
         }
 
     def totals(self) -> Mapping[Quantity, float]:
-        """Seconds of waiting."""
         return {Quantity("machine", f"{name}_s"): stall / 1e6 for name, stall in self._stalls_us.items()}
 
     def close(self) -> None:

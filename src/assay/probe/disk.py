@@ -157,7 +157,6 @@ class DiskInstrument:
                 self._doubts.append(_uncounted(disk.medium, str(error)))
 
     def sample(self, now: Moment) -> Mapping[str, float]:
-        """`MEDIUM/read_mb_s` and so on."""
         values: dict[str, float] = {}
         for device in self._devices:
             if device.gone is None:
@@ -174,7 +173,6 @@ class DiskInstrument:
         }
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """What was not counted, or is not this trial's alone."""
         vanished, reset = [], []
         for device in self._devices:
             counters = f"the counters of {device.name} (medium {device.medium!r})"

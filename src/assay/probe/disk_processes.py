@@ -102,7 +102,6 @@ class DiskProcessesInstrument:
         }
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Groups whose counts could not be read, or not to the end."""
         doubts = []
         if self._refused and self._files:
             reason = next(iter(self._refused.values()))

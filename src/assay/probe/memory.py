@@ -50,7 +50,6 @@ class MemoryProbe:
             self._open(group)
 
     def sample(self, _now: Moment) -> Mapping[str, float]:
-        """MiB as they are now."""
         assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
         machine = machine_bytes(self._meminfo.read())
         self._least_available = min(self._least_available, machine["available"])
@@ -76,7 +75,6 @@ class MemoryProbe:
         return found
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """That the cluster's own memory could not be seen, or not to the end."""
         return tuple(self._doubts)
 
     def close(self) -> None:

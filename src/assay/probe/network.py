@@ -198,7 +198,6 @@ class Network:
         return values
 
     def totals(self) -> Mapping[Quantity, float]:
-        """Everything counted so far, by interface and by pair and purpose."""
         sums: dict[Quantity, float] = {}
         for name, interface in self._interfaces.items():
             for series, value in interface._asdict().items():
@@ -212,7 +211,6 @@ class Network:
         return sums
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Why purposes could not be told apart, or not in all parts."""
         if self._counter is None:
             return tuple(self._doubts)
         unread = (self._counter.doubt(self._unread, counted=True),) if self._unread else ()

@@ -38,7 +38,6 @@ class Children:
 
     @property
     def busy_s(self) -> float:
-        """Seconds so far."""
         return self._busy_s + sum(busy_s() for busy_s in self._watched)
 
     def watch(self, busy_s: Callable[[], float]) -> None:

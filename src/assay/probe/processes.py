@@ -118,7 +118,6 @@ class ProcessGroups:
         self._count()
 
     def close(self) -> None:
-        """Close all files."""
         for member in self.members.values():
             member.process.close()
         self.members.clear()
@@ -367,7 +366,6 @@ class ProcessProbe:
         return found | self._cluster.totals(groups, self._doubts)
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Watched processes that ended, and sums that don't fit."""
         gone = () if self._processes is None else dict.fromkeys(self._processes.gone)
         what = "was gone before the trial's end, or at its beginning"
         ended = (WATCHED_PROCESS_ENDED.doubt(f"a process of {group} {what}", group) for group in gone)

@@ -82,7 +82,6 @@ class Rapl:
         self._counters = self._chosen()
 
     def sample(self, now: Moment) -> Mapping[str, float]:
-        """Watts of each component since the last tick."""
         joules: dict[str, float] = {}
         for counter in self._counters:
             joules[counter.component] = joules.get(counter.component, 0.0) + counter.read() / 1e6
@@ -96,7 +95,6 @@ class Rapl:
         return {f"{component}/power_w": round(value / gone_s, 3) for component, value in joules.items()}
 
     def totals(self) -> Mapping[Quantity, float]:
-        """Joules of each component since the beginning."""
         sums: dict[Quantity, float] = {}
         for counter in self._counters:
             what = Quantity(counter.component, "energy_j")

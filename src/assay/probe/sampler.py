@@ -337,12 +337,10 @@ class Measurement:
 
     @property
     def amounts(self) -> tuple[Amount, ...]:
-        """Totals of all parts that were marked."""
         return (*self._thread.amounts, *self._evaluated_amounts)
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Of the sampling itself, and of the probes."""
         return (*self._thread.doubts, *(doubt for guest in self._guests for doubt in guest.doubts))
 
     def attach(self) -> None:

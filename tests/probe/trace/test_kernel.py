@@ -15,7 +15,7 @@ import pytest
 from assay.host.mounts import Mount
 from assay.model.probe import CannotMeasureError
 from assay.probe.trace import kernel
-from assay.probe.trace.kernel import Events, KernelTrace, Matcher, decode, parse_format, positions, tracing
+from assay.probe.trace.kernel import EVENTS, KernelTrace, Matcher, decode, parse_format, positions, tracing
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "probe" / "trace"
 LINE = re.compile(r"\s(\d+\.\d+): block_rq_(issue|complete): (\d+),(\d+) (\w+) .*?\(\) (\d+) \+ (\d+) ")
@@ -41,7 +41,7 @@ def test_every_event_is_as_the_kernel_prints_it():
     )  # fmt: skip
     assert len(expected) == 125
     told = captured()
-    columns = (told.time_ns // 1000, told.ended, told.device, told.kind, told.sector, told.sectors)
+    columns = (told["time_ns"] // 1000, *(told[name] for name in ("ended", "device", "kind", "sector", "sectors")))
     found = sorted(zip(*(column.tolist() for column in columns), strict=True))
     # The kernel rounds to microseconds; the order of two events of the same one is of no meaning.
     assert [one[1:] for one in sorted(found, key=lambda one: one[1:])] == [
@@ -67,16 +67,16 @@ def test_portions_give_the_same_requests_as_the_whole():
     whole = Matcher().add(events, 1 << 62)[LOOP0]
     matcher, parts = Matcher(), []
     for begin in range(0, 125, 7):
-        portion = Events(*(column[begin : begin + 7] for column in events))
-        parts += matcher.add(portion, int(portion.time_ns[-1]) - 5000).values()
-    parts += matcher.add(Events(*(column[:0] for column in events)), 1 << 62).values()
+        portion = events[begin : begin + 7]
+        parts += matcher.add(portion, int(portion["time_ns"][-1]) - 5000).values()
+    parts += matcher.add(events[:0], 1 << 62).values()
     together = np.concatenate(parts)
     assert sorted(together.tolist()) == sorted(whole.tolist())
 
 
 def test_a_completion_that_was_read_before_its_issue_waits_for_it():
     def events(*rows):
-        return Events(*(np.array(column, np.int64) for column in zip(*rows, strict=True)))
+        return np.array(list(rows), EVENTS)
 
     matcher = Matcher()
     assert matcher.add(events((1_900, 1, LOOP0, 8, 8, 1)), 1_500) == {}

@@ -16,6 +16,7 @@ import fcntl
 import os
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -122,13 +123,13 @@ class _File:
         self.looked = False
 
 
+@dataclass
 class _Directory:
-    def __init__(self, role: FileRole) -> None:
-        self.role = role
-        self.changed_ns = -1
-        self.listed_ns = 0
-        self.files: dict[str, int] = {}
-        self.folders: set[str] = set()
+    role: FileRole
+    changed_ns: int = -1
+    listed_ns: int = 0
+    files: dict[str, int] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
 
 
 class FileMap:
@@ -142,7 +143,6 @@ class FileMap:
         self._polls = 0
         self._polled_ns: int | None = None
         self.unsupported: str | None = None
-        self.seen = self.unplaced = 0
 
     def poll(self, now_ns: int, wall_ns: int) -> None:
         """Look what has changed. `now_ns` is of CLOCK_MONOTONIC, `wall_ns` of the clock that stamps directories."""
@@ -158,7 +158,6 @@ class FileMap:
                 self._files[inode].path = path
             else:
                 self._files[inode] = _File(path, role, since_ns)
-                self.seen += 1
         for inode in lost - found.keys():
             self._forget(inode, now_ns)
         self._look(now_ns)
@@ -218,8 +217,6 @@ class FileMap:
         file = self._files.pop(inode, None)
         if file is None:
             return
-        if not file.ranges:
-            self.unplaced += 1
         self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
 
     def _look(self, now_ns: int) -> None:
@@ -335,7 +332,7 @@ class Attribution:
     def __init__(self, extents: Sequence[Extent], shift_bytes: int = 0) -> None:
         """`shift_bytes` is where the extents' file system begins."""
         self._shift_bytes = shift_bytes
-        self._layers = [_Layer.of(layer) for layer in _layers(extents)]
+        self._layers = _layers(extents)
 
     def roles(self, records: Records) -> "np.ndarray[Any, Any]":
         """An index into ACCESS_ROLES for each request."""
@@ -346,35 +343,25 @@ class Attribution:
         arrived = records["arrived_ns"].astype(np.int64)
         left = np.arange(len(records))
         for layer in self._layers:
-            where = np.searchsorted(layer.begin, offset[left], side="right") - 1
-            found = (where >= 0) & (offset[left] < layer.end[where])
-            found &= (layer.since_ns[where] <= arrived[left]) & (arrived[left] <= layer.until_ns[where])
-            roles[left[found]] = layer.role[where[found]]
+            where = np.searchsorted(layer["begin"], offset[left], side="right") - 1
+            extent = layer[where]
+            found = (where >= 0) & (offset[left] < extent["end"])
+            found &= (extent["since_ns"] <= arrived[left]) & (arrived[left] <= extent["until_ns"])
+            roles[left[found]] = extent["role"][found]
             left = left[~found]
         return roles
 
 
-class _Layer(NamedTuple):
-    """Extents of which no two overlap, in the order of their places."""
-
-    begin: "np.ndarray[Any, Any]"
-    end: "np.ndarray[Any, Any]"
-    since_ns: "np.ndarray[Any, Any]"
-    until_ns: "np.ndarray[Any, Any]"
-    role: "np.ndarray[Any, Any]"
-
-    @classmethod
-    def of(cls, extents: Sequence[Extent]) -> "_Layer":
-        import numpy as np
-
-        numbers = [np.array(column, np.int64) for column in zip(*(one[:4] for one in extents), strict=True)]
-        begin, end, since_ns, until_ns = numbers
-        role = np.array([ACCESS_ROLES.index(one.role) for one in extents if one.role != "data"], np.uint8)
-        return cls(begin, end, since_ns, until_ns, role)
+_LAYER = [("begin", "i8"), ("end", "i8"), ("since_ns", "i8"), ("until_ns", "i8"), ("role", "u1")]
 
 
-def _layers(extents: Sequence[Extent]) -> list[list[Extent]]:
-    """As few as there can be; the newest use of a place comes first where the same bytes begin two extents."""
+def _layers(extents: Sequence[Extent]) -> list["np.ndarray[Any, Any]"]:
+    """Extents of which no two in a layer overlap, in the order of their places; as few layers as there can be.
+
+    The newest use of a place comes first where the same bytes begin two extents.
+    """
+    import numpy as np
+
     left = sorted((one for one in extents if one.role != "data"), key=lambda one: (one.begin, -one.since_ns))
     layers = []
     while left:
@@ -387,6 +374,7 @@ def _layers(extents: Sequence[Extent]) -> list[list[Extent]]:
                 upto = extent.end
             else:
                 rest.append(extent)
-        layers.append(layer)
+        rows = [(*one[:4], ACCESS_ROLES.index(one.role)) for one in layer if one.role != "data"]
+        layers.append(np.array(rows, _LAYER))
         left = rest
     return layers

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from assay.host.mounts import mounts
 from assay.host.processes import PROC, is_left_over, own_name
@@ -49,15 +49,12 @@ class Layout(NamedTuple):
     direction: int
 
 
-class Events(NamedTuple):
-    """Events of both kinds in the order of their times (ns): whether ended (0 issue, 1 completion), and of what."""
+EVENTS = [
+    ("time_ns", "<i8"), ("ended", "u1"), ("device", "<u4"), ("sector", "<i8"), ("sectors", "<u4"), ("kind", "u1"),
+]  # fmt: skip
+"""Events of both kinds: `ended` is 0 for an issue and 1 for a completion."""
 
-    time_ns: "np.ndarray[Any, Any]"
-    ended: "np.ndarray[Any, Any]"
-    device: "np.ndarray[Any, Any]"
-    sector: "np.ndarray[Any, Any]"
-    sectors: "np.ndarray[Any, Any]"
-    kind: "np.ndarray[Any, Any]"
+Events: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def parse_format(text: str) -> Layout:
@@ -119,9 +116,8 @@ def decode(pages: Sequence[bytes], issue: Layout, complete: Layout) -> Events:
         _fields(content, words, place[numbers == layout.number], stamp[numbers == layout.number], layout, ended)
         for layout, ended in ((issue, _ISSUE), (complete, _COMPLETE))
     ]
-    together = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
-    order = np.lexsort((together[1], together[0]))
-    return Events(*(column[order] for column in together))
+    events = np.concatenate(parts)
+    return events[np.lexsort((events["ended"], events["time_ns"]))]
 
 
 def _fields(
@@ -142,17 +138,13 @@ def _fields(
     for letter, kind in _KINDS.items():
         known[ord(letter)] = kind
     kinds = np.where((first == ord("F")) & (known[second] != UNKNOWN), known[second], known[first])
-    kinds = kinds.astype(np.uint8)
     low, high = words[word + layout.sector // 4], words[word + layout.sector // 4 + 1]
-    return Events(
-        time_ns=stamp,
-        ended=np.full(len(place), ended, np.uint8),
-        device=words[word + layout.device // 4],
-        # A flush has no place; the kernel writes 0 at its issue and -1 at its completion.
-        sector=np.where(kinds == FLUSH, 0, low.astype(np.int64) | (high.astype(np.int64) << 32)),
-        sectors=words[word + layout.sectors // 4],
-        kind=kinds,
-    )
+    events = np.zeros(len(place), EVENTS)
+    events["time_ns"], events["ended"], events["kind"] = stamp, ended, kinds
+    events["device"], events["sectors"] = words[word + layout.device // 4], words[word + layout.sectors // 4]
+    # A flush has no place; the kernel writes 0 at its issue and -1 at its completion.
+    events["sector"] = np.where(kinds == FLUSH, 0, low.astype(np.int64) | (high.astype(np.int64) << 32))
+    return events
 
 
 SECTOR_BYTES = 512
@@ -170,46 +162,33 @@ class Matcher:
         """Requests that are known to be complete; only events before `until_ns` are looked at now."""
         import numpy as np
 
-        every = events if self._waiting is None else _joined((self._waiting, events))
-        settled = every.time_ns < until_ns
-        late, now = _chosen(every, ~settled), _chosen(every, settled & (every.kind != UNKNOWN))
-        order = np.lexsort((now.ended, now.time_ns, now.kind, now.sector, now.device))
-        now = _chosen(now, order)
-        if not len(now.time_ns):
+        every = events if self._waiting is None else np.concatenate([self._waiting, events])
+        settled = every["time_ns"] < until_ns
+        late, now = every[~settled], every[settled & (every["kind"] != UNKNOWN)]
+        now = now[np.lexsort([now[name] for name in ("ended", "time_ns", "kind", "sector", "device")])]
+        if not len(now):
             self._waiting = late
             return {}
-        same = (
-            (now.device[:-1] == now.device[1:]) & (now.sector[:-1] == now.sector[1:]) & (now.kind[:-1] == now.kind[1:])
-        )
-        pair = np.append(same & (now.ended[:-1] == 0) & (now.ended[1:] == 1), False)
-        issues = np.flatnonzero(pair)
-        last = np.append(~same, True) & (now.ended == 0) & (now.time_ns > until_ns - FORGOTTEN_NS)
-        self._waiting = _joined((_chosen(now, last), late))
-        return _by_device(now, issues)
+        same = np.logical_and.reduce([now[name][:-1] == now[name][1:] for name in ("device", "sector", "kind")])
+        issued = now["ended"] == _ISSUE
+        pair = np.append(same & issued[:-1] & ~issued[1:], False)
+        last = np.append(~same, True) & issued & (now["time_ns"] > until_ns - FORGOTTEN_NS)
+        self._waiting = np.concatenate([now[last], late])
+        return _by_device(now, np.flatnonzero(pair))
 
 
 def _by_device(events: Events, issues: "np.ndarray[Any, Any]") -> Mapping[int, Records]:
     import numpy as np
 
-    issues = issues[np.argsort(events.time_ns[issues], kind="stable")]
+    issues = issues[np.argsort(events["time_ns"][issues], kind="stable")]
+    issued, completed = events[issues], events[issues + 1]
     records = np.zeros(len(issues), dtype=FIELDS)
-    records["arrived_ns"] = events.time_ns[issues]
-    records["latency_ns"] = events.time_ns[issues + 1] - events.time_ns[issues]
-    records["offset"] = events.sector[issues] * SECTOR_BYTES
-    records["bytes"] = np.minimum(events.sectors[issues].astype(np.int64) * SECTOR_BYTES, (1 << 32) - 1)
-    records["kind"] = events.kind[issues]
-    devices = events.device[issues]
-    return {int(device): records[devices == device] for device in np.unique(devices)}
-
-
-def _joined(parts: Sequence[Events]) -> Events:
-    import numpy as np
-
-    return Events(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-def _chosen(events: Events, which: "np.ndarray[Any, Any]") -> Events:
-    return Events(*(column[which] for column in events))
+    records["arrived_ns"] = issued["time_ns"]
+    records["latency_ns"] = completed["time_ns"] - issued["time_ns"]
+    records["offset"] = issued["sector"] * SECTOR_BYTES
+    records["bytes"] = np.minimum(issued["sectors"].astype(np.int64) * SECTOR_BYTES, (1 << 32) - 1)
+    records["kind"] = issued["kind"]
+    return {int(device): records[issued["device"] == device] for device in np.unique(issued["device"])}
 
 
 TRACING = Path("/sys/kernel/tracing")
@@ -232,7 +211,6 @@ class KernelTrace:
         self._pipes: list[int] = []
 
     def open(self) -> None:
-        """Open all processors' buffers."""
         for cpu in self._cpus:
             self._pipes.append(os.open(cpu / "trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -84,8 +85,8 @@ class Tally:
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self._spans = spans
-        self._parts: dict[tuple[Part, AccessRole, Direction], tuple[float, float]] = {}
-        self._seconds: dict[tuple[AccessRole, Direction], dict[int, int]] = {}
+        self._parts: dict[tuple[Part, AccessRole, str], float] = defaultdict(float)
+        self._seconds: dict[tuple[AccessRole, Direction], Counter[int]] = defaultdict(Counter)
         self._basis: Basis = "measured"
 
     def add(self, arrived_ns: Array, time_of_day_ns: Array, size: Array, kind: Array, role: Array) -> None:
@@ -96,9 +97,10 @@ class Tally:
             for direction in DIRECTIONS:
                 chosen = np.flatnonzero((role == number) & (kind == KINDS[direction]))
                 if len(chosen):
-                    sizes = size[chosen].astype(np.int64)
-                    self._add_to_parts(name, direction, arrived_ns[chosen], sizes, np.ones(len(chosen), np.int64))
-                    self._add_to_seconds(name, direction, time_of_day_ns[chosen] // SECOND_NS, sizes)
+                    self._add_to_parts(name, direction, arrived_ns[chosen], size[chosen], np.ones(len(chosen)))
+                    second, place = np.unique(time_of_day_ns[chosen] // SECOND_NS, return_inverse=True)
+                    sums = np.bincount(place, weights=size[chosen])
+                    self._seconds[name, direction].update(dict(zip(second.tolist(), sums.tolist(), strict=True)))
 
     def add_counted(self, counted: Counted) -> None:
         """What counters gained, by their own times; these have no seconds."""
@@ -109,13 +111,11 @@ class Tally:
 
     def amounts(self, probe: str, medium: str) -> Iterator[Amount]:
         """Of each part, for each role that had any: what arrived at the device in it. The subject is `MEDIUM/ROLE`."""
-        for (part, role, direction), (size, requests) in self._parts.items():
-            for series, value in ((BYTES[direction], size), (f"{direction}_requests", requests)):
-                if value:
-                    yield Amount(
-                        probe=probe, subject=f"{medium}/{role}", series=series, part=part, value=value,
-                        basis=self._basis,
-                    )  # fmt: skip
+        for (part, role, series), value in self._parts.items():
+            if value:
+                yield Amount(
+                    probe=probe, subject=f"{medium}/{role}", series=series, part=part, value=value, basis=self._basis
+                )
 
     def tell_samples(self, probe: str, medium: str, samples: Samples) -> None:
         """MB/s by role and direction for each second from its first request to its last; each at its second's end."""
@@ -129,19 +129,8 @@ class Tally:
     ) -> None:
         for span in self._spans:
             within = (time_ns >= span.began_ns) & (time_ns < span.ended_ns)
-            key = (span.part, role, direction)
-            size, count = self._parts.get(key, (0.0, 0.0))
-            self._parts[key] = (size + float(sizes[within].sum()), count + float(requests[within].sum()))
-
-    def _add_to_seconds(self, role: AccessRole, direction: Direction, second: Array, sizes: Array) -> None:
-        import numpy as np
-
-        sums = self._seconds.setdefault((role, direction), {})
-        found, place = np.unique(second, return_inverse=True)
-        added = np.zeros(len(found), np.int64)
-        np.add.at(added, place, sizes)
-        for number, value in zip(found.tolist(), added.tolist(), strict=True):
-            sums[number] = sums.get(number, 0) + value
+            self._parts[span.part, role, BYTES[direction]] += float(sizes[within].sum(dtype=float))
+            self._parts[span.part, role, f"{direction}_requests"] += float(requests[within].sum())
 
 
 def _lasting(seconds: Sequence[int]) -> Iterator[int]:
@@ -201,7 +190,6 @@ class Tracepoints:
         return self._spools[self.places[medium].disk].refused
 
     def close(self) -> None:
-        """Let the requests go."""
         for spool in self._spools.values():
             spool.close()
 
@@ -320,36 +308,16 @@ class Medium:
         self._before: Sequence[Medium] = ()
         self._after: Sequence[Medium] = ()
         self._only_role = None if disk.shared else single_role(layout, disk.medium)
-        self._log = self._open_log()
-        self._counters = self._open_counters() if self._log is None else None
+        self.log = self._open_log()
+        self.counters = self._open_counters() if self.log is None else None
         roots = roots_of(layout, disk.medium)
         reason = unmapped(disk, roots)
-        self._files = FileMap(roots) if reason is None else None
-        self._unmapped = reason
-
-    @property
-    def needs_tracepoints(self) -> bool:
-        """It has no log of its own."""
-        return self._log is None
-
-    def look_at_files(self) -> None:
-        """Note what has changed."""
-        if self._files is not None:
-            self._files.poll(time.monotonic_ns(), time.time_ns())
-
-    def staged(self) -> None:
-        """All data so far is input."""
-        if self._files is not None:
-            self._files.staged()
-
-    def look_at_counters(self) -> None:
-        """Note what was done."""
-        if self._counters is not None:
-            self._counters.look()
+        self.files = FileMap(roots if reason is None else ())
+        self.files.unsupported = reason
 
     def needs(self, thread: str) -> bool:
         """Whether what it tells would be wrong without one of the probe's threads, `trace` or `file map`."""
-        return self._files is not None if thread == FILE_MAP else self._log is None
+        return self.files.unsupported is None if thread == FILE_MAP else self.log is None
 
     def share(self, all_there: "Sequence[Medium]") -> None:
         """Others lie on the same device: a request is told of the medium whose file it was of, or else of the first.
@@ -367,11 +335,11 @@ class Medium:
 
     def finish(self) -> None:
         """All was asked of the device; its log may still have to be written."""
-        if self._counters is not None:
-            self._counters.close()
-        if self._log is not None:
+        if self.counters is not None:
+            self.counters.close()
+        if self.log is not None:
             try:
-                whole = self._log.finish(time.monotonic_ns())
+                whole = self.log.finish(time.monotonic_ns())
             except (OSError, ValueError) as error:
                 self._doubt_log(error)
                 return
@@ -380,39 +348,33 @@ class Medium:
                 self.doubts.append(TRACE_INCOMPLETE.doubt(what, self.name))
 
     def close(self) -> None:
-        """Let log and counters go."""
-        if self._log is not None:
-            self._log.close()
-        if self._counters is not None:
-            self._counters.close()
+        if self.log is not None:
+            self.log.close()
+        if self.counters is not None:
+            self.counters.close()
 
     def requests(
         self, clock: Clock, tracepoints: Tracepoints | None, tally: Tally, since_ns: int
     ) -> Requests | Counted | None:
         """What was seen since then, told to the tally too; None when that is nothing at all."""
-        if self._log is not None:
-            return self._logged(self._log, clock, tally, since_ns)
+        if self.log is not None:
+            return self._logged(self.log, clock, tally, since_ns)
         if tracepoints is not None and self.name in tracepoints.places:
             columns = Columns(tracepoints.most(self.name))
             begin = tracepoints.places[self.name].begin
             self._take(tracepoints.chunks(self.name), columns, clock, tally, since_ns, begin)
-            if columns.count or self._counters is None or self._before:
+            if columns.count or self.counters is None or self._before:
                 return columns.requests(self.name, tracepoints.source, tracepoints.refused(self.name))
             self.doubts.append(estimated(self.name, f"the kernel traces none of {self.disk.device}", "use its disk"))
-        if self._counters is None or self._before:
+        if self.counters is None or self._before:
             return None
-        counted = self._counters.counted(self.name, self._only_role or "other", since_ns)
+        counted = self.counters.counted(self.name, self._only_role or "other", since_ns)
         tally.add_counted(counted)
         return replace(counted, time_ns=clock.time_of_day(counted.time_ns))
 
     def attribution(self, shift: int) -> Attribution | None:
         """The places of its files; None where they can't be told, and then all is its only role's, if it has one."""
-        return Attribution(self._files.extents(), shift) if self._files is not None and self._unplaced is None else None
-
-    @property
-    def _unplaced(self) -> str | None:
-        """Why the places of its files can't be told."""
-        return self._unmapped or (self._files.unsupported if self._files is not None else None)
+        return Attribution(self.files.extents(), shift) if self.files.unsupported is None else None
 
     def _logged(self, log: EmulatorLog, clock: Clock, tally: Tally, since_ns: int) -> Requests | None:
         try:
@@ -454,7 +416,7 @@ class Medium:
         instead = f"its requests count as {role}, the only role it serves" if role else "its requests are `other`"
         self.doubts.append(
             TRACE_FILES_UNMAPPED.doubt(
-                f"the addresses of files on medium {self.name!r} are not known: {self._unplaced or ''}",
+                f"the addresses of files on medium {self.name!r} are not known: {self.files.unsupported}",
                 self.name,
                 why=f"all {instead}, the file system's own among them",
             )

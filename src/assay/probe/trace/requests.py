@@ -102,7 +102,6 @@ class EmulatorLog:
                 yield some
 
     def close(self) -> None:
-        """Let the file go."""
         if self._descriptor is not None:
             with suppress(OSError):
                 os.close(self._descriptor)
@@ -135,7 +134,6 @@ class Spool:
         self._file.seek(0, os.SEEK_END)
 
     def close(self) -> None:
-        """Let them go."""
         self._file.close()
 
 
@@ -179,6 +177,5 @@ class Columns:
         self.count = upto
 
     def requests(self, medium: str, source: str, dropped: int) -> Requests:
-        """All of them."""
         filled = {name: column[: self.count] for name, column in self._columns.items()}
         return Requests(medium=medium, source=source, dropped=dropped, **filled)
