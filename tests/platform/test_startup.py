@@ -66,7 +66,7 @@ def attempt(tmp_path, monkeypatch):
 
     yield start
     for daemon in daemons:
-        daemon._process.kill()
+        daemon.process.kill()
         daemon.reap()
 
 

@@ -21,7 +21,7 @@ from assay.host.machine import machine_facts
 from assay.media.directory import DIRECTORY, DirectoryOptions
 from assay.media.emulated.attachment import raw_drive
 from assay.media.emulated.emulator import Drive, Emulator, System
-from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, EmulatedOptions
+from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, EmulatedOptions, doubts_of
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
@@ -152,8 +152,8 @@ class Calibrator(NamedTuple):
                 seconds = max(seconds - plan.seconds, seconds / 2)
             accesses = plan_accesses(ground, self.wish.form)
             measured = measure(ground, accesses, self.meter, seconds, self.progress)
-            medium.take_report(drive.ask("report"))
-        return measured, knee, medium.doubts()
+            doubts = doubts_of(medium.spec.name, medium.profile, {}, [drive.ask("report")])
+        return measured, knee, doubts
 
     def _calibration(
         self, medium: str, facts: Mapping[str, str], measured: Sequence[Measured], device_bytes: int | None

@@ -6,6 +6,8 @@ A pipe would keep its reader waiting for ever, and a device such as /dev/zero ha
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay.model.errors import BadInputError
@@ -42,6 +44,16 @@ _KINDS = (
 )
 
 
+@contextmanager
+def opened(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """A descriptor, which no child inherits, for the time of a scope. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 class UnreadableFileError(BadInputError):
     """A file that can't be read; `reason` is why, without the file's name."""
 
@@ -63,8 +75,8 @@ def read_bytes(file: Path, most_bytes: int = MOST_RECORDED_BYTES) -> bytes:
         kind = irregular(os.fstat(descriptor).st_mode)
         if kind is not None:
             raise UnreadableFileError(file, f"it is {kind}, and a regular file is needed")
-        with os.fdopen(descriptor, "rb", closefd=False) as opened:
-            content = opened.read(most_bytes + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as whole:
+            content = whole.read(most_bytes + 1)
     except OSError as error:
         raise UnreadableFileError(file, why(error)) from None
     finally:

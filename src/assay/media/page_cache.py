@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from assay.host.files import opened
 from assay.model.doubt import doubt_kind
 
 PAGE_BYTES = mmap.PAGESIZE
@@ -67,28 +68,19 @@ FLUSH_BUFFERS = 0x1261
 
 def write_out(place: Path) -> None:
     """syncfs(2): write out this file system only, not all of the machine's. Raises OSError when its device fails."""
-    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with opened(place) as descriptor:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.syncfs(descriptor):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(place))
-    finally:
-        os.close(descriptor)
 
 
 def forget_files(place: Path) -> None:
     """posix_fadvise(2): ask the kernel to forget the clean pages of every file below a place."""
     for folder, _, names in os.walk(place):
         for name in names:
-            try:
-                descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            except OSError:
-                continue
-            try:
-                with suppress(OSError):  # a pipe or a socket has no pages
-                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(descriptor)
+            # A pipe or a socket has no pages.
+            with suppress(OSError), opened(Path(folder, name), os.O_NOFOLLOW | os.O_NONBLOCK) as descriptor:
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def make_cold(point: Path, device: Path) -> int:
@@ -99,9 +91,6 @@ def make_cold(point: Path, device: Path) -> int:
     """
     write_out(point)
     forget_files(point)
-    descriptor = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with opened(device) as descriptor:
         fcntl.ioctl(descriptor, FLUSH_BUFFERS)
-    finally:
-        os.close(descriptor)
     return resident_bytes(point)

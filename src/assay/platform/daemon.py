@@ -7,6 +7,7 @@ import shlex
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +29,17 @@ _WRONG = re.compile(
 _NOISE = re.compile(r"SHUTDOWN_MSG|RECEIVED SIGNAL")
 
 
-def last_error(log: Path, node: Node = HERE) -> str | None:
-    """The last line that says what went wrong (for a stack trace its root cause); None when none does."""
-    wrong = [line for line in _lines(log, node) if _WRONG.search(line) and not _NOISE.search(line)]
-    return wrong[-1] if wrong else None
-
-
 def last_words(log: Path, node: Node = HERE) -> str:
-    """`last_error`, or else the last line at all, or a remark that there is none."""
-    lines = _lines(log, node)
-    return last_error(log, node) or (lines[-1] if lines else "it logged nothing")
+    """The last line that says what went wrong (for a stack trace its root cause), or else the last line at all.
 
-
-def _lines(log: Path, node: Node) -> list[str]:
-    """The last lines, without indentation and empty ones; of a log that is not there, none."""
+    A remark where there is none.
+    """
     try:
-        lines = node.read(log, _TAIL_BYTES).splitlines()
+        lines = [line.strip() for line in node.read(log, _TAIL_BYTES).splitlines() if line.strip()]
     except OSError:
-        return []
-    return [line.strip() for line in lines if line.strip()]
+        lines = []
+    wrong = [line for line in lines if _WRONG.search(line) and not _NOISE.search(line)]
+    return (wrong or lines or ["it logged nothing"])[-1]
 
 
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
@@ -146,26 +139,26 @@ class PortTakenError(AssayError):
     """A daemon found its port in use: worth another try with other ports."""
 
 
+@dataclass(frozen=True)
 class Daemon:
     """A daemon that was started on a node."""
 
-    def __init__(self, kind: DaemonKind, node: Node, process: Process, log: Path) -> None:
-        self.kind = kind
-        self.log = log
-        self._node = node
-        self._process = process
+    kind: DaemonKind
+    node: Node
+    process: Process
+    log: Path
 
     @property
     def facts(self) -> DaemonFacts:
-        return DaemonFacts(role=self.kind.role, pid=self._process.pid, log=self.log)
+        return DaemonFacts(role=self.kind.role, pid=self.process.pid, log=self.log)
 
     def failure(self) -> str | None:
         """None while it runs; else how it ended, with its own log line."""
-        code = self._process.poll()
+        code = self.process.poll()
         if code is None:
             return None
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"the {self.kind.name} {how}: {last_words(self.log, self._node)} (log: {self.log})"
+        return f"the {self.kind.name} {how}: {last_words(self.log, self.node)} (log: {self.log})"
 
     def check(self) -> None:
         """Raise AssayError when it has died; PortTakenError when that was because its port was taken."""
@@ -175,11 +168,11 @@ class Daemon:
 
     def doubt(self) -> str:
         """What to say when it lives but does not become healthy."""
-        return f"the {self.kind.name} is not healthy: {last_words(self.log, self._node)} (log: {self.log})"
+        return f"the {self.kind.name} is not healthy: {last_words(self.log, self.node)} (log: {self.log})"
 
     def reap(self) -> None:
         """Collect the ended process, so that it is no zombie."""
-        self._process.wait(timeout=30)
+        self.process.wait(timeout=30)
 
 
 _LOGIN = (401, 403)

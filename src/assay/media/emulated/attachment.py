@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from assay.host.files import opened
 from assay.host.lease import Lease
 from assay.host.mounts import Loop, loops
 from assay.media.emulated.emulator import Drive, Emulator, System, serve
@@ -291,13 +292,9 @@ def shut_down(point: Path, device: Path) -> None:
 
     Nothing happens when what is found at the mount point lies on any other device: that is somebody else's.
     """
-    with suppress(OSError):
-        descriptor = os.open(point, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            if os.fstat(descriptor).st_dev == device.stat().st_rdev:
-                fcntl.ioctl(descriptor, SHUT_DOWN, struct.pack("I", WITHOUT_LOG))
-        finally:
-            os.close(descriptor)
+    with suppress(OSError), opened(point) as descriptor:
+        if os.fstat(descriptor).st_dev == device.stat().st_rdev:
+            fcntl.ioctl(descriptor, SHUT_DOWN, struct.pack("I", WITHOUT_LOG))
 
 
 class Attached(NamedTuple):

@@ -13,12 +13,13 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from assay.host.files import opened
 from assay.host.mounts import detach, unmount
 from assay.model.base import Frozen
 from assay.model.drive_profile import DriveProfile
@@ -214,7 +215,13 @@ class Drive:
         """
         word = command.partition(" ")[0]
         try:
-            with _connected(self.home, patience_s) as connection:
+            with (
+                opened(self.home, os.O_PATH | os.O_DIRECTORY) as home,
+                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection,
+            ):
+                connection.settimeout(patience_s)
+                # By the home's descriptor, since its whole path may be too long.
+                connection.connect(f"/proc/self/fd/{home}/control")
                 connection.sendall(command.encode() + b"\n")
                 answer = connection.makefile("rb").readline()
         except (TimeoutError, BlockingIOError) as error:  # the latter: too many wait for a connection
@@ -323,19 +330,6 @@ def _stop(drive: Drive) -> None:
 def ended(code: int) -> str:
     """How a process ended, as the middle of a sentence."""
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-
-
-@contextmanager
-def _connected(home: Path, patience_s: float) -> Iterator[socket.socket]:
-    """A connection to the control socket; by the home's descriptor, since its whole path may be too long."""
-    directory = os.open(home, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(patience_s)
-            connection.connect(f"/proc/self/fd/{directory}/control")
-            yield connection
-    finally:
-        os.close(directory)
 
 
 def _text(file: Path) -> str:

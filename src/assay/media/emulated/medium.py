@@ -109,8 +109,10 @@ def doubts_of(
             f"request taking {over['mean_response_us']:.0f} us on average: it seems slower here than it is"
         )
         found.append(EMULATOR_WAS_SLOW.doubt(what, medium))
-    response_us, path_us = _response_us(profile), path_us_of(path_cost)
-    if response_us is not None and path_us > response_us:
+    # The drive's own time for one short read, alone; other drives need none, or milliseconds.
+    own_us = profile.values.get("read_command_us", 0.0) + profile.values.get("read_latency_us", 0.0)
+    response_us, path_us = own_us * profile.slowdown, path_us_of(path_cost)
+    if profile.kind == "ssd" and path_us > response_us:
         what = (
             f"the path to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
             f"{response_us:.0f} us: it seems slower here than it is"
@@ -126,14 +128,6 @@ def path_us_of(path_cost: Mapping[str, Any]) -> float:
     """Microseconds that a read of 4 KiB takes on its way alone; 0 when nothing was measured."""
     line = path_cost.get("read")
     return (line["base_ns"] + SHORT_BYTES * line["ns_per_byte"]) / 1000 if line else 0.0
-
-
-def _response_us(profile: DriveProfile) -> float | None:
-    """The drive's own time for one short read, alone; None for those that need none, or milliseconds."""
-    if profile.kind != "ssd":
-        return None
-    own_us = profile.values.get("read_command_us", 0.0) + profile.values.get("read_latency_us", 0.0)
-    return own_us * profile.slowdown
 
 
 def _overshoot_share(report: Mapping[str, Any]) -> float:
@@ -388,10 +382,6 @@ class EmulatedMedium:
         process = None if self._attached is None else self._attached.drive.process
         return () if process is None else (WatchedProcess(group="emulator", pid=process.pid),)
 
-    def take_report(self, report: Mapping[str, Any]) -> None:
-        """Judge by a report that was taken elsewhere."""
-        self._reports = [report]
-
     def doubts(self) -> tuple[Doubt, ...]:
         """By all reports since it was attached, for the worst of them: staging may be late where the run is not."""
         return doubts_of(self.spec.name, self.profile, self._path_cost, self._reports)
@@ -406,14 +396,12 @@ class EmulatedMedium:
             return wanted
 
     def _size(self) -> int:
-        capacity = self.profile.values.get("capacity_bytes") or self._default("capacity_bytes")
+        capacity = self.profile.values.get("capacity_bytes")
+        if not capacity:
+            self._emulator.check(self.profile)
+            figures = self._emulator.figures()[self.profile.kind]
+            capacity = next(one.default for one in figures if one.name == "capacity_bytes") or 0
         return wanted_size(self.profile, self._options.size_bytes, self._options.file_system, int(capacity))
-
-    def _default(self, figure: str) -> float:
-        """The value of a figure that the profile leaves out."""
-        self._emulator.check(self.profile)
-        (spec,) = [one for one in self._emulator.figures()[self.profile.kind] if one.name == figure]
-        return spec.default or 0.0
 
 
 def _drive(profile: DriveProfile) -> str:
