@@ -24,7 +24,7 @@ from typing import NamedTuple
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.attachment import BLOCK_BYTES, raw_drive
-from assay.media.emulated.emulator import Emulator, RealSystem
+from assay.media.emulated.emulator import Emulator, System
 from assay.media.emulated.medium import PURPOSE, EmulatedMedium
 from assay.media.emulated.profile import find_profile, profile_names
 from assay.media.memory import MemoryMedium
@@ -213,7 +213,7 @@ class Bench(NamedTuple):
         size_bytes = int(medium.facts()["size_bytes"])
         with (
             Lease(self.installation.state, PURPOSE) as lease,
-            raw_drive(medium.profile, size_bytes, medium.place, lease, Emulator(self.installation), RealSystem()) as (
+            raw_drive(medium.profile, size_bytes, medium.place, lease, Emulator(self.installation), System()) as (
                 device,
                 _,
             ),
@@ -272,7 +272,7 @@ def _cpu_per_100_mb_s(medium: EmulatedMedium, meter: Fio, installation: Installa
     size_bytes, found = int(medium.facts()["size_bytes"]), {}
     with (
         Lease(installation.state, PURPOSE) as lease,
-        raw_drive(medium.profile, size_bytes, medium.place, lease, Emulator(installation), RealSystem()) as (
+        raw_drive(medium.profile, size_bytes, medium.place, lease, Emulator(installation), System()) as (
             device,
             drive,
         ),

@@ -19,7 +19,7 @@ import pytest
 from assay.host.lease import Lease, leases
 from assay.host.mounts import below, mounts
 from assay.media.emulated.attachment import attach_loop, attach_raw, make_file_system, missing, options, queue_of
-from assay.media.emulated.emulator import Drive, Emulator, RealSystem, serve
+from assay.media.emulated.emulator import Drive, Emulator, System, serve
 from assay.media.emulated.medium import PURPOSE, EmulatedMedium
 from assay.media.memory import MemoryMedium
 from assay.media.page_cache import resident_bytes
@@ -315,7 +315,7 @@ for number in range(1 << 30):
 
 @pytest.mark.parametrize("file_system", ["ext4", "xfs"])
 def test_what_was_forced_out_survives_a_killed_emulator(place, tmp_path, file_system):
-    system, emulator = RealSystem(), Emulator(place.installation)
+    system, emulator = System(), Emulator(place.installation)
     profile = medium(place).profile
     point, journal = tmp_path / "point", tmp_path / "journal"
     point.mkdir()
@@ -351,7 +351,7 @@ def test_what_was_forced_out_survives_a_killed_emulator(place, tmp_path, file_sy
 
 @pytest.mark.parametrize("file_system", ["ext4", "xfs"])
 def test_heavy_use_leaves_a_clean_file_system(place, tmp_path, file_system):
-    system, emulator = RealSystem(), Emulator(place.installation)
+    system, emulator = System(), Emulator(place.installation)
     point = tmp_path / "point"
     point.mkdir()
     with Lease(place.installation.state, PURPOSE) as lease, ExitStack() as scope:
