@@ -43,7 +43,6 @@ BLOCK_BYTES = 128 * MIB
 # A formatted HDFS, localised jars, job histories and logs.
 CLUSTER_DISK_BYTES = 300 * MIB
 CLUSTER_S = 12.0
-_ROOM = "free some space, name a place on another disk, or take a smaller dataset"
 
 SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
 Key = tuple[str, ...]
@@ -84,8 +83,8 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         with set_up(trial) as setup:
             spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
             found[key] = _estimate(trial, setup, progress)
-            if full := _full_together(trial, found[key], spaces):
-                raise BadInputError(f"{full}; {_ROOM}")
+            if lack := _lack(trial, found[key], spaces):
+                raise BadInputError(f"{lack}; free some space, name a place on another disk, or take a smaller dataset")
             workload = setup.workload()
             if isinstance(workload, Preparing):
                 workload.prepare()
@@ -104,8 +103,6 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         available_memory_bytes=available_memory_bytes(),
         seconds=sum(estimate.seconds for estimate in estimates.values()),
     )
-    if full := _full(needs.disk_bytes, needs.free_bytes):
-        raise BadInputError(f"{full}; {_ROOM}")
     if needs.memory_bytes > needs.available_memory_bytes:
         raise BadInputError(
             f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
@@ -163,22 +160,15 @@ def _refuse_unmet(trial: Trial) -> None:
 def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
     """Why a trial can't begin now: something has filled its media since the plan was checked; None where it can."""
     estimate = _estimate(trial, setup, Silent())
-    spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
-    free = {name: space.free_bytes for name, space in spaces.items()}
-    return _full(_disk(trial, estimate), free) or _full_together(trial, estimate, spaces)
+    return _lack(trial, estimate, {medium.spec.name: medium.space() for medium in setup.platform.media()})
 
 
-def _full(disk: Mapping[str, int], free: Mapping[str, int]) -> str | None:
-    """Which medium has less free than is wanted there."""
-    for medium, wanted in disk.items():
-        if wanted > free[medium]:
-            return f"medium {medium!r} has {bytes_text(free[medium])} free, and about {bytes_text(wanted)} are needed"
-    return None
-
-
-def _full_together(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str | None:
-    """Which media lie on one disk and don't fit there together."""
+def _lack(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str | None:
+    """Which medium has less free than is wanted there, or which media on one disk don't fit there together."""
     disk = _disk(trial, estimate)
+    for name, wanted in disk.items():
+        if wanted > (free := spaces[name].free_bytes):
+            return f"medium {name!r} has {bytes_text(free)} free, and about {bytes_text(wanted)} are needed"
     for shared in {space.shared for space in spaces.values() if space.shared is not None}:
         names = [name for name, space in spaces.items() if space.shared == shared]
         wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)

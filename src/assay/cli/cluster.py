@@ -1,6 +1,5 @@
 """`assay cluster`: clusters that stay up."""
 
-import json
 import os
 from contextlib import closing
 
@@ -8,7 +7,7 @@ import click
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
-from assay.cli.context import find_installation, open_console
+from assay.cli.context import find_installation, json_option, open_console, print_json
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
@@ -71,7 +70,7 @@ def down() -> None:
 
 
 @cluster.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@json_option()
 def status(*, as_json: bool) -> None:
     """Show running clusters and what was left behind.
 
@@ -80,7 +79,7 @@ def status(*, as_json: bool) -> None:
     """
     leases = held.status(find_installation().state)
     if as_json:
-        click.echo(json.dumps([one.model_dump(mode="json") for one in leases], indent=1))
+        print_json([one.model_dump(mode="json") for one in leases])
         return
     console = open_console()
     for lease in leases:

@@ -1,10 +1,12 @@
 """What every command starts from: this copy of Assay, the terminal, and values on the command line."""
 
+import json
 import math
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,6 +19,17 @@ if TYPE_CHECKING:
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 FORMS = ["html", "md", "csv", "json", "pdf"]
 OUT_HELP = "Folder for the records; by default a new folder under runs/."
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(text: str = "Print as JSON.") -> Callable[[Command], Command]:
+    """The option of commands that print what they know as JSON too."""
+    return click.option("--json", "as_json", is_flag=True, help=text)
+
+
+def print_json(value: Any) -> None:
+    """Print plain data as JSON."""
+    click.echo(json.dumps(value, indent=1))
 
 
 def open_console(*, error: bool = False) -> "Console":

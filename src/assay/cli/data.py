@@ -1,6 +1,5 @@
 """`assay data`: list, get, make and check datasets."""
 
-import json
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import click
 
 from assay.cli.console import ConsoleDisplay
-from assay.cli.context import FAILED, Number, UserPath, find_installation, open_console
+from assay.cli.context import FAILED, Number, UserPath, find_installation, json_option, open_console, print_json
 from assay.host.files import possible
 from assay.input.catalogue import all_published, is_downloaded, open_dataset
 from assay.input.graph_file import GraphFile
@@ -28,7 +27,7 @@ def data() -> None:
 
 
 @data.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print sources, licences and citations too, as JSON.")
+@json_option("Print sources, licences and citations too, as JSON.")
 def data_list(*, as_json: bool) -> None:
     """List the graphs that can be downloaded or generated.
 
@@ -46,7 +45,7 @@ def data_list(*, as_json: bool) -> None:
             }
             for graph in graphs
         ]
-        click.echo(json.dumps(described, indent=1))
+        print_json(described)
         return
     columns = [
         Column("name", [graph.name for graph in graphs], name=True),

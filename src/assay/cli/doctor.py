@@ -1,6 +1,5 @@
 """`assay doctor`: what this machine has, what is missing, and what was left behind."""
 
-import json
 import os
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.context import FAILED, find_installation
+from assay.cli.context import FAILED, find_installation, json_option, print_json
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes, machine_facts
 from assay.media.emulated.attached_drives import drives
@@ -122,7 +121,7 @@ def _left_overs(installation: Installation) -> list[Finding]:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@json_option()
 def doctor(*, as_json: bool) -> int:
     """Show what this machine has, what it lacks, and what killed runs left behind.
 
@@ -131,7 +130,7 @@ def doctor(*, as_json: bool) -> int:
     """
     found = findings(find_installation())
     if as_json:
-        click.echo(json.dumps([finding.model_dump() for finding in found], indent=1))
+        print_json([finding.model_dump() for finding in found])
     else:
         for finding in found:
             click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")

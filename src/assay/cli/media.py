@@ -1,6 +1,5 @@
 """`assay media`: drive profiles, and emulated drives to work with by hand."""
 
-import json
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
-from assay.cli.context import FAILED, UserPath, find_installation, open_console
+from assay.cli.context import FAILED, UserPath, find_installation, json_option, open_console, print_json
 from assay.media.emulated.attached_drives import AttachedDrive, attach, detach, drives, named
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
@@ -44,7 +43,7 @@ def media() -> None:
 
 @media.command("list")
 @click.argument("files", nargs=-1, metavar="[FILE.yaml]...")
-@click.option("--json", "as_json", is_flag=True, help="Print all figures and their sources as JSON.")
+@json_option("Print all figures and their sources as JSON.")
 def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
     """List the drive profiles, your own files too, and the drives that are attached or were left behind.
 
@@ -57,12 +56,12 @@ def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
         return
     profiles = [one.model_dump(mode="json", exclude={"lines"}) for one in _profiles(files, installation)]
     attached = [drive.model_dump(mode="json") for drive in drives(installation)]
-    click.echo(json.dumps({"profiles": profiles, "attached": attached}, indent=1))
+    print_json({"profiles": profiles, "attached": attached})
 
 
 @media.command("show")
 @click.argument("profile")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@json_option()
 def media_show(profile: str, *, as_json: bool) -> None:
     """Show every figure of a drive with its unit, basis and source.
 
@@ -70,7 +69,7 @@ def media_show(profile: str, *, as_json: bool) -> None:
     Example:  assay media show wd10ezex
     """
     if as_json:
-        click.echo(json.dumps(profile_json(profile, find_installation()), indent=1))
+        print_json(profile_json(profile, find_installation()))
     else:
         print_profile(profile, find_installation(), open_console())
 
@@ -81,7 +80,7 @@ def media_show(profile: str, *, as_json: bool) -> None:
 @click.option("--file-system", type=click.Choice(["ext4", "xfs"]), default="ext4", show_default=True)
 @click.option("--at", type=UserPath(), help="The mount point: an empty or new directory.")
 @click.option("--backing", type=UserPath(), help="Directory of the sparse backing file; by default .assay/work.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@json_option()
 def media_attach(
     profile: str, size: str | None, file_system: str, at: Path | None, backing: Path | None, *, as_json: bool
 ) -> None:

@@ -1,6 +1,5 @@
 """`assay workloads`: list and show what can be run."""
 
-import json
 from typing import Any
 
 import click
@@ -8,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from assay.cli.context import open_console
+from assay.cli.context import json_option, open_console, print_json
 from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
 from assay.report.words import print_line
@@ -20,7 +19,7 @@ def workloads() -> None:
 
 
 @workloads.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print all variants, jobs and options as JSON.")
+@json_option("Print all variants, jobs and options as JSON.")
 def workloads_list(*, as_json: bool) -> None:
     """List all workloads with what each computes and stresses.
 
@@ -28,14 +27,14 @@ def workloads_list(*, as_json: bool) -> None:
     Example:  assay workloads list
     """
     if as_json:
-        click.echo(json.dumps([workload_json(name) for name in WORKLOADS], indent=1))
+        print_json([workload_json(name) for name in WORKLOADS])
     else:
         print_workloads(open_console())
 
 
 @workloads.command("show")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@json_option()
 def workloads_show(name: str, *, as_json: bool) -> None:
     """Show a workload's variants with their jobs, its options, and an experiment to start from.
 
@@ -43,7 +42,7 @@ def workloads_show(name: str, *, as_json: bool) -> None:
     Example:  assay workloads show terasort
     """
     if as_json:
-        click.echo(json.dumps(workload_json(name), indent=1))
+        print_json(workload_json(name))
     else:
         print_workload(name, open_console())
 

@@ -72,42 +72,38 @@ class Bounds(NamedTuple):
         return number is not None and self.least <= number <= self.most
 
 
-_COUNT, _COUNT_OR_NONE, _SHARE_OF_ONE = Bounds(1, _MOST), Bounds(0, _MOST), Bounds(0, 1, whole=False)
-_ABOVE_NOTHING = Bounds(0.001, 1, whole=False)
-_CONTAINER = Bounds(1, _MOST, besides=("-1",))
-
 BOUNDS: Mapping[str, Bounds] = {
-    "mapreduce.job.reduces": _COUNT_OR_NONE,
-    "mapreduce.job.maps": _COUNT,
+    **dict.fromkeys(
+        (
+            "mapreduce.job.maps", "dfs.bytes-per-checksum", "io.file.buffer.size",
+            "mapreduce.reduce.shuffle.parallelcopies", "mapreduce.map.maxattempts", "mapreduce.reduce.maxattempts",
+            "mapreduce.map.cpu.vcores", "mapreduce.reduce.cpu.vcores", "yarn.app.mapreduce.am.resource.mb",
+            "yarn.app.mapreduce.am.resource.cpu-vcores", "yarn.scheduler.minimum-allocation-mb",
+            "yarn.scheduler.maximum-allocation-mb", "yarn.scheduler.minimum-allocation-vcores",
+            "yarn.scheduler.maximum-allocation-vcores",
+        ),
+        Bounds(1, _MOST),
+    ),
+    **dict.fromkeys(
+        (
+            "mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb", "yarn.nodemanager.resource.memory-mb",
+            "yarn.nodemanager.resource.cpu-vcores",
+        ),
+        Bounds(1, _MOST, besides=("-1",)),
+    ),
+    _REDUCERS: Bounds(0, _MOST),
     _BLOCK: Bounds(1, _MOST_LONG, size=True),
     _LEAST_BLOCK: Bounds(0, _MOST_LONG, size=True),
     COPIES: Bounds(1, 512),  # dfs.replication.max
-    "dfs.bytes-per-checksum": _COUNT,
-    "io.file.buffer.size": _COUNT,
     "mapreduce.task.io.sort.mb": Bounds(1, 2047),  # MapTask.MapOutputBuffer
     "mapreduce.task.io.sort.factor": Bounds(2, _MOST),  # fewer files than two can't be merged
-    "mapreduce.map.sort.spill.percent": _ABOVE_NOTHING,  # MapTask.MapOutputBuffer
-    "mapreduce.reduce.shuffle.parallelcopies": _COUNT,
-    "mapreduce.reduce.shuffle.input.buffer.percent": _SHARE_OF_ONE,  # MergeManagerImpl
-    "mapreduce.reduce.shuffle.memory.limit.percent": _ABOVE_NOTHING,  # MergeManagerImpl
-    "mapreduce.reduce.shuffle.merge.percent": _ABOVE_NOTHING,
-    "mapreduce.reduce.input.buffer.percent": _SHARE_OF_ONE,
-    "mapreduce.job.reduce.slowstart.completedmaps": _SHARE_OF_ONE,  # above, reducers would wait for ever
-    "mapreduce.map.maxattempts": _COUNT,
-    "mapreduce.reduce.maxattempts": _COUNT,
-    "mapreduce.map.memory.mb": _CONTAINER,
-    "mapreduce.reduce.memory.mb": _CONTAINER,
-    "mapreduce.map.cpu.vcores": _COUNT,
-    "mapreduce.reduce.cpu.vcores": _COUNT,
-    "yarn.app.mapreduce.am.resource.mb": _COUNT,
-    "yarn.app.mapreduce.am.resource.cpu-vcores": _COUNT,
-    "yarn.scheduler.minimum-allocation-mb": _COUNT,
-    "yarn.scheduler.maximum-allocation-mb": _COUNT,
-    "yarn.scheduler.minimum-allocation-vcores": _COUNT,
-    "yarn.scheduler.maximum-allocation-vcores": _COUNT,
-    "yarn.nodemanager.resource.memory-mb": _CONTAINER,
-    "yarn.nodemanager.resource.cpu-vcores": _CONTAINER,
-}
+    "mapreduce.map.sort.spill.percent": Bounds(0.001, 1, whole=False),  # MapTask.MapOutputBuffer
+    "mapreduce.reduce.shuffle.input.buffer.percent": Bounds(0, 1, whole=False),  # MergeManagerImpl
+    "mapreduce.reduce.shuffle.memory.limit.percent": Bounds(0.001, 1, whole=False),  # MergeManagerImpl
+    "mapreduce.reduce.shuffle.merge.percent": Bounds(0.001, 1, whole=False),
+    "mapreduce.reduce.input.buffer.percent": Bounds(0, 1, whole=False),  # MergeManagerImpl
+    "mapreduce.job.reduce.slowstart.completedmaps": Bounds(0, 1, whole=False),  # above, reducers would wait for ever
+}  # fmt: skip
 
 
 # Hadoop knows names like these by their form: a part stands for a queue, a service, a host or a class.
