@@ -192,7 +192,6 @@ def _extract(archive: Path, member: str, target: Path) -> None:
 GENERATOR_VERSION = 1
 """Goes up whenever the same seed would give another graph, so that old cache entries are not taken for new."""
 
-_LAYOUT = Layout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
 _LARGEST_SCALE = 100.0
 _NEAR = 2.0
 
@@ -223,6 +222,8 @@ def shape_of(graph: Published, scale: float) -> Shape:
 class GeneratedGraph(GraphFile):
     """A preset's graph in normal form, in the cache under its preset, seed, scale and the generator's version."""
 
+    _layout = Layout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
+
     def __init__(self, spec: DatasetSpec, preset: str, cache: Path) -> None:
         self.like = published(preset, "make")
         self.shape = shape_of(self.like, spec.scale)
@@ -242,9 +243,6 @@ class GeneratedGraph(GraphFile):
             detail=f"{facts.nodes:,} nodes of {aim.nodes:,}, {facts.edges:,} edges of {aim.edges:,}",
         )
         return size, _near("wedges", facts.wedges, aim.wedges), _near("triangles", facts.triangles, aim.triangles)
-
-    def _read_as(self) -> Layout:
-        return _LAYOUT
 
     def _known(self, progress: Progress) -> Known:
         known = load(self._folder / "facts.json") if self._path.is_file() else None

@@ -23,7 +23,7 @@ _EDGE_LINE_BYTES = 20
 
 
 class GraphFile(GraphInput):
-    """A graph that is a local file once it is prepared."""
+    """A graph that is a local file once it is prepared; `_layout` says how that is to be read."""
 
     def __init__(self, spec: DatasetSpec, path: Path) -> None:
         self.spec = spec
@@ -37,9 +37,9 @@ class GraphFile(GraphInput):
     def _known(self, progress: Progress) -> Known:
         """Prepares the file; what it holds."""
 
+    @property
     @abstractmethod
-    def _read_as(self) -> Layout:
-        """How the prepared file is to be read."""
+    def _layout(self) -> Layout: ...
 
     def prepare(self, progress: Progress) -> None:
         self.file(progress)
@@ -59,7 +59,7 @@ class GraphFile(GraphInput):
     def graph(self) -> Graph:
         """The graph in memory: 16 bytes an edge, and half as much again while it is read."""
         self._known(Silent())
-        return as_graph(read(self._path, self._read_as()).simple)
+        return as_graph(read(self._path, self._layout).simple)
 
     def size(self) -> Amounts:
         """A file still to be normalised may be compressed, and lies in the store beside its normal form for a while."""
@@ -100,9 +100,6 @@ class UserGraph(GraphFile):
             canonical=False,
             normalise_options=self._layout.normalise_options(),
         )
-
-    def _read_as(self) -> Layout:
-        return self._layout
 
     @cached_property
     def _layout(self) -> Layout:

@@ -12,7 +12,6 @@ All numbers are big-endian. A length of a text is Hadoop's variable-length integ
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from assay.input.files import stream_of
 from assay.input.staging import PACKAGE, example
@@ -30,27 +29,19 @@ _ESCAPE = -1
 MOST_RECORD_BYTES = 1 << 26
 
 
-class Header(NamedTuple):
-    """What a file says of itself."""
-
-    key_class: str
-    value_class: str
-    sync: bytes
-
-
 def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: str) -> Iterator[tuple[bytes, bytes]]:
     """Keys and values as they are serialized, in the file's order. `name` is for messages.
 
     Raises AssayError for a file of another kind or class, a compressed one, and one that is damaged or ends early.
     """
     stream = _Stream(pieces, name)
-    header = _read_header(stream, name)
-    if (header.key_class, header.value_class) != (key_class, value_class):
-        raise AssayError(f"{name} holds {header.key_class} and {header.value_class}, not {key_class} and {value_class}")
+    classes, sync = _read_header(stream, name)
+    if classes != (key_class, value_class):
+        raise AssayError(f"{name} holds {' and '.join(classes)}, not {key_class} and {value_class}")
     while not stream.ended():
         length = stream.number()
         if length == _ESCAPE:
-            if stream.take(SYNC_BYTES) != header.sync:
+            if stream.take(SYNC_BYTES) != sync:
                 raise AssayError(f"{name} is damaged: a sync mark is not the header's")
             continue
         key_length = stream.number()
@@ -60,11 +51,12 @@ def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: 
         yield record[:key_length], record[key_length:]
 
 
-def _read_header(stream: "_Stream", name: str) -> Header:
+def _read_header(stream: "_Stream", name: str) -> tuple[tuple[str, str], bytes]:
+    """The classes of keys and values, and the sync mark."""
     magic, version = stream.take(3), stream.take(1)[0]
     if (magic, version) != (b"SEQ", VERSION):
         raise AssayError(f"{name} is not a SequenceFile of version {VERSION}: it begins with {magic!r} and {version}")
-    key_class, value_class = stream.text(), stream.text()
+    classes = stream.text(), stream.text()
     if any(stream.take(2)):
         raise AssayError(
             f"{name} is compressed, which can't be read here; leave mapreduce.output.fileoutputformat.compress off"
@@ -72,7 +64,7 @@ def _read_header(stream: "_Stream", name: str) -> Header:
     for _ in range(stream.number()):
         stream.text()
         stream.text()
-    return Header(key_class, value_class, stream.take(SYNC_BYTES))
+    return classes, stream.take(SYNC_BYTES)
 
 
 class _Stream:

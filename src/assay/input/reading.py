@@ -6,7 +6,6 @@ can't be an edge is found by its place in the block, so that its number can be t
 """
 
 import hashlib
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -345,7 +344,7 @@ def whole(path: Path) -> Iterator[Path]:
 def save(path: Path, known: Known) -> None:
     """Writes `known` as JSON, whole or not at all."""
     with whole(path) as partial:
-        partial.write_text(json.dumps(known.model_dump(mode="json"), indent=1) + "\n")
+        partial.write_text(known.model_dump_json(indent=1) + "\n")
 
 
 def load(path: Path, sha256: str | None = None) -> Known | None:

@@ -90,12 +90,22 @@ class Sort(BaseWorkload):
     def read_options(self) -> None:
         files, file_bytes = self.options.file_size()
         self._reducers = self._chosen_reducers()
-        lengths = {f"{end}{field}": length for field in ("key", "value") for end, length in self._ends(field)}
+        lengths: dict[str, int] = {}
+        for field in ("key", "value"):
+            low, high = self.options.count(f"min_{field}", least=0), self.options.count(f"max_{field}", least=0)
+            if low > high:
+                raise self.options.refusal(f"min_{field}", f"at most max_{field}, which is {high}")
+            lengths |= {f"min{field}": low, f"max{field}": high}
         # RandomWriter draws a length from `min` up to, but not with, `max`, unless they are the same.
         if not any(max(lengths[f"min{field}"], lengths[f"max{field}"] - 1) for field in ("key", "value")):
             raise self.error("keys and values would all be empty; give a larger max_value")
         mean = max(1, sum(length / 2 for length in lengths.values()))
-        self._refuse_few_pairs(files * file_bytes / mean)
+        pairs, needed = files * file_bytes / mean, _PAIRS_PER_REDUCER * int(self._reducers or 1)
+        if self.spec.variant == "total-order" and pairs < needed:
+            raise self.error(
+                f"a total order needs about {needed} pairs to sample, and size gives {pairs:.0f}; give a larger size "
+                "or a smaller max_value"
+            )
         self.input = RandomPairs(files, file_bytes, lengths)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
@@ -150,20 +160,6 @@ class Sort(BaseWorkload):
         if given and wanted and given != wanted:
             raise self.error(f"reducers is {given} and {_REDUCES} is {wanted}; leave one of them out")
         return given or wanted
-
-    def _refuse_few_pairs(self, pairs: float) -> None:
-        needed = _PAIRS_PER_REDUCER * int(self._reducers or 1)
-        if self.spec.variant == "total-order" and pairs < needed:
-            raise self.error(
-                f"a total order needs about {needed} pairs to sample, and size gives {pairs:.0f}; give a larger size "
-                "or a smaller max_value"
-            )
-
-    def _ends(self, field: str) -> tuple[tuple[str, int], tuple[str, int]]:
-        low, high = self.options.count(f"min_{field}", least=0), self.options.count(f"max_{field}", least=0)
-        if low > high:
-            raise self.options.refusal(f"min_{field}", f"at most max_{field}, which is {high}")
-        return ("min", low), ("max", high)
 
 
 def digest(store: Store, path: str) -> Digest:
