@@ -15,7 +15,7 @@ from assay.model.doubt import Doubt
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage
-from assay.model.task import TaskAttempt
+from assay.model.task import TaskAttempt, covered_ms
 
 if TYPE_CHECKING:
     import httpx
@@ -152,14 +152,8 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
 
 def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
     """During how many seconds at least one of these ran; None where none has both its times."""
-    spans = sorted((one.started_ms, one.finished_ms) for one in attempts if one.finished_ms > one.started_ms > 0)
-    if not spans:
-        return None
-    covered_ms, end_ms = 0, 0
-    for begin, finish in spans:
-        covered_ms += max(0, finish - max(begin, end_ms))
-        end_ms = max(end_ms, finish)
-    return covered_ms / 1000
+    ran = [(one.started_ms, one.finished_ms) for one in attempts if one.finished_ms > one.started_ms > 0]
+    return covered_ms(ran) / 1000 if ran else None
 
 
 def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> MapReduceAttempt:

@@ -22,7 +22,7 @@ from assay.engine.tasks import MapReduceAttempt, MapReducePhases
 from assay.model.doubt import doubt_kind
 from assay.model.errors import AssayError
 from assay.model.node import Node
-from assay.model.task import TaskHistory
+from assay.model.task import TaskHistory, covered_ms
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [A-Z]+ \[(.*?)\] ([\w.$]+): (.*)")
 _ZONE_STEP_MS = 15 * 60 * 1000
@@ -153,13 +153,7 @@ def _reduce(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePha
 
 def covered_s(intervals: Iterable[Interval], window: Interval) -> float:
     """Seconds of a window (both in ms) in which at least one of the intervals was under way."""
-    covered_ms, at = 0, window[0]
-    for begin, end in sorted(intervals):
-        new = max(begin, at), min(end, window[1])
-        if new[1] > new[0]:
-            covered_ms += new[1] - new[0]
-            at = new[1]
-    return covered_ms / 1000
+    return covered_ms((max(begin, window[0]), min(end, window[1])) for begin, end in intervals) / 1000
 
 
 def _ends(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> tuple[int | None, int | None]:

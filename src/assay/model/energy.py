@@ -3,7 +3,7 @@
 EDP and ED2P are the energy-delay products of the HPC study (its equation 1: ED2P = EC x ET^2): lower is better.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.record import Basis, Part
@@ -173,7 +173,7 @@ class Efficiency(Frozen):
         return self.energy_j.times(self.seconds**2)
 
 
-class Spread(Frozen):
+class Spread(NamedTuple):
     """A node's power over a stretch of time, as a box plot shows it: quartiles between the least and the greatest."""
 
     node: str

@@ -4,13 +4,12 @@
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from assay.model.base import Frozen
 from assay.model.record import Basis
-
-if TYPE_CHECKING:
-    import numpy as np
 
 SIGNATURE_VERSION: Literal[1] = 1
 
@@ -26,7 +25,7 @@ OUTSIDE = "outside"
 
 READ_KIND, WRITE_KIND, FLUSH_KIND, DISCARD_KIND = range(4)
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

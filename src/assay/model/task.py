@@ -1,6 +1,6 @@
 """Tasks seen closely: attempts, their finer phases, and the critical path; an engine adds to rows what it counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from assay.model.base import Frozen
@@ -80,6 +80,15 @@ class TaskAttempt(Frozen):
             return [TaskStep("unknown", self.finished_ms)]
         begun_ms = self.started_ms + round(1000 * (seen.start_s or 0)) if seen else self.started_ms
         return [TaskStep("start", begun_ms), *(TaskStep(*end) for end in ends)]
+
+
+def covered_ms(intervals: Iterable[tuple[int, int]]) -> int:
+    """For how long at least one of some intervals lasted; all are in milliseconds."""
+    covered, until = 0, 0
+    for begin, end in sorted(intervals):
+        covered += max(0, end - max(begin, until))
+        until = max(until, end)
+    return covered
 
 
 class PathPart(Frozen):

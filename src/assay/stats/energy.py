@@ -12,8 +12,7 @@ the power that its running tasks are of all running tasks: two phases that overl
 with `outside` for the time in which no task ran, add up to the whole.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy
@@ -32,10 +31,10 @@ from assay.model.energy import (
     give_or_take,
 )
 from assay.model.medium import kind_of
-from assay.model.record import Basis, DeviceReport, Part, Record, Sample, Step
+from assay.model.record import Basis, Part, Record, Sample, Step
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
-from assay.stats.timeline import SAMPLE_MS, Pieces, added, spans
+from assay.stats.timeline import SAMPLE_MS, Pieces, added, running, spans
 
 GIB = 2**30
 
@@ -44,104 +43,6 @@ COMPONENTS = frozenset({"platform", "cpu", "memory"})
 """What meters within this machine call what they measure; any other subject of `energy_j` and `power_w` is a node."""
 
 Points = list[tuple[int, float]]
-
-
-class Power:
-    """All power of a trial over time."""
-
-    def __init__(self, record: Record, samples: Iterable[Sample], model: PowerModel) -> None:
-        self._record = record
-        self._model = model
-        self._points: dict[tuple[str, str], Points] = {}
-        for sample in samples:
-            self._points.setdefault((sample.probe, sample.series), []).append((sample.time_ms, sample.value))
-
-    @property
-    def home(self) -> str:
-        """What this machine is called: its processor's and disks' power is told under that name."""
-        return self._record.facts.get("host", "this machine")
-
-    def measured(self) -> dict[str, PowerSeries]:
-        """What probes measured, by subject: a component of this machine, or a whole node."""
-        found = {}
-        for (_, series), points in self._points.items():
-            subject, _, unit = series.rpartition("/")
-            if unit == "power_w":
-                node, component = self.metered(subject)
-                steps = _around(points) if component == NODE else points
-                found[subject] = _series(node, component, "measured", steps, points[0][0] - SAMPLE_MS)
-        return found
-
-    def metered(self, subject: str) -> tuple[str, str]:
-        """The node and component that a meter's figures are of."""
-        return (self.home, subject) if subject in COMPONENTS else (subject, NODE)
-
-    def cpu(self) -> PowerSeries | None:
-        """By its use but for the emulator's: user and system time of all hardware threads; None without samples."""
-        users, systems, emulator = (
-            dict(self._points.get(of, ()))
-            for of in (("cpu", "user_percent"), ("cpu", "system_percent"), ("processes", "emulator/user_percent"))
-        )
-        emulator_system = dict(self._points.get(("processes", "emulator/system_percent"), ()))
-        threads = threads_of(self._record)
-        if not users or not threads:
-            return None
-        idle, most = self._model.cpu_idle_watts.value * threads, self._model.cpu_busy_watts.value * threads
-        watts = []
-        for time_ms, user in users.items():
-            own = emulator.get(time_ms, 0.0) + emulator_system.get(time_ms, 0.0)
-            busy = max(0.0, user + systems.get(time_ms, 0.0) - own) / 100
-            watts.append((time_ms, idle + (most - idle) * busy))
-        return _series(self.home, "cpu", "modelled", watts)
-
-    def memory(self, span: Span) -> PowerSeries | None:
-        """By the memory that the trial may use alone."""
-        watts = self._model.memory_watts_per_gib.value * memory_bytes_of(self._record) / GIB
-        return _constant(self.home, "memory", span, watts) if watts else None
-
-    def disk(self, medium: str, drive: DiskPower) -> PowerSeries | None:
-        """A real drive's by its busy time; None without samples."""
-        busy = self._points.get(("disk", f"{medium}/busy_percent"))
-        if not busy:
-            return None
-        idle = drive.idle_watts.value
-        watts = [(time_ms, idle + (drive.active_watts.value - idle) * percent / 100) for time_ms, percent in busy]
-        return _series(self.home, medium, "modelled", watts)
-
-    def emulated(self, medium: str, span: Span, idle_j: float, rest_j: float) -> PowerSeries:
-        """An emulated drive's joules over a part: those of idling all the time, the rest as it was busy."""
-        busy = self._points.get(("disk", f"{medium}/busy_percent"), [])
-        share = _series(self.home, medium, "modelled", busy)
-        total = joules(share, span)
-        if total <= 0:
-            return _constant(self.home, medium, span, (idle_j + rest_j) / max(span.seconds, 1e-9))
-        base = idle_j / max(span.seconds, 1e-9)
-        return share.model_copy(update={"watts": tuple(base + rest_j * one / total for one in share.watts)})
-
-
-def threads_of(record: Record) -> int:
-    """How many hardware threads the machine has; 0 where the record does not say."""
-    return int(record.facts.get("cores", "0"))
-
-
-def memory_bytes_of(record: Record) -> int:
-    """The memory that a trial may use: its bound, where it has one, else the machine's; 0 where nothing tells."""
-    machine = int(record.facts.get("memory_bytes", "0"))
-    bound = record.trial.cluster.limit_memory_bytes
-    return min(machine, bound) if bound is not None else machine
-
-
-def real_drives(record: Record, model: PowerModel) -> dict[str, DiskPower]:
-    """The drives below a trial's directories, each once, whatever media lie on it, by the first medium on it."""
-    found: dict[str, DiskPower] = {}
-    seen: set[str] = set()
-    for spec in record.trial.media:
-        device = record.facts.get(f"medium.{spec.name}.device", spec.name)
-        if kind_of(spec).energy == "by busy time" and device not in seen:
-            seen.add(device)
-            rotates = record.facts.get(f"medium.{spec.name}.rotational") == "yes"
-            found[spec.name] = model.hdd if rotates else model.ssd
-    return found
 
 
 def part_spans(steps: Sequence[Step]) -> dict[Part, Span]:
@@ -190,15 +91,6 @@ def by_half_second(series: PowerSeries, span: Span) -> Pieces:
     return Pieces(edges[:-1], edges[1:], taken / numpy.diff(edges) * 1000)
 
 
-def _spread(node: str, watts: numpy.ndarray) -> Spread:
-    """Quartiles are linear between neighbours."""
-    least, first, middle, third, greatest = (float(one) for one in numpy.percentile(watts, [0, 25, 50, 75, 100]))
-    return Spread(
-        node=node, least_watts=least, first_quartile_watts=first, median_watts=middle,
-        third_quartile_watts=third, greatest_watts=greatest,
-    )  # fmt: skip
-
-
 def _series(node: str, component: str, basis: Basis, points: Points, begin_ms: int | None = None) -> PowerSeries:
     """Each value is of the time since the one before it; values whose time does not go on are left out."""
     edges = [begin_ms if begin_ms is not None else points[0][0] - SAMPLE_MS] if points else []
@@ -216,25 +108,10 @@ def _around(points: Points) -> Points:
     return [*halfway, *points[-1:]]
 
 
-def _constant(node: str, component: str, span: Span, watts: float) -> PowerSeries:
-    return PowerSeries(
-        node=node, component=component, basis="modelled", edges_ms=(span.begin_ms, span.end_ms), watts=(watts,)
-    )
-
-
-def report_joules(report: DeviceReport) -> tuple[float, float, float] | None:
-    """A device's report in joules: (idle, all else, seconds it covers); None when it has none."""
-    joules = report.joules or {}
-    if not report.elapsed_seconds or not {"idle", "total"} <= joules.keys():
-        return None
-    return joules["idle"], joules["total"] - joules["idle"], report.elapsed_seconds
-
-
 JOBS: tuple[Part, ...] = ("run", "write out")
 """The parts that are the jobs' own: what they wrote and the kernel held back still goes to the drives after them."""
 
 NO_ENERGY = Ranged(value=0.0, low=0.0, high=0.0)
-Shares = Mapping[str, float]
 
 
 def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerModel | None = None) -> EnergyAccount:
@@ -243,8 +120,7 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
     Without samples its joules are the same, and nothing is known of power over time. `model` is the default one where
     none is given.
     """
-    model = model or PowerModel()
-    trial = _Trial(record, Power(record, samples, model), model)
+    trial = _Trial(record, samples, model or PowerModel())
     found: list[Energy] = []
     missing: list[str] = []
     silent: list[str] = []
@@ -275,39 +151,47 @@ def counted(energies: Iterable[Energy]) -> list[Energy]:
 
 def by_phase(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> tuple[PhaseEnergy, ...]:
     """Each component's joules by phase; over the phases of a part they add up to the component's own."""
+    every = [own for attempt in attempts for own in spans(attempt)]
+    edges_ms, phases, counts = running(every, [own.phase for own in every])
     found = []
     for part, span in account.spans.items():
-        stretches = list(_stretches(attempts, span))
-        seconds: dict[str, float] = defaultdict(float)
-        for begin, end, running in stretches:
-            for phase in running:
-                seconds[phase] += (end - begin) / 1000
+        inside = edges_ms[(edges_ms > span.begin_ms) & (edges_ms < span.end_ms)]
+        times = numpy.unique([span.begin_ms, *inside, span.end_ms])
+        tasks = counts[numpy.searchsorted(edges_ms, times[:-1], side="right")]
+        none = tasks.sum(axis=1, keepdims=True) == 0
+        shares = numpy.append(tasks, none, axis=1) / (tasks.sum(axis=1, keepdims=True) + none)
+        lengths_s = numpy.diff(times) / 1000
         for energy in (one for one in account.energies if one.part == part):
-            shares = _shares(energy.power, stretches, span)
-            found += [
-                PhaseEnergy(
-                    part=part, phase=phase, node=energy.node, component=energy.component, within=energy.within,
-                    energy_j=energy.energy_j.times(share), seconds=seconds[phase], basis=energy.basis,
-                )
-                for phase, share in shares.items()
-            ]  # fmt: skip
+            taken = lengths_s  # by time alone where the component's power over time is not known
+            if energy.power is not None and joules(energy.power, span) > 0:
+                taken = numpy.diff(numpy.interp(times, energy.power.edges_ms, cumulated(energy.power)))
+            for place, phase in enumerate((*phases, OUTSIDE)):
+                own_share = float(taken @ shares[:, place] / taken.sum()) if len(taken) else float(phase == OUTSIDE)
+                if own_share or shares[:, place].any():
+                    found.append(
+                        PhaseEnergy(
+                            part=part, phase=phase, node=energy.node, component=energy.component, basis=energy.basis,
+                            within=energy.within, energy_j=energy.energy_j.times(own_share),
+                            seconds=float(lengths_s @ (shares[:, place] > 0)),
+                        )
+                    )  # fmt: skip
     return tuple(found)
 
 
-def efficiency(account: EnergyAccount, parts: Sequence[Part] = JOBS) -> Efficiency | None:
-    """All joules of some parts against their time, as the HPC study has it; None when nothing is known of them."""
-    own = [energy for energy in counted(account.energies) if energy.part in parts]
+def efficiency(account: EnergyAccount) -> Efficiency | None:
+    """All joules of the jobs' own parts against their time, as in the HPC study; None if nothing is known of them."""
+    own = [energy for energy in counted(account.energies) if energy.part in JOBS]
     if not own:
         return None
-    seconds = sum(span.seconds for part, span in account.spans.items() if part in parts)
+    seconds = sum(span.seconds for part, span in account.spans.items() if part in JOBS)
     return Efficiency(energy_j=total(energy.energy_j for energy in own), seconds=seconds, basis=weakest(own))
 
 
-def phase_efficiency(phases: Iterable[PhaseEnergy], parts: Sequence[Part] = JOBS) -> dict[str, Efficiency]:
-    """All joules of each phase of some parts against the time in which a task was in it."""
+def phase_efficiency(phases: Iterable[PhaseEnergy]) -> dict[str, Efficiency]:
+    """All joules of each phase of the jobs' own parts against the time in which a task was in it."""
     rows: dict[str, list[PhaseEnergy]] = {}
     for row in phases:
-        if row.part in parts and row.within is None:
+        if row.part in JOBS and row.within is None:
             rows.setdefault(row.phase, []).append(row)
     return {
         phase: Efficiency(
@@ -336,14 +220,19 @@ def power_over_time(account: EnergyAccount, span: Span) -> dict[tuple[str, str],
     return {of: Pieces(*(numpy.concatenate(column) for column in zip(*own, strict=True))) for of, own in found.items()}
 
 
-def node_spreads(account: EnergyAccount, part: Part = "run") -> dict[str, Spread]:
-    """How each node's power, of all that may be added up, was spread over the half seconds of a part."""
-    span = account.spans.get(part)
+def node_spreads(account: EnergyAccount) -> dict[str, Spread]:
+    """How each node's power, of all that may be added up, was spread over the half seconds of the run."""
+    span = account.spans.get("run")
     components: dict[str, list[Pieces]] = {}
     for (node, _), own in (power_over_time(account, span) if span is not None else {}).items():
         components.setdefault(node, []).append(own)
     watts = {node: added(own).values for node, own in components.items()}
-    return {node: _spread(node, own) for node, own in watts.items() if own.size}
+    # Quartiles are linear between neighbours.
+    return {
+        node: Spread(node, *(float(one) for one in numpy.percentile(own, [0, 25, 50, 75, 100])))
+        for node, own in watts.items()
+        if own.size
+    }
 
 
 def weakest(figures: Iterable[Energy] | Iterable[PhaseEnergy]) -> Basis:
@@ -353,13 +242,61 @@ def weakest(figures: Iterable[Energy] | Iterable[PhaseEnergy]) -> Basis:
 
 
 class _Trial:
-    """A trial's components in a part of it."""
+    """A trial's components: their joules in each part, and their power over time."""
 
-    def __init__(self, record: Record, power: Power, model: PowerModel) -> None:
-        self._record, self._power, self._model = record, power, model
+    def __init__(self, record: Record, samples: Iterable[Sample], model: PowerModel) -> None:
+        self._record, self._model = record, model
         self._totals = {(one.probe, one.subject, one.series, one.part): one.value for one in record.amounts}
-        self.drives = real_drives(record, model)
-        self.home = power.home
+        self._points: dict[tuple[str, str], Points] = {}
+        for sample in samples:
+            self._points.setdefault((sample.probe, sample.series), []).append((sample.time_ms, sample.value))
+        self.home = record.facts.get("host", "this machine")
+        self._threads = int(record.facts.get("cores", "0"))
+        bound = record.trial.cluster.limit_memory_bytes
+        machine_bytes = int(record.facts.get("memory_bytes", "0"))
+        self._memory_gib = (machine_bytes if bound is None else min(machine_bytes, bound)) / GIB
+        self.drives = self._real_drives()
+        self._meters = dict(self._measured_power())
+        self._cpu_power = self._power_of_cpu()
+
+    def _real_drives(self) -> dict[str, DiskPower]:
+        """The drives below a trial's directories, each once, whatever media lie on it, by the first medium on it."""
+        found: dict[str, DiskPower] = {}
+        seen: set[str] = set()
+        for spec in self._record.trial.media:
+            device = self._record.facts.get(f"medium.{spec.name}.device", spec.name)
+            if kind_of(spec).energy == "by busy time" and device not in seen:
+                seen.add(device)
+                rotates = self._record.facts.get(f"medium.{spec.name}.rotational") == "yes"
+                found[spec.name] = self._model.hdd if rotates else self._model.ssd
+        return found
+
+    def _metered(self, subject: str) -> tuple[str, str]:
+        """The node and component that a meter's figures are of."""
+        return (self.home, subject) if subject in COMPONENTS else (subject, NODE)
+
+    def _measured_power(self) -> Iterator[tuple[str, PowerSeries]]:
+        """What probes measured, by subject: a component of this machine, or a whole node."""
+        for (_, series), points in self._points.items():
+            subject, _, unit = series.rpartition("/")
+            if unit == "power_w":
+                node, component = self._metered(subject)
+                steps = _around(points) if component == NODE else points
+                yield subject, _series(node, component, "measured", steps, points[0][0] - SAMPLE_MS)
+
+    def measured(self, part: Part) -> Iterator[Energy]:
+        """What probes counted in a part."""
+        for amount in self._record.amounts:
+            if amount.part == part and amount.series == "energy_j":
+                node, component = self._metered(amount.subject)
+                energy_j = give_or_take(amount.value, self._model.measured_share)
+                if node.casefold() == self.home.casefold() and component in {NODE, "platform", "cpu"}:
+                    most_watts = self._model.cpu_busy_watts.high - self._model.cpu_idle_watts.low
+                    energy_j = energy_j.lowered(self._emulator_s(part) * most_watts)
+                yield Energy(
+                    node=node, component=component, part=part, energy_j=energy_j, basis=amount.basis,
+                    power=self._meters.get(amount.subject),
+                )  # fmt: skip
 
     def machine(self, part: Part, span: Span, metered: Sequence[Energy]) -> Iterator[Energy]:
         """This machine's components: what was measured, and models for the rest."""
@@ -367,33 +304,16 @@ class _Trial:
         yield from measured.values()
         holder = "platform" if "platform" in measured else None
         models = {
-            "cpu": (self._cpu(part, span), self._power.cpu()),
-            "memory": (self._memory(span), self._power.memory(span)),
-            **{
-                medium: (self._drive(medium, part, span), self._power.disk(medium, drive))
-                for medium, drive in self.drives.items()
-            },
+            "cpu": self._cpu(part, span),
+            "memory": self._memory(span),
+            **{medium: self._drive(medium, drive, part, span) for medium, drive in self.drives.items()},
         }
-        for component, (energy_j, series) in models.items():
-            if component not in measured and energy_j is not None:
+        for component, modelled in models.items():
+            if component not in measured and modelled is not None:
+                energy_j, series = modelled
                 yield Energy(
                     node=self.home, component=component, part=part, energy_j=energy_j, basis="modelled",
                     within=holder, power=series,
-                )  # fmt: skip
-
-    def measured(self, part: Part) -> Iterator[Energy]:
-        """What probes counted in a part."""
-        series = self._power.measured()
-        for amount in self._record.amounts:
-            if amount.part == part and amount.series == "energy_j":
-                node, component = self._power.metered(amount.subject)
-                energy_j = give_or_take(amount.value, self._model.measured_share)
-                if node.casefold() == self.home.casefold() and component in {NODE, "platform", "cpu"}:
-                    most_watts = self._model.cpu_busy_watts.high - self._model.cpu_idle_watts.low
-                    energy_j = energy_j.lowered(self._emulator_s(part) * most_watts)
-                yield Energy(
-                    node=node, component=component, part=part, energy_j=energy_j, basis=amount.basis,
-                    power=series.get(amount.subject),
                 )  # fmt: skip
 
     def emulated(self, part: Part, span: Span) -> Iterator[Energy]:
@@ -405,38 +325,77 @@ class _Trial:
         if self._record.trial.zero_delay:
             return
         for medium, reports in self._record.devices.items():
-            joules = report_joules(reports[part]) if part in reports else None
-            if joules is not None:
-                idle_j, rest_j, seconds = joules
-                idle_j *= min(1.0, span.seconds / seconds)
-                series = self._power.emulated(medium, span, idle_j, rest_j)
-                energy_j = give_or_take(idle_j + rest_j, self._model.emulated_share)
-                yield Energy(
-                    node=self.home, component=medium, part=part, energy_j=energy_j, basis="modelled", power=series
-                )
+            report = reports.get(part)
+            known = (report.joules or {}) if report is not None else {}
+            if report is None or not report.elapsed_seconds or not {"idle", "total"} <= known.keys():
+                continue
+            idle_j = known["idle"] * min(1.0, span.seconds / report.elapsed_seconds)
+            rest_j = known["total"] - known["idle"]
+            yield Energy(
+                node=self.home, component=medium, part=part, basis="modelled",
+                energy_j=give_or_take(idle_j + rest_j, self._model.emulated_share),
+                power=self._emulated_power(medium, span, idle_j, rest_j),
+            )  # fmt: skip
 
-    def _cpu(self, part: Part, span: Span) -> Ranged | None:
+    def _emulated_power(self, medium: str, span: Span, idle_j: float, rest_j: float) -> PowerSeries:
+        """An emulated drive's joules over a part: those of idling all the time, the rest as it was busy."""
+        share = _series(self.home, medium, "modelled", self._points.get(("disk", f"{medium}/busy_percent"), []))
+        total = joules(share, span)
+        if total <= 0:
+            return self._constant(medium, span, (idle_j + rest_j) / max(span.seconds, 1e-9))
+        base = idle_j / max(span.seconds, 1e-9)
+        return share.model_copy(update={"watts": tuple(base + rest_j * one / total for one in share.watts)})
+
+    def _cpu(self, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
         """By its busy time but for the emulator's; None where that was not counted."""
-        threads = threads_of(self._record)
         states = [self._total("cpu", "machine", f"{state}_s", part) for state in ("user", "system", "irq", "softirq")]
-        if not threads or states[0] is None:
+        if not self._threads or states[0] is None:
             return None
-        thread_s = span.seconds * threads
+        thread_s = span.seconds * self._threads
         busy_s = max(0.0, sum(seconds or 0.0 for seconds in states) - self._emulator_s(part))
         share = min(1.0, busy_s / thread_s) if thread_s else 0.0
         idle, busy = self._model.cpu_idle_watts, self._model.cpu_busy_watts
-        return idle.times(thread_s * (1 - share)) + busy.times(thread_s * share)
+        return idle.times(thread_s * (1 - share)) + busy.times(thread_s * share), self._cpu_power
 
-    def _memory(self, span: Span) -> Ranged | None:
-        size = memory_bytes_of(self._record)
-        return self._model.memory_watts_per_gib.times(size / GIB * span.seconds) if size else None
+    def _power_of_cpu(self) -> PowerSeries | None:
+        """By its use but for the emulator's: user and system time of all hardware threads; None without samples."""
+        users, systems, emulator, emulator_system = (
+            dict(self._points.get(of, ()))
+            for of in (
+                ("cpu", "user_percent"), ("cpu", "system_percent"),
+                ("processes", "emulator/user_percent"), ("processes", "emulator/system_percent"),
+            )
+        )  # fmt: skip
+        if not users or not self._threads:
+            return None
+        idle, most = (one.value * self._threads for one in (self._model.cpu_idle_watts, self._model.cpu_busy_watts))
+        watts = []
+        for time_ms, user in users.items():
+            own = emulator.get(time_ms, 0.0) + emulator_system.get(time_ms, 0.0)
+            watts.append((time_ms, idle + (most - idle) * max(0.0, user + systems.get(time_ms, 0.0) - own) / 100))
+        return _series(self.home, "cpu", "modelled", watts)
 
-    def _drive(self, medium: str, part: Part, span: Span) -> Ranged | None:
+    def _memory(self, span: Span) -> tuple[Ranged, PowerSeries] | None:
+        """By the memory that the trial may use alone; None where nothing tells how much that is."""
+        watts = self._model.memory_watts_per_gib.times(self._memory_gib)
+        return (watts.times(span.seconds), self._constant("memory", span, watts.value)) if self._memory_gib else None
+
+    def _drive(self, medium: str, drive: DiskPower, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
+        """A real drive's, by its busy time; None where that was not counted."""
         busy_s = self._total("disk", medium, "busy_s", part)
         if busy_s is None:
             return None
-        busy_s, drive = min(busy_s, span.seconds), self.drives[medium]
-        return drive.idle_watts.times(span.seconds - busy_s) + drive.active_watts.times(busy_s)
+        busy_s = min(busy_s, span.seconds)
+        idle, active = drive.idle_watts, drive.active_watts
+        points = self._points.get(("disk", f"{medium}/busy_percent"), [])
+        watts = [(time_ms, idle.value + (active.value - idle.value) * percent / 100) for time_ms, percent in points]
+        series = _series(self.home, medium, "modelled", watts) if watts else None
+        return idle.times(span.seconds - busy_s) + active.times(busy_s), series
+
+    def _constant(self, component: str, span: Span, watts: float) -> PowerSeries:
+        return PowerSeries(
+            node=self.home, component=component, basis="modelled", edges_ms=(span.begin_ms, span.end_ms), watts=(watts,)
+        )
 
     def _emulator_s(self, part: Part) -> float:
         """Seconds of processor time that went into emulating drives."""
@@ -444,36 +403,3 @@ class _Trial:
 
     def _total(self, probe: str, subject: str, series: str, part: Part) -> float | None:
         return self._totals.get((probe, subject, series, part))
-
-
-def _stretches(attempts: Iterable[TaskAttempt], span: Span) -> Iterator[tuple[int, int, Shares]]:
-    """The span in pieces within which the same tasks run, and each phase's share of them."""
-    changes: dict[int, list[tuple[str, int]]] = {span.begin_ms: [], span.end_ms: []}
-    for attempt in attempts:
-        for own in spans(attempt):
-            begin, end = max(own.began_ms, span.begin_ms), min(own.ended_ms, span.end_ms)
-            if begin < end:
-                changes.setdefault(begin, []).append((own.phase, 1))
-                changes.setdefault(end, []).append((own.phase, -1))
-    running: dict[str, int] = defaultdict(int)
-    for begin, end in pairwise(sorted(changes)):
-        for phase, by in changes[begin]:
-            running[phase] += by
-        tasks = sum(running.values())
-        yield begin, end, {phase: n / tasks for phase, n in running.items() if n} if tasks else {OUTSIDE: 1.0}
-
-
-def _shares(power: PowerSeries | None, stretches: Sequence[tuple[int, int, Shares]], span: Span) -> dict[str, float]:
-    """Which share of a component's joules each phase took; by time alone where its power over time is not known."""
-    if not stretches:
-        return {OUTSIDE: 1.0}
-    times = [stretches[0][0], *(end for _, end, _ in stretches)]
-    taken = numpy.diff(numpy.asarray(times, dtype=float))
-    if power is not None and joules(power, span) > 0:
-        taken = numpy.diff(numpy.interp(times, power.edges_ms, cumulated(power)))
-    found: dict[str, float] = defaultdict(float)
-    for piece, (_, _, shares) in zip(taken.tolist(), stretches, strict=True):
-        for phase, share in shares.items():
-            found[phase] += piece * share
-    total = sum(found.values())
-    return {phase: value / total for phase, value in found.items()}

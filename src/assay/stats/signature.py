@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from assay.model.signature import (
     ACCESS_ROLES,
     DIRECTIONS,
@@ -48,8 +50,6 @@ class Quantile:
     """
 
     def __init__(self, share: float, greatest: int) -> None:
-        import numpy as np
-
         self._share = share
         self._shift = DIGIT_BITS * max(0, (greatest.bit_length() - 1) // DIGIT_BITS)
         self._prefix = 0
@@ -65,8 +65,6 @@ class Quantile:
 
     def see(self, values: Array, weight: Array) -> None:
         """Some of the values, with their weights."""
-        import numpy as np
-
         if self.found:
             return
         digits = values >> self._shift
@@ -77,8 +75,6 @@ class Quantile:
 
     def end_pass(self) -> None:
         """All values have been shown."""
-        import numpy as np
-
         if self.found:
             return
         upto = self._below + np.cumsum(self._weights)
@@ -117,8 +113,6 @@ class Sequentiality:
 
     def see(self, offset: Array, length: Array) -> tuple[Array, Array]:
         """Which of the next requests are sequential, and the runs that they belong to, numbered from 0."""
-        import numpy as np
-
         ends, run_at, held, begun = self._ends, self._run_at, self._held, self._begun
         sequential, runs = bytearray(len(offset)), [0] * len(offset)
         for number, (begin, end) in enumerate(zip(offset.tolist(), (offset + length).tolist(), strict=True)):
@@ -152,16 +146,12 @@ class Streams:
     """
 
     def __init__(self) -> None:
-        import numpy as np
-
         # Of each run that may go on: its number, first and last arrival, last answer, and how many requests it has.
         self._open: tuple[Array, ...] = tuple(np.zeros(0, np.int64) for _ in range(5))
         self._ended: list[tuple[Array, Array]] = []
 
     def see(self, run: Array, arrived_ns: Array, answered_ns: Array) -> None:
         """The next requests; there is one at least."""
-        import numpy as np
-
         shown = (run, arrived_ns, arrived_ns, answered_ns, np.ones(len(run), np.int64))
         # What is open comes first among its run's own: the sort is stable.
         every = [np.concatenate(pair) for pair in zip(self._open, shown, strict=True)]
@@ -179,8 +169,6 @@ class Streams:
 
     def mean(self) -> float:
         """Over the time in which any run was under way; 0 when none ever was."""
-        import numpy as np
-
         _, first, _, answer, count = self._open
         ended = [*self._ended, (first[count > 1], answer[count > 1])]
         began, answered = (np.concatenate(column) for column in zip(*ended, strict=True))
@@ -219,8 +207,6 @@ def pieces(count: int) -> Iterator[slice]:
 
 def arrivals(requests: Requests) -> Arrivals:
     """Sequential runs are told by direction, depths over all requests of the medium."""
-    import numpy as np
-
     count = len(requests.arrived_ns)
     order = np.argsort(requests.arrived_ns, kind="stable").astype(np.int32)
     answered = np.add(requests.arrived_ns, requests.latency_ns, dtype=np.int64)
@@ -285,8 +271,6 @@ class _Pieces:
     weights: Array
 
     def __iter__(self) -> Iterator[Piece]:
-        import numpy as np
-
         last_ns: int | None = None
         for piece in pieces(len(self.at)):
             weight = self.weights[self.segment[piece]]
@@ -315,8 +299,6 @@ class _Sums:
         self.most_bytes = self.most_latency_ns = self.most_gap_ns = 0
 
     def see(self, piece: Piece, told: Arrivals) -> None:
-        import numpy as np
-
         weight, bytes_ = piece.weight, piece.weight * piece.size
         self.count += len(piece.at)
         self._weight += float(weight.sum())
@@ -390,8 +372,6 @@ def signature(
 
 
 def _traced(requests: Requests, timeline: Timeline) -> Iterator[Access]:
-    import numpy as np
-
     told = arrivals(requests)
     for (direction, role), at in told.of.items():
         segment = np.empty(len(at), np.int32)
@@ -411,8 +391,6 @@ def _traced(requests: Requests, timeline: Timeline) -> Iterator[Access]:
 
 def _estimated(counted: Counted, timeline: Timeline) -> Iterator[Access]:
     """Each interval's gains go to the phases that ran at its end."""
-    import numpy as np
-
     segment = timeline.segment_of(counted.time_ns)
     for direction in DIRECTIONS:
         weights = timeline.weights(counted.role, direction)[segment]
@@ -431,8 +409,6 @@ def _estimated(counted: Counted, timeline: Timeline) -> Iterator[Access]:
 
 
 def _medium(requests: Requests) -> TracedMedium:
-    import numpy as np
-
     data = (requests.kind == READ_KIND) | (requests.kind == WRITE_KIND)
     other = data & (requests.role == ACCESS_ROLES.index("other"))
     total, other_bytes = (int(requests.bytes[some].sum(dtype=np.int64)) for some in (data, other))

@@ -6,16 +6,15 @@ so the means of all bins, weighted by the time that they tell of, are the mean o
 greatest of all bins are those of the series.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from assay.model.energy import Span
 from assay.model.engine import engine_kind
 from assay.model.signature import OUTSIDE, AccessRole, Array, Direction, PhaseUse
-from assay.model.task import TaskAttempt
-
-if TYPE_CHECKING:
-    import numpy as np
+from assay.model.task import TaskAttempt, covered_ms
 
 NS_PER_MS = 1_000_000
 
@@ -36,40 +35,25 @@ class Timeline:
     """
 
     def __init__(self, attempts: Sequence[TaskAttempt], engine: str) -> None:
-        import numpy as np
-
         kind = engine_kind(engine)
         self._causes, order = kind.causes, {phase: place for place, phase in enumerate(kind.phases)}
         every = [span for attempt in attempts for span in spans(attempt)]
         every.sort(key=lambda span: span.began_ms)
-        self.phases: list[tuple[str, str]] = [*dict.fromkeys((one.job, one.phase) for one in every)]
+        self._edges_ms, own, counts = running(every, [(span.job, span.phase) for span in every])
+        self.phases: list[tuple[str, str]] = [*own, ("", OUTSIDE)]
+        self._counts = np.append(counts, np.zeros((len(counts), 1)), axis=1)
         self._of_job: dict[str, list[str]] = {}
-        for job, phase in sorted(self.phases, key=lambda one: order.get(one[1], len(order))):
+        for job, phase in sorted(own, key=lambda one: order.get(one[1], len(order))):
             self._of_job.setdefault(job, []).append(phase)
-        places = {phase: place for place, phase in enumerate(self.phases)}
-        self.phases.append(("", OUTSIDE))
-        times = np.array([[span.began_ms, span.ended_ms] for span in every], np.int64).reshape(-1, 2)
-        # Between two edges nothing changes; before the first and after the last nothing runs.
-        self._edges_ms = np.unique(times)
-        self._counts = np.zeros((len(self._edges_ms) + 1, len(self.phases)))
-        begins, ends = (np.searchsorted(self._edges_ms, times[:, column]) + 1 for column in (0, 1))
-        place = np.array([places[span.job, span.phase] for span in every], np.int64)
-        np.add.at(self._counts, (begins, place), 1)
-        np.add.at(self._counts, (ends, place), -1)
-        self._counts = np.cumsum(self._counts, axis=0)
 
     def segment_of(self, time_ns: Array) -> Array:
         """Into which span between edges each time falls."""
-        import numpy as np
-
         return np.searchsorted(self._edges_ms * NS_PER_MS, time_ns, side="right")
 
     def weights(self, role: AccessRole, direction: Direction) -> Array:
         """How requests of a role are shared out: a row for each span between edges, whose columns (phases) add to 1."""
-        import numpy as np
-
         only = self._causes.get((role, direction))
-        able = np.array([job in self._of_job and phase in self._able(job, only) for job, phase in self.phases])
+        able = np.array([phase != OUTSIDE and phase in self._able(job, only) for job, phase in self.phases])
         counts = self._counts * able
         counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, self._counts)
         counts[:, -1] = counts.sum(axis=1) == 0
@@ -105,21 +89,12 @@ def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
             phase=phase,
             attempts=len(parts),
             attempt_s=sum(span.ended_ms - span.began_ms for span, _ in parts) / 1000,
-            elapsed_s=_covered_ms([span for span, _ in parts]) / 1000,
+            elapsed_s=covered_ms((span.began_ms, span.ended_ms) for span, _ in parts) / 1000,
             cpu_s=_cpu_s(parts),
             cpu_basis="estimated" if any(len(one.phase_ends()) > 1 for _, one in parts) else "measured",
         )
         for (job, phase), parts in by_phase.items()
     ]
-
-
-def _covered_ms(parts: Sequence[PhaseSpan]) -> int:
-    """How long at least one of some spans lasted."""
-    covered, until = 0, 0
-    for span in sorted(parts, key=lambda span: span.began_ms):
-        covered += max(0, span.ended_ms - max(span.began_ms, until))
-        until = max(until, span.ended_ms)
-    return covered
 
 
 def _cpu_s(parts: Sequence[tuple[PhaseSpan, TaskAttempt]]) -> float | None:
@@ -142,9 +117,9 @@ SAMPLE_MS = 500
 class Pieces(NamedTuple):
     """A value for each of some stretches of time, which rise and do not overlap; milliseconds since the epoch."""
 
-    begin_ms: "np.ndarray"
-    end_ms: "np.ndarray"
-    values: "np.ndarray"
+    begin_ms: Array
+    end_ms: Array
+    values: Array
 
 
 class Bins(NamedTuple):
@@ -153,12 +128,12 @@ class Bins(NamedTuple):
     `told_ms` is of how much of a stretch something is told. `whole` says that each is a single piece, as it came.
     """
 
-    begin_ms: "np.ndarray"
-    end_ms: "np.ndarray"
-    told_ms: "np.ndarray"
-    least: "np.ndarray"
-    mean: "np.ndarray"
-    greatest: "np.ndarray"
+    begin_ms: Array
+    end_ms: Array
+    told_ms: Array
+    least: Array
+    mean: Array
+    greatest: Array
     whole: bool
 
 
@@ -167,8 +142,6 @@ def sampled(times_ms: Sequence[int], values: Sequence[float]) -> Pieces:
 
     Samples whose time does not go on, as after a clock was set back, are left out until it does.
     """
-    import numpy as np
-
     times, told = np.asarray(times_ms, np.int64), np.asarray(values, float)
     before = np.concatenate((times[:1] - SAMPLE_MS, np.maximum.accumulate(times)[:-1]))
     on = times > before
@@ -177,8 +150,6 @@ def sampled(times_ms: Sequence[int], values: Sequence[float]) -> Pieces:
 
 def added(series: Sequence[Pieces]) -> Pieces:
     """The sum of some series where all of them have a piece with the same ends; nothing elsewhere."""
-    import numpy as np
-
     ends = series[0].end_ms
     for one in series[1:]:
         ends = np.intersect1d(ends, one.end_ms, assume_unique=True)
@@ -187,26 +158,34 @@ def added(series: Sequence[Pieces]) -> Pieces:
     return Pieces(series[0].begin_ms[places[0]], ends, values)
 
 
+Key = TypeVar("Key", bound=Hashable)
+
+
+def running(every: Sequence[PhaseSpan], keys: Sequence[Key]) -> tuple[Array, list[Key], Array]:
+    """How many of some spans of a key lasted between two edges (ms), at which spans begin or end: edges, keys, counts.
+
+    A row of counts is for each stretch between edges, the first before all of them and the last after; a column for
+    each key.
+    """
+    times = np.array([(span.began_ms, span.ended_ms) for span in every], np.int64).reshape(-1, 2)
+    edges_ms = np.unique(times)
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    own = np.array([places[key] for key in keys], np.int64)
+    changes = np.zeros((len(edges_ms) + 1, len(places)))
+    np.add.at(changes, (np.searchsorted(edges_ms, times[:, 0]) + 1, own), 1)
+    np.add.at(changes, (np.searchsorted(edges_ms, times[:, 1]) + 1, own), -1)
+    return edges_ms, list(places), np.cumsum(changes, axis=0)
+
+
 def running_tasks(attempts: Iterable[TaskAttempt]) -> dict[str, Pieces]:
     """How many attempts were in each phase, from the first's beginning to the last's end; of phases with any."""
-    import numpy as np
-
     every = [span for attempt in attempts for span in spans(attempt)]
-    edges = np.unique(np.array([(span.began_ms, span.ended_ms) for span in every], np.int64))
-    found: dict[str, Pieces] = {}
-    for phase in dict.fromkeys(span.phase for span in every):
-        own = np.array([(span.began_ms, span.ended_ms) for span in every if span.phase == phase], np.int64)
-        changes = np.zeros(len(edges))
-        np.add.at(changes, np.searchsorted(edges, own[:, 0]), 1)
-        np.add.at(changes, np.searchsorted(edges, own[:, 1]), -1)
-        found[phase] = Pieces(edges[:-1], edges[1:], np.cumsum(changes)[:-1])
-    return found
+    edges_ms, phases, counts = running(every, [span.phase for span in every])
+    return {phase: Pieces(edges_ms[:-1], edges_ms[1:], counts[1:-1, place]) for place, phase in enumerate(phases)}
 
 
 def within(pieces: Pieces, span: Span) -> Pieces:
     """Only what lies in a span."""
-    import numpy as np
-
     begin, end = np.maximum(pieces.begin_ms, span.begin_ms), np.minimum(pieces.end_ms, span.end_ms)
     some = begin < end
     return Pieces(begin[some], end[some], pieces.values[some])
@@ -214,8 +193,6 @@ def within(pieces: Pieces, span: Span) -> Pieces:
 
 def binned(pieces: Pieces, span: Span, most: int) -> Bins:
     """At most so many bins: each piece by itself where they are no more, else equal stretches of the span."""
-    import numpy as np
-
     own = within(pieces, span)
     if len(own.values) <= most:
         return Bins(own.begin_ms, own.end_ms, own.end_ms - own.begin_ms, own.values, own.values, own.values, whole=True)
@@ -231,10 +208,8 @@ def binned(pieces: Pieces, span: Span, most: int) -> Bins:
     return Bins(edges[:-1][some], edges[1:][some], told_ms[some], least, mean, greatest, whole=False)
 
 
-def _until(own: Pieces, edges: "np.ndarray", begin_ms: int) -> "tuple[np.ndarray, np.ndarray]":
+def _until(own: Pieces, edges: Array, begin_ms: int) -> tuple[Array, Array]:
     """Until each edge: how much time was told of, and the values added up over it."""
-    import numpy as np
-
     lengths = own.end_ms - own.begin_ms
     knots = np.stack((own.begin_ms, own.end_ms), axis=1).ravel() - begin_ms
     told = np.repeat(np.concatenate(([0], np.cumsum(lengths))), 2)[1:-1]
