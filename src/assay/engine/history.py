@@ -6,7 +6,7 @@ whole). Such a job is an AssayError: its elapsed time is not known. The trial th
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -69,13 +69,11 @@ class HistoryServer:
     def _read(self, reference: JobReference) -> History:
         job = self._wait_for(reference.id)
         counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
-        attempts = [
-            self._attempt(reference.id, attempt)
-            for task in _listed(self._get(f"{reference.id}/tasks"), "tasks", "task")
-            for attempt in _listed(
-                self._get(f"{reference.id}/tasks/{task['id']}/attempts"), "taskAttempts", "taskAttempt"
-            )
-        ]
+        attempts = []
+        for task, attempt in self._attempts(reference.id):
+            content = self._get(f"{reference.id}/tasks/{task}/attempts/{attempt['id']}/counters")
+            groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
+            attempts.append(task_attempt(reference.id, attempt, groups))
         record = job_record(reference.name, job, counters)
         record = record.model_copy(update={"active_s": active_seconds(attempts)})
         return History(job=record, attempts=tuple(attempts), doubts=gaps(record, attempts))
@@ -83,12 +81,16 @@ class HistoryServer:
     def failure(self, job: str) -> list[str]:
         """What the first failed attempt of a task said, in lines; none where no attempt failed. Raises AssayError."""
         self._wait_for(job)
+        for _, attempt in self._attempts(job):
+            if attempt.get("state") == "FAILED" and attempt.get("diagnostics"):
+                return str(attempt["diagnostics"]).splitlines()
+        return []
+
+    def _attempts(self, job: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each attempt of each task of a job, with the task's id."""
         for task in _listed(self._get(f"{job}/tasks"), "tasks", "task"):
             attempts = self._get(f"{job}/tasks/{task['id']}/attempts")
-            for attempt in _listed(attempts, "taskAttempts", "taskAttempt"):
-                if attempt.get("state") == "FAILED" and attempt.get("diagnostics"):
-                    return str(attempt["diagnostics"]).splitlines()
-        return []
+            yield from ((task["id"], attempt) for attempt in _listed(attempts, "taskAttempts", "taskAttempt"))
 
     def settings(self, reference: JobReference) -> dict[str, str]:
         """Those of a job's properties that decide how it ran (`RELEVANT`)."""
@@ -107,12 +109,6 @@ class HistoryServer:
                 time.sleep(POLL_S)
             else:
                 return found
-
-    def _attempt(self, job: str, attempt: dict[str, Any]) -> MapReduceAttempt:
-        task = attempt["id"].replace("attempt", "task", 1).rpartition("_")[0]
-        content = self._get(f"{job}/tasks/{task}/attempts/{attempt['id']}/counters")
-        groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
-        return task_attempt(job, attempt, groups)
 
     def _get(self, path: str) -> Any:
         url = f"{self._jobs_url}/{path}"

@@ -126,15 +126,15 @@ _DONE = re.compile(r"\bmap (\d+)% reduce (\d+)%")
 _LOCAL = re.compile(r"Running job: job_local")
 
 
-class Told:
-    """What a program's client has said so far."""
+class ClientOutput:
+    """What a program's client has printed so far."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._local = False
         self.ids: list[str] = []
 
-    def hear(self, line: str, progress: Progress) -> None:
+    def read_line(self, line: str, progress: Progress) -> None:
         """A line of its output; news are passed on."""
         before = len(self.ids)
         self._keep(line)
@@ -144,7 +144,7 @@ class Told:
         elif done:
             progress.detail(f"{self._program.name}: map {done[1]} %, reduce {done[2]} %")
 
-    def hear_all(self, log: Path) -> None:
+    def read_log(self, log: Path) -> None:
         """Its whole output, the last lines too."""
         for line in log.read_text(errors="replace").splitlines():
             self._keep(line)
@@ -241,23 +241,23 @@ class MapReduce:
     def run_program(self, program: Program, progress: Progress) -> LaunchReport:
         """Run a program of another jar to its end; its jobs are those that its client names."""
         name = self._next_name()
-        files, log, told = self._scratch / f"{name}-files", self._scratch / f"{name}.log", Told(program)
+        files, log, client = self._scratch / f"{name}-files", self._scratch / f"{name}.log", ClientOutput(program)
         files.mkdir()
         jar = find_jar(program, self._cluster.extras)
         command = program_command(program, self._cluster.hadoop, jar, files)
         environment = environment_of(program, jar, self._environment)
         try:
             code = run_client(
-                command, environment, log, self._failure, lambda line: told.hear(line, progress), program.folder
+                command, environment, log, self._failure, lambda line: client.read_line(line, progress), program.folder
             )
         except BaseException:
-            told.hear_all(log)
-            self._abandon(told.ids[-1:])
+            client.read_log(log)
+            self._abandon(client.ids[-1:])
             raise
-        told.hear_all(log)
+        client.read_log(log)
         if code != 0:
-            raise AssayError(f"{program.name} failed: {self._failure() or self._reason(program, code, log, told)}")
-        jobs = told.jobs()
+            raise AssayError(f"{program.name} failed: {self._failure() or self._reason(program, code, log, client)}")
+        jobs = client.jobs()
         settings = self._history.settings(jobs[-1]) if jobs else {}
         return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts_in(files))
 
@@ -270,7 +270,7 @@ class MapReduce:
         logs = [LogFolder(one.node, one.container_logs) for one in self._cluster.nodes if one.container_logs]
         return read_phases(logs, [one for one in attempts if isinstance(one, MapReduceAttempt)])
 
-    def _reason(self, program: Program, code: int, log: Path, told: Told) -> str:
+    def _reason(self, program: Program, code: int, log: Path, client: ClientOutput) -> str:
         """The most telling line; of a program that is to tell more, its own last lines.
 
         Its client prints the errors of tasks only where they are tried again: the last one is then asked of history.
@@ -278,9 +278,9 @@ class MapReduce:
         if program.last_lines == 1:
             return last_words(log)
         said = log.read_text(errors="replace").splitlines()
-        if told.ids and not any(line.startswith("Error: ") for line in said):
+        if client.ids and not any(line.startswith("Error: ") for line in said):
             with suppress(AssayError):
-                said += self._history.failure(told.ids[-1])
+                said += self._history.failure(client.ids[-1])
         lines = last_lines(said, program.last_lines)
         return "\n  ".join([f"exit code {code}; {'its last lines:' if lines else 'it printed nothing'}", *lines])
 

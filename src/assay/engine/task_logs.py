@@ -142,7 +142,8 @@ def _reduce(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePha
     if begun is None or worked is None or fetched is None or combined is None:
         return counts
     _check_order(attempt.started_ms, begun, fetched, combined, worked, done)
-    fetches = _fetches(lines)
+    freed = ((line, _FREED.match(line.message)) for line in lines if line.logger == "ShuffleSchedulerImpl")
+    fetches = [(line.time_ms - int(match[1]), line.time_ms) for line, match in freed if match]
     return counts.model_copy(update={
         "shuffle_s": _seconds(begun, fetched), "merge_s": _seconds(fetched, combined),
         "reduce_s": _seconds(combined, worked), "commit_s": _seconds(worked, done),
@@ -190,11 +191,6 @@ def _failed_fetches(lines: Sequence[LogLine]) -> int:
             failed += int(host[1]) if host else 0
             failed += line.message.count("attempt_") if line.message.startswith("copyMapOutput failed") else 0
     return failed
-
-
-def _fetches(lines: Sequence[LogLine]) -> list[Interval]:
-    found = ((line, _FREED.match(line.message)) for line in lines if line.logger == "ShuffleSchedulerImpl")
-    return [(line.time_ms - int(freed[1]), line.time_ms) for line, freed in found if freed]
 
 
 def _background_merges(lines: Sequence[LogLine]) -> list[Interval]:

@@ -49,6 +49,11 @@ class Estimate(Frozen):
     low: float | None = None
     high: float | None = None
 
+    def times(self, factor: float) -> "Estimate":
+        """All of it by a factor of at least 0."""
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Estimate(value=self.value * factor, low=low, high=high)
+
 
 class Split(Frozen):
     """Where the time of a run went, in seconds; the parts add up to the mean run, from first submission to last end.
@@ -265,11 +270,12 @@ class _DecisionInputs:
         own = self._records[level]
         elapsed = self._elapsed(level)
         share = self._saving(self._baseline, level) if self._baseline and level != ZERO_DELAY else None
-        storage = None if share is None else _scaled(share, elapsed.value)
+        storage = share.times(elapsed.value) if share is not None else None
+        kinds = {kind_of(medium).drive(medium, own[0].facts) for medium in own[0].trial.media}
         against_base = level not in {self.base, ZERO_DELAY}
         return PlacementResult(
             placement=level,
-            kind=_kind(own[0]),
+            kind=kinds.pop() if len(kinds) == 1 else "",
             drives=_drives(own[0]),
             trials=len(own),
             elapsed_s=elapsed,
@@ -333,20 +339,10 @@ def saved_share(contrast: Contrast) -> Estimate:
     return Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
 
 
-def _scaled(share: Estimate, by: float) -> Estimate:
-    low, high = (None if end is None else end * by for end in (share.low, share.high))
-    return Estimate(value=share.value * by, low=low, high=high)
-
-
 def _nodes(record: Record) -> int | None:
     """The nodes that Assay started; None where it started none, as on an existing cluster."""
     count = record.facts.get("nodes", "")
     return int(count) or None if count.isdigit() else None
-
-
-def _kind(record: Record) -> str:
-    kinds = {kind_of(medium).drive(medium, record.facts) for medium in record.trial.media}
-    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _drives(record: Record) -> str:

@@ -19,7 +19,7 @@ from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, count
 from assay.stats.summary import first_few, outliers
 
 MOST_TIMES = 1.25
-"""How many times as much processor time one of two trials that do the same may take before it is told."""
+"""A doubt is raised where one of two equal trials took more than this many times the other's processor time."""
 
 LEAST_S = 5.0
 """Processor time below which starting the JVMs settles how much a trial took."""

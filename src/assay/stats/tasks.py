@@ -77,15 +77,13 @@ class _Walk:
         steps = attempt.steps(self._phases.get(attempt.attempt))
         edges = [attempt.started_ms, *(step.ended_ms for step in steps[:-1])]
         for begun_ms, step in zip(reversed(edges), reversed(steps), strict=True):
-            waited = self._last_of(step.waits_for, min(step.ended_ms, attempt.finished_ms)) if step.waits_for else None
+            waited_for = [one for one in self._done if one.stage == step.waits_for]
+            waited = _latest(waited_for, min(step.ended_ms, attempt.finished_ms))
             if waited is not None and waited.finished_ms > begun_ms:
                 self._part(step.kind, waited.finished_ms, attempt.attempt)
                 return waited
             self._part(step.kind, begun_ms, attempt.attempt)
         return self._before(attempt)
-
-    def _last_of(self, stage: str, until_ms: int) -> TaskAttempt | None:
-        return _latest([one for one in self._done if one.stage == stage], until_ms)
 
     def _before(self, attempt: TaskAttempt) -> TaskAttempt | None:
         """What it waited for: an earlier attempt of its task, or else whatever ended last before it."""
