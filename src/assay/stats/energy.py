@@ -377,8 +377,11 @@ class _Trial:
 
     def _memory(self, span: Span) -> tuple[Ranged, PowerSeries] | None:
         """By the memory that the trial may use alone; None where nothing tells how much that is."""
-        watts = self._model.memory_watts_per_gib.times(self._memory_gib)
-        return (watts.times(span.seconds), self._constant("memory", span, watts.value)) if self._memory_gib else None
+        if not self._memory_gib:
+            return None
+        watts = self._model.memory_watts_per_gib
+        series = self._constant("memory", span, watts.value * self._memory_gib)
+        return watts.times(self._memory_gib * span.seconds), series
 
     def _drive(self, medium: str, drive: DiskPower, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
         """A real drive's, by its busy time; None where that was not counted."""
