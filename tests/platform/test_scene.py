@@ -9,7 +9,15 @@ from assay.host.lease import Lease
 from assay.host.mounts import Mount
 from assay.media.directory import block_device
 from assay.model.medium import kind_of
-from assay.model.platform import ClusterNode, DaemonFacts, DataDirectory, Layout, LocalDirectory, RunningCluster
+from assay.model.platform import (
+    ClusterNode,
+    DaemonFacts,
+    DaemonKind,
+    DataDirectory,
+    Layout,
+    LocalDirectory,
+    RunningCluster,
+)
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
 from assay.node.local import LocalNode
@@ -58,7 +66,7 @@ def running(tmp_path):
 
 
 def test_daemons_the_emulator_and_assay_are_watched(running, layout):
-    built = build_scene(running, layout, (medium("hdd"),), ())
+    built = build_scene(running, layout, (medium("hdd"),), [DaemonKind("nodemanager", "Main", children="containers")])
     assert [(one.group, one.pid) for one in built.processes] == [
         ("nodemanager", 11), ("datanode", 12), ("emulator", 77), ("assay", os.getpid()),
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from rich.console import Console
 from assay.cli import cluster, run
 from assay.host.processes import is_left_over, own_name
 from assay.probe import nftables
-from assay.probe.nftables import NftError
+from assay.probe.nftables import FlowsError
 from assay.probe.sampler import remove_left_overs
 from assay.probe.trace import kernel
 
@@ -58,7 +58,7 @@ def test_tables_and_traces_go_together(tmp_path, monkeypatch):
 
 def test_where_it_may_not_look_it_says_nothing(tmp_path, monkeypatch):
     def nft(_script, _arguments):
-        raise NftError("Operation not permitted")
+        raise FlowsError("Operation not permitted")
 
     use(monkeypatch, nft, tmp_path)
     assert remove_left_overs() == []

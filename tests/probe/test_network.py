@@ -9,7 +9,7 @@ from assay.model.platform import Layout
 from assay.model.probe import Moment, Scene
 from assay.node.local import LocalNode
 from assay.probe.network import Interface, Names, Network, interfaces
-from assay.probe.nftables import Count, CountingTable, Flow, NftError
+from assay.probe.nftables import Count, CountingTable, Flow, FlowsError
 from tests.probe.faking import PlacedNode, amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "network"
@@ -25,12 +25,12 @@ class Table(CountingTable):
 
     def make(self):
         if self.failure:
-            raise NftError(self.failure)
+            raise FlowsError(self.failure)
         self.made = True
 
     def read(self):
         if self.failure:
-            raise NftError(self.failure)
+            raise FlowsError(self.failure)
         return dict(self.flows)
 
     def remove(self):
@@ -232,7 +232,7 @@ class TestATableThatCanNotBeRead:
 
 
 def fail_to_read():
-    raise NftError("nft did not end within 5 s")
+    raise FlowsError("nft did not end within 5 s")
 
 
 def test_the_table_goes_at_the_end(network, table):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.probe.nftables import NFT_PLACES, Count, CountingTable, Flow, NftError, parse, ruleset, run_nft
+from assay.probe.nftables import NFT_PLACES, Count, CountingTable, Flow, FlowsError, parse, ruleset, run_nft
 
 LISTING = (Path(__file__).parents[1] / "fixtures" / "probe" / "network" / "listing.json").read_text()
 SENT, ANSWERED = 5_000_000, 200_000
@@ -32,7 +32,7 @@ def test_a_listing_of_a_real_kernel_is_read_flow_by_flow():
     "text", ["", "{}", '{"nftables": [{"set": {"name": "to_ip", "elem": [{"elem": {"val": 5}}]}}]}']
 )
 def test_another_answer_is_refused(text):
-    with pytest.raises(NftError, match="something unknown"):
+    with pytest.raises(FlowsError, match="something unknown"):
         dict(parse(text))
 
 
@@ -60,14 +60,14 @@ def test_only_the_tables_of_processes_that_are_gone_are_removed():
 
 def test_without_nft_it_says_so(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    with pytest.raises(NftError, match="package nftables"):
+    with pytest.raises(FlowsError, match="package nftables"):
         CountingTable([9866]).make()
 
 
 def has_nft():
     try:
         run_nft("", ("-j", "list", "tables"))
-    except NftError as error:
+    except FlowsError as error:
         return str(error)
     return "" if os.geteuid() == 0 else "only root may make tables"
 
@@ -113,7 +113,7 @@ def test_known_bytes_over_loopback_are_all_seen():
     sent, answered = (seen[Flow("127.0.0.1", "127.0.0.1", port, to_server=to_server)] for to_server in (True, False))
     assert 0.99 * SENT < sent.bytes - HEADER_BYTES * sent.packets < 1.1 * SENT
     assert 0.99 * ANSWERED < answered.bytes - HEADER_BYTES * answered.packets < 1.5 * ANSWERED
-    with pytest.raises(NftError):
+    with pytest.raises(FlowsError):
         run_nft("", ("list", "table", "inet", str(table._name)))
 
 

@@ -32,6 +32,7 @@ from assay.host.processes import end_processes
 from assay.model.engine import EngineContext, EngineKind, History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import DaemonKind
+from assay.model.probe import CONTAINERS
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
 from assay.model.task import TaskAttempt, TaskHistory
@@ -345,7 +346,7 @@ YARN = (
             **_JETTY,
         },
         sign="Registered with ResourceManager", page="/ws/v1/cluster/metrics", ready=_offers_memory,
-        asked="resourcemanager",
+        asked="resourcemanager", children=CONTAINERS,
     ),
 )  # fmt: skip
 # Started earlier it would find the NameNode in safe mode and then sleep for 10 s.

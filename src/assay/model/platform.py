@@ -149,6 +149,8 @@ class DaemonKind(NamedTuple):
     page: str = ""
     ready: Callable[[Any], bool] = bool
     asked: str = ""
+    children: str = ""
+    """The group of the processes that it starts, as in `WatchedProcess`."""
     late: bool = False
     """Whether it starts when the last of the store's daemons has started; earlier it would only wait."""
     formats: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
 from assay.model.medium import Medium, Watchable
 from assay.model.platform import DaemonKind, DataDirectory, Layout, LocalDirectory, RunningCluster
-from assay.model.probe import CLIENTS, CONTAINERS, Scene, WatchedDisk, WatchedProcess
+from assay.model.probe import CLIENTS, Scene, WatchedDisk, WatchedProcess
 from assay.platform.configuration import read_site
 
 
@@ -47,11 +47,12 @@ SWAPS = Path("/proc/swaps")
 
 def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium], kinds: Sequence[DaemonKind]) -> Scene:
     """A running embedded cluster on this machine, its media, and Assay itself."""
+    children = {kind.role: kind.children for kind in kinds}
     daemons = [
         WatchedProcess(
             group=daemon.role,
             pid=daemon.pid,
-            children=CONTAINERS if daemon.role == "nodemanager" else "",
+            children=children.get(daemon.role, ""),
             node=node.node.name,
         )
         for node in running.nodes

@@ -78,7 +78,7 @@ class BlockTrace:
         self._doubts: list[Doubt] = []
         self._scope = ExitStack()
         self._stop = threading.Event()
-        self._mapping = threading.Lock()
+        self._mapping = threading.RLock()
         self._threads: dict[str, threading.Thread] = {}
         self._ended = False
         now_ns = time.monotonic_ns()
@@ -91,7 +91,7 @@ class BlockTrace:
         self.media = [Medium(disk, scene.layout) for disk in scene.disks if not disk.in_memory]
         self._share()
         self.tracepoints = self._trace(scene)
-        looks = {TRACE: lambda: self.look(last=False), FILE_MAP: self._look_at_files_alone} if self.media else {}
+        looks = {TRACE: lambda: self.look(last=False), FILE_MAP: self._look_at_files} if self.media else {}
         for name, look in looks.items():
             thread = threading.Thread(
                 target=self._repeat, args=(name, look), name=f"probe-{name.replace(' ', '-')}", daemon=True
@@ -183,16 +183,12 @@ class BlockTrace:
         except Exception as error:  # a thread that dies in silence would leave a record that looks whole
             self._stop_believing(thread, error)
 
-    def _look_at_files_alone(self) -> None:
-        with self._mapping:
-            self._look_at_files()
-
     def _look_at_files(self) -> None:
-        """Poll all media's files; to be called with `_mapping` held."""
-        now_ns = time.monotonic_ns()
-        for medium in self.media:
-            medium.files.poll(time.monotonic_ns(), time.time_ns())
-        self._reach(FILE_MAP, now_ns)
+        with self._mapping:
+            now_ns = time.monotonic_ns()
+            for medium in self.media:
+                medium.files.poll(time.monotonic_ns(), time.time_ns())
+            self._reach(FILE_MAP, now_ns)
 
     def _look_at_files_until(self, part: Part) -> bool:
         """A last look at the end of a part; whether that worked."""

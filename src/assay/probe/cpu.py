@@ -9,6 +9,7 @@ in microseconds, so that a sample is of its own interval and not the kernel's ru
 """
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -45,8 +46,8 @@ class CpuProbe(Sampled):
         self._file: OpenFile | None = None
         self._before: dict[str, int] = {}
         self._interval = Interval()
-        self._untold = dict.fromkeys(FIELDS, 0)
-        self._sums = dict.fromkeys(FIELDS, 0)
+        self._sums: Counter[str] = Counter()
+        self._told: Counter[str] = Counter()
 
     def attach(self, _scene: Scene) -> None:
         self._file = self._node.open(STAT)
@@ -56,22 +57,22 @@ class CpuProbe(Sampled):
         """Shares of the interval in percent of all cores; none where the counters stood still."""
         assert self._file is not None  # noqa: S101 - for the type checker: attached before it is sampled
         ticks = read_ticks(self._file)
-        gone = differences(self._before, ticks)
+        self._sums.update(differences(self._before, ticks))
         self._before = ticks
-        for field, count in gone.items():
-            self._sums[field] += count
-            self._untold[field] += count
         seconds = self._interval.ended(now)
         if seconds is None:
             return {}
-        untold, self._untold = self._untold, dict.fromkeys(FIELDS, 0)
-        return shares(untold) if seconds else {}
+        told, self._told = self._told, self._sums.copy()
+        return shares(self._sums - told) if seconds else {}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of processor time by state, all cores together."""
-        sums = {**self._sums, "user": self._sums["user"] + self._sums["nice"]}
-        del sums["nice"]
-        return {Quantity("machine", f"{field}_s"): count / TICKS_PER_S for field, count in sums.items()}
+        nice = {"user": self._sums["nice"]}
+        return {
+            Quantity("machine", f"{field}_s"): (self._sums[field] + nice.get(field, 0)) / TICKS_PER_S
+            for field in FIELDS
+            if field != "nice"
+        }
 
     def close(self) -> None:
         if self._file is not None:

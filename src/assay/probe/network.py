@@ -226,15 +226,9 @@ class Network:
     def _nodes(self, scene: Scene) -> dict[str, str]:
         """The name of each address that is known: this node's, and those of the others."""
         own = own_addresses(self._node)
-        found = {address: node.name for node in scene.nodes for address in self._of(node.name)}
+        found = {address: node.name for node in scene.nodes for address in self._addresses_of(node.name)}
         self._home = self._node.name if scene.nodes else socket.gethostname()
         return {**found, **{address: found.get(address, self._home) for address in own}}
-
-    def _of(self, node: str) -> Sequence[str]:
-        try:
-            return (str(ip_address(node)),)
-        except ValueError:
-            return self._addresses_of(node)
 
     def _flow_totals(self) -> Mapping[Quantity, float]:
         """What was counted by flow; nothing at a mark at which it could not be read, nor at the first after that.

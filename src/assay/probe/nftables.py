@@ -22,7 +22,7 @@ from assay.probe.own_cost import Children
 
 
 class FlowsError(OSError):
-    """Flows can't be counted, or what was counted can't be read: the reason."""
+    """Flows can't be counted, or what was counted can't be read: the reason (nft is missing, not permitted, ...)."""
 
 
 class Flow(NamedTuple):
@@ -74,11 +74,7 @@ NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
 PATIENCE_S = 5.0
 
 Run = Callable[[str, tuple[str, ...]], str]
-"""Runs nft with a script on its input and some arguments; what it printed. Raises NftError."""
-
-
-class NftError(FlowsError):
-    """The packet filter can't be used: nft is missing, not permitted, or lacks something in the kernel."""
+"""Runs nft with a script on its input and some arguments; what it printed. Raises FlowsError."""
 
 
 NETWORK_PURPOSES_UNKNOWN = doubt_kind(
@@ -113,14 +109,14 @@ class CountingTable:
         self._name: str | None = None
 
     def make(self) -> None:
-        """Remove what killed processes left, and begin to count. Raises NftError."""
+        """Remove what killed processes left, and begin to count. Raises FlowsError."""
         remove_left_overs(self._run)
         name = own_name()
         self._run(ruleset(name, self._ports), ("-f", "-"))
         self._name = name
 
     def read(self) -> dict[Flow, Count]:
-        """Raises NftError, also when somebody else removed the table."""
+        """Raises FlowsError, also when somebody else removed the table."""
         return dict(parse(self._run("", ("-j", "list", "table", "inet", str(self._name)))))
 
     def glance(self) -> dict[Flow, Count]:
@@ -130,7 +126,7 @@ class CountingTable:
         """Stop counting; what can't be removed now, the next start removes."""
         if self._name is not None:
             name, self._name = self._name, None
-            with suppress(NftError):  # gone already: somebody flushed all rules
+            with suppress(FlowsError):  # gone already: somebody flushed all rules
                 self._run("", ("delete", "table", "inet", name))
 
     def doubt(self, reasons: Sequence[str], *, counted: bool) -> Doubt:
@@ -169,14 +165,14 @@ def ruleset(name: str, ports: Iterable[int]) -> str:
 
 
 def parse(listing: str) -> Iterator[tuple[Flow, Count]]:
-    """The flows in what `nft -j list table` prints (libnftables-json(5)). Raises NftError when it is not that."""
+    """The flows in what `nft -j list table` prints (libnftables-json(5)). Raises FlowsError when it is not that."""
     try:
         for entry in json.loads(listing)["nftables"]:
             if "set" in entry:
                 for element in entry["set"].get("elem", ()):
                     yield _flow(entry["set"]["name"], element["elem"])
     except (ValueError, KeyError, TypeError) as error:
-        raise NftError(f"nft printed something unknown: {type(error).__name__} {error}") from None
+        raise FlowsError(f"nft printed something unknown: {type(error).__name__} {error}") from None
 
 
 def _flow(set_name: str, element: dict[str, Any]) -> tuple[Flow, Count]:
@@ -187,7 +183,7 @@ def _flow(set_name: str, element: dict[str, Any]) -> tuple[Flow, Count]:
 
 
 def remove_left_overs(run: "Run | None" = None) -> list[str]:
-    """Remove the tables of processes that are gone, which it names. Raises NftError."""
+    """Remove the tables of processes that are gone, which it names. Raises FlowsError."""
     run = run or run_nft
     try:
         names = [
@@ -195,7 +191,7 @@ def remove_left_overs(run: "Run | None" = None) -> list[str]:
             for entry in json.loads(run("", ("-j", "list", "tables")))["nftables"]
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise NftError(f"nft printed something unknown: {type(error).__name__} {error}") from None
+        raise FlowsError(f"nft printed something unknown: {type(error).__name__} {error}") from None
     left = [name for name in names if is_left_over(name)]
     for name in left:
         run("", ("delete", "table", "inet", name))
@@ -206,11 +202,11 @@ def run_nft(script: str, arguments: tuple[str, ...], run_child: RunChild | None 
     """This machine's nft; `run_child` counts what it takes."""
     command = shutil.which("nft") or shutil.which("nft", path=NFT_PLACES)
     if command is None:
-        raise NftError("there is no nft on this machine (package nftables)")
+        raise FlowsError("there is no nft on this machine (package nftables)")
     try:
         done = (run_child or Children().run)([command, *arguments], script, PATIENCE_S)
     except OSError as error:  # a TimeoutError is one
-        raise NftError(f"nft could not be run: {error}") from None
+        raise FlowsError(f"nft could not be run: {error}") from None
     if done.code:
-        raise NftError(f"nft {' '.join(arguments[:3])} failed: {' '.join(done.complained.split())[:200]}")
+        raise FlowsError(f"nft {' '.join(arguments[:3])} failed: {' '.join(done.complained.split())[:200]}")
     return done.printed

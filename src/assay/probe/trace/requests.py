@@ -7,7 +7,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -59,14 +58,14 @@ class EmulatorLog:
 
     def __init__(self, path: Path) -> None:
         # Kept open: what was written stays readable when the drive's home is removed.
-        self._descriptor: int | None = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._file = path.open("rb", buffering=0)
+        self.close = self._file.close
         self.header: Header | None = None
 
     def read_header(self) -> Header:
-        """As it is now. Raises OSError or ValueError."""
-        if self._descriptor is None:
-            raise ValueError("it has been closed")
-        return parse_header(os.pread(self._descriptor, HEADER_BYTES, 0))
+        """As it is now. Raises OSError or ValueError, also once it has been closed."""
+        self._file.seek(0)
+        return parse_header(self._file.read(HEADER_BYTES))
 
     def finish(self, until_ns: int, clock: Callable[[], float] = time.monotonic, pause_s: float = 0.02) -> bool:
         """Wait until all that was answered before `until_ns` is in the file. False when that takes too long."""
@@ -82,8 +81,7 @@ class EmulatorLog:
     def most(self) -> int:
         """How many whole records the last known header tells of. Raises OSError or ValueError."""
         self.header = self.header or self.read_header()
-        assert self._descriptor is not None  # noqa: S101 - read_header would have raised
-        whole = max(0, os.fstat(self._descriptor).st_size - HEADER_BYTES) // RECORD_BYTES
+        whole = max(0, os.fstat(self._file.fileno()).st_size - HEADER_BYTES) // RECORD_BYTES
         return min(self.header.records, whole)
 
     def chunks(self) -> Iterator[Records]:
@@ -91,21 +89,13 @@ class EmulatorLog:
         import numpy as np
 
         left = self.most()
-        assert self._descriptor is not None  # noqa: S101 - most would have raised
-        with os.fdopen(os.dup(self._descriptor), "rb") as file:
-            file.seek(HEADER_BYTES)
-            while left > 0:
-                some = np.fromfile(file, dtype=FIELDS, count=min(left, CHUNK_RECORDS))
-                if not len(some):
-                    return
-                left -= len(some)
-                yield some
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            with suppress(OSError):
-                os.close(self._descriptor)
-            self._descriptor = None
+        self._file.seek(HEADER_BYTES)
+        while left > 0:
+            some = np.fromfile(self._file, dtype=FIELDS, count=min(left, CHUNK_RECORDS))
+            if not len(some):
+                return
+            left -= len(some)
+            yield some
 
 
 class Spool:
