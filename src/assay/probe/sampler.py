@@ -220,57 +220,92 @@ class _Mark(NamedTuple):
     done: threading.Event
 
 
-class _SamplingThread:
-    """Attaches and reads all sampled probes; whatever ends it early is told."""
+class Measurement:
+    """What the probes of a trial have seen; whole at the end of `measured`; `requests` is None without a trace.
+
+    A thread attaches and reads all sampled probes; whatever ends it early is told.
+    """
 
     def __init__(self, guests: Sequence[Guest], interval_s: float, samples: Samples) -> None:
+        self.samples = samples
         self.amounts: list[Amount] = []
-        self.doubts: list[Doubt] = []
+        self.requests: list[Requests] | None = None
+        self.counted: list[Counted] = []
+        self._own_doubts: list[Doubt] = []
         self._guests = guests
+        self._sampled = [guest for guest in guests if guest.sampled is not None]
         self._interval_s = interval_s
-        self._samples = samples
         self._orders: SimpleQueue[_Mark | None] = SimpleQueue()
         self._lost = self._abandoned = False
         self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        """Waits until all are attached."""
-        if self._guests:
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        return (*self._own_doubts, *(doubt for guest in self._guests for doubt in guest.doubts))
+
+    def attach(self) -> None:
+        """All of them; the first part begins."""
+        if self._sampled:
             begun = threading.Event()
             self._thread = threading.Thread(target=self._run, args=(begun,), name="probe-sampler", daemon=True)
             self._thread.start()
             if not begun.wait(PATIENCE_S):
                 self._lose(f"it did not begin within {PATIENCE_S:.0f} s")
+        for guest in self._guests:
+            if guest.sampled is None:
+                guest.attach()
+        self.mark(None)
 
-    def mark(self, part: Part | None) -> None:
-        """Have it read everything now, and put it down to this part; waits until that is done."""
-        if self._thread is None:
-            return
-        when = "when the first part began" if part is None else f"when the part {part!r} ended"
-        done = threading.Event()
-        self._orders.put(_Mark(part, done))
-        if not self._lost and not done.wait(PATIENCE_S):
-            self._lose(f"it did not answer within {PATIENCE_S:.0f} s {when}")
+    def mark(self, part: Part | None) -> list[Landed]:
+        """A part ends now: all that was seen since the last one belongs to it. Gives where bytes were seen to land."""
+        if self._thread is not None:
+            done = threading.Event()
+            self._orders.put(_Mark(part, done))
+            if not self._lost and not done.wait(PATIENCE_S):
+                when = "when the first part began" if part is None else f"when the part {part!r} ended"
+                self._lose(f"it did not answer within {PATIENCE_S:.0f} s {when}")
+        return [landed for guest in self._guests for landed in guest.mark(part)]
 
-    def stop(self) -> bool:
-        """Read no more. False when it hangs: then it closes its probes itself, should it ever go on."""
+    def evaluate(self, evaluated: "Callable[[Measurement], None]") -> None:
+        """Have all evaluated, and then what else is made of it; what that takes is part of what measuring costs."""
+        self._stop()
+        with weighed() as weight:
+            for guest in self._guests:
+                found = guest.evaluate()
+                self.samples.extend(found.samples)
+                self.amounts += found.amounts
+                if found.requests is not None:
+                    self.requests = [*(self.requests or ()), *found.requests]
+                self.counted += found.counted
+            evaluated(self)
+        if self._sampled:
+            self.amounts += evaluation_cost(weight)
+
+    def close(self) -> None:
+        """All of them but those that the sampling thread hangs in: it closes these itself, should it ever go on."""
+        self._stop()
+        for guest in self._guests:
+            if guest.sampled is None or not self._abandoned:
+                guest.close()
+
+    def _stop(self) -> None:
+        """Sample no more."""
         if self._thread is not None:
             self._orders.put(None)
             self._thread.join(PATIENCE_S)
             self._abandoned = self._thread.is_alive()
             if self._abandoned:
                 self._lose(f"it did not end within {PATIENCE_S:.0f} s")
-        return not self._abandoned
 
     def _lose(self, reason: str) -> None:
         """It is gone or hangs: say so once."""
         if not self._lost:
             self._lost = True
-            self.doubts.append(PROBES_LOST.doubt(f"the thread that samples all probes was lost: {reason}"))
+            self._own_doubts.append(PROBES_LOST.doubt(f"the thread that samples all probes was lost: {reason}"))
 
     def _run(self, begun: threading.Event) -> None:
         try:
-            for guest in self._guests:
+            for guest in self._sampled:
                 guest.attach()
             begun.set()
             self._keep_sampling()
@@ -283,7 +318,7 @@ class _SamplingThread:
                 if order is not None:
                     order.done.set()
             if self._abandoned:
-                for guest in self._guests:
+                for guest in self._sampled:
                     guest.close()
 
     def _keep_sampling(self) -> None:
@@ -306,77 +341,22 @@ class _SamplingThread:
             stepped_s = max(stepped_s, abs((moment.time_ms - last.time_ms) / 1000 - (moment.clock_s - last.clock_s)))
             last = moment
         if longest_s >= GAP_S:
-            self.doubts.append(SAMPLES_SPARSE.doubt(f"there was a gap of {longest_s:.1f} s in the samples"))
+            self._own_doubts.append(SAMPLES_SPARSE.doubt(f"there was a gap of {longest_s:.1f} s in the samples"))
         if stepped_s >= CLOCK_STEP_S:
             what = f"the machine's clock was set by {stepped_s:.1f} s while the trial ran"
-            self.doubts.append(CLOCK_STEPPED.doubt(what))
+            self._own_doubts.append(CLOCK_STEPPED.doubt(what))
 
     def _sample(self, moment: Moment, order: _Mark | None) -> None:
         """Read all probes; a mark that came is answered, whatever happens."""
         try:
-            for guest in self._guests:
-                guest.sample(moment, self._samples)
+            for guest in self._sampled:
+                guest.sample(moment, self.samples)
             if order is not None and not self._lost:
-                for guest in self._guests:
+                for guest in self._sampled:
                     self.amounts += guest.total(order.part)
         finally:
             if order is not None:
                 order.done.set()
-
-
-class Measurement:
-    """What the probes of a trial have seen; whole at the end of `measured`; `requests` is None without a trace."""
-
-    def __init__(self, guests: Sequence[Guest], interval_s: float, samples: Samples) -> None:
-        self.samples = samples
-        self.requests: list[Requests] | None = None
-        self.counted: list[Counted] = []
-        self._evaluated_amounts: list[Amount] = []
-        self._guests = guests
-        self._thread = _SamplingThread([one for one in guests if one.sampled is not None], interval_s, samples)
-
-    @property
-    def amounts(self) -> tuple[Amount, ...]:
-        return (*self._thread.amounts, *self._evaluated_amounts)
-
-    @property
-    def doubts(self) -> tuple[Doubt, ...]:
-        return (*self._thread.doubts, *(doubt for guest in self._guests for doubt in guest.doubts))
-
-    def attach(self) -> None:
-        """All of them; the first part begins."""
-        self._thread.start()
-        for guest in self._guests:
-            if guest.sampled is None:
-                guest.attach()
-        self.mark(None)
-
-    def mark(self, part: Part | None) -> list[Landed]:
-        """A part ends now: all that was seen since the last one belongs to it. Gives where bytes were seen to land."""
-        self._thread.mark(part)
-        return [landed for guest in self._guests for landed in guest.mark(part)]
-
-    def evaluate(self, evaluated: "Callable[[Measurement], None]") -> None:
-        """Have all evaluated, and then what else is made of it; what that takes is part of what measuring costs."""
-        self._thread.stop()
-        with weighed() as weight:
-            for guest in self._guests:
-                found = guest.evaluate()
-                self.samples.extend(found.samples)
-                self._evaluated_amounts += found.amounts
-                if found.requests is not None:
-                    self.requests = [*(self.requests or ()), *found.requests]
-                self.counted += found.counted
-            evaluated(self)
-        if any(guest.sampled is not None for guest in self._guests):
-            self._evaluated_amounts += evaluation_cost(weight)
-
-    def close(self) -> None:
-        """All of them but those that the sampling thread hangs in."""
-        stopped = self._thread.stop()
-        for guest in self._guests:
-            if stopped or guest.sampled is None:
-                guest.close()
 
 
 def probes_of(level: str, context: ProbeContext) -> tuple[Probe, ...]:
