@@ -174,7 +174,9 @@ def test_bands_follow_the_phase_that_most_tasks_are_in():
 def test_flows_add_up_to_the_signatures_bytes():
     found = flows(SIGNATURE, a_record())
     assert sum(flow.bytes for flow in found) == sum(one.bytes for one in SIGNATURE.accesses)
-    assert [flow.phase for flow in found] == ["staging: map", "map", "map", "shuffle", "reduce", "no task running"]
+    assert [(flow.staging, flow.phase) for flow in found] == [
+        (True, "map"), *((False, phase) for phase in ("map", "map", "shuffle", "reduce", "outside")),
+    ]  # fmt: skip
     assert found[1].random_bytes == 100 << 20
     told = words(flow_picture(found, 500 << 20, "x", {}))
     assert "and 4.0 KiB in others of less than 0.5 % each" in told

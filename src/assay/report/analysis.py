@@ -22,7 +22,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions
 from assay.stats.energy import part_spans
 from assay.stats.run_doubts import doubts_of
-from assay.stats.sample import MACHINE, PLACEMENT, Trials, counts, in_order, samples
+from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
 from assay.stats.summary import Group, Row, outliers, summarise, varying
 
 MOST_FILTER_LEVELS = 24
@@ -41,6 +41,19 @@ def levels_of(row: Row) -> dict[str, str]:
     """A combination's factors by name, the placement with them."""
     group = {name: str(level) for name, level in dict(row.group).items()}
     return {**group, "placement": row.placement}
+
+
+def levels_key(levels: Mapping[str, str]) -> Levels:
+    """A combination, to be looked up by."""
+    return tuple(sorted(levels.items()))
+
+
+def by_combination(records: Sequence[Record]) -> dict[Levels, list[Record]]:
+    """Records of each combination on each kind of machine, by `levels_key`."""
+    combined: dict[Levels, list[Record]] = {}
+    for record, machine in zip(records, Trials.of(records).machines, strict=True):
+        combined.setdefault(levels_key({**record.trial.factors, MACHINE: machine}), []).append(record)
+    return combined
 
 
 def filters_of(rows: Sequence[Row]) -> list[Filter]:

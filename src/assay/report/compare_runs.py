@@ -8,12 +8,12 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
-from assay.report.analysis import RunData, rows_shown
+from assay.report.analysis import RunData, levels_key, rows_shown
 from assay.report.values import Value, combination_values, efficiencies, row_energies
 from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
 from assay.stats.run_doubts import different_machines, doubts_of
-from assay.stats.sample import MACHINE, PLACEMENT, RUN, Trials
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, Levels, Trials
 from assay.stats.summary import Row, first_few, summarise
 
 Configuration = tuple[tuple[str, str, str], ...]
@@ -62,11 +62,6 @@ def _flat(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]
     return ((name, key, str(value)) for key, value in values.items() if value is not None and key not in PLACES)
 
 
-def config_mismatches(found: Mapping[str, Sequence[Configuration]]) -> list[Doubt]:
-    """A doubt for each combination, by its name, whose trials had different things under the same names."""
-    return [doubt for title, own in found.items() for doubt in _mismatches(title, list(dict.fromkeys(own)))]
-
-
 SAME_NAMES_FOR_OTHER_THINGS = doubt_kind(
     "same-names-for-other-things",
     "run",
@@ -78,6 +73,7 @@ SAME_NAMES_FOR_OTHER_THINGS = doubt_kind(
 
 
 def _mismatches(title: str, own: Sequence[Configuration]) -> Iterator[Doubt]:
+    """A doubt where trials of one combination had different things under the same names."""
     if len(own) < 2:
         return
     every = [{(name, key): value for name, key, value in one} for one in own]
@@ -92,7 +88,6 @@ def _mismatches(title: str, own: Sequence[Configuration]) -> Iterator[Doubt]:
     )
 
 
-Key = tuple[tuple[str, str], ...]
 Share = Literal["all", "some", "none"]
 CONFIGURATION = "configuration"
 
@@ -105,7 +100,7 @@ class ComparedRow(NamedTuple):
 
     run: str
     machine: str
-    key: Key
+    key: Levels
     combination: Row
     configuration: Configuration
     against: Comparison | None
@@ -149,15 +144,15 @@ def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
     prior = next((run.plan.prior for run in runs.values()), SHIPPED_PRIOR)
     between = _between(every, of_run, found, prior)
     taken = {name: efficiencies(run) for name, run in runs.items()}
-    by_key: dict[Key, list[ComparedRow]] = {}
+    by_key: dict[Levels, list[ComparedRow]] = {}
     for (name, machine), records in apart.items():
-        own = {_key(record.trial.factors): known[id(record)] for record in records}
+        own = {levels_key(record.trial.factors): known[id(record)] for record in records}
         plan = runs[name].plan
         rows = summarise(records, prior=plan.prior, placements=plan.placements)
         for row, energy in zip(rows, row_energies(rows, records, taken[name]), strict=True):
             levels = {**{factor: str(level) for factor, level in dict(row.group).items()}, PLACEMENT: row.placement}
-            key = _key({factor: level for factor, level in levels.items() if factor != MACHINE})
-            against = between.get((name, own[key], _key({**levels, MACHINE: machine})))
+            key = levels_key({factor: level for factor, level in levels.items() if factor != MACHINE})
+            against = between.get((name, own[key], levels_key({**levels, MACHINE: machine})))
             by_key.setdefault(key, []).append(ComparedRow(name, machine, key, row, own[key], against, energy))
     return ComparedRuns(
         runs=runs,
@@ -170,7 +165,7 @@ def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
 
 def _between(
     every: Trials, of_run: Sequence[str], known: Sequence[Configuration], prior: NoisePrior
-) -> dict[tuple[str, Configuration, Key], Comparison]:
+) -> dict[tuple[str, Configuration, Levels], Comparison]:
     """Comparisons of trials of several runs that had the same under the same names, by the run and all else."""
     by_number = {str(number): own for number, own in enumerate(dict.fromkeys(known))}
     numbers = {own: number for number, own in by_number.items()}
@@ -183,29 +178,26 @@ def _between(
     for one in compare(found, [RUN], prior, {RUN: of_run}):
         others = dict(one.others)
         own = by_number[others.pop(CONFIGURATION)]
-        between[one.level, own, _key(others)] = one
+        between[one.level, own, levels_key(others)] = one
     return between
-
-
-def _key(levels: Mapping[str, str]) -> Key:
-    return tuple(sorted(levels.items()))
 
 
 def _doubts(
     runs: Mapping[str, RunData],
     apart: Mapping[tuple[str, str], Sequence[Record]],
     every: Sequence[Record],
-    by_key: Mapping[Key, Sequence[ComparedRow]],
+    by_key: Mapping[Levels, Sequence[ComparedRow]],
 ) -> list[Doubt]:
     """Each run's own, that machines differ, and that runs have other things under the same names; each once."""
     found = [doubt for run in runs.values() for doubt in run.plan.doubts]
     found += [doubt for records in apart.values() for doubt in doubts_of(records)]
     found += different_machines(every)
-    found += config_mismatches({_title(key): [row.configuration for row in rows] for key, rows in by_key.items()})
+    for key, rows in by_key.items():
+        found += _mismatches(_title(key), list(dict.fromkeys(row.configuration for row in rows)))
     return list({doubt.model_dump_json(): doubt for doubt in found}.values())
 
 
-def _title(key: Key) -> str:
+def _title(key: Levels) -> str:
     levels = dict(key)
     return " ".join([levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))])
 
@@ -219,12 +211,12 @@ def shown_rows(compared: ComparedRuns) -> list[ComparedRow]:
 def agreements(compared: ComparedRuns, names: Sequence[str]) -> list[Agreement]:
     """One for each comparison of placements that at least two runs make with the same things under the same names."""
     configurations_of = {(row.run, row.machine, row.key): row.configuration for row in compared.rows}
-    grouped: dict[tuple[Key, str, tuple[Configuration, ...]], list[tuple[str, Comparison]]] = {}
+    grouped: dict[tuple[Levels, str, tuple[Configuration, ...]], list[tuple[str, Comparison]]] = {}
     for row in compared.rows:
         one = row.combination.comparison
         if one is not None:
             where = row.run if len(compared.machines[row.run]) == 1 else f"{row.run} on {row.machine}"
-            base = configurations_of[row.run, row.machine, _key({**dict(row.key), PLACEMENT: one.base})]
+            base = configurations_of[row.run, row.machine, levels_key({**dict(row.key), PLACEMENT: one.base})]
             grouped.setdefault((row.key, one.base, (base, row.configuration)), []).append((where, one))
     return [_agreement(dict(key), base, own, names) for (key, base, _), own in grouped.items() if len(own) > 1]
 

@@ -5,7 +5,18 @@ from itertools import groupby
 
 from rich.console import Console
 
-from assay.report.analysis import MOST_BARS, Filter, by_kind, filters_of, label_factors, label_of, levels_of, marks_of
+from assay.report.analysis import (
+    MOST_BARS,
+    Filter,
+    by_combination,
+    by_kind,
+    filters_of,
+    label_factors,
+    label_of,
+    levels_key,
+    levels_of,
+    marks_of,
+)
 from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.columns import (
     Column,
@@ -30,9 +41,7 @@ from assay.report.page import (
     MOST_CARRIED,
     MOST_DETAILS,
     data_of,
-    levels_key,
     template,
-    times_by_levels,
     with_contents,
 )
 from assay.report.values import energy_columns
@@ -119,14 +128,14 @@ def _panels(
     compared: ComparedRuns, rows: Sequence[ComparedRow], filters: Sequence[Filter], names: Sequence[str]
 ) -> Mapping[str, list[ChartRow]]:
     """A panel per workload and data set; lines of one combination follow one another, a colour for each run."""
-    times = {place: times_by_levels(records) for place, records in compared.apart.items()}
+    combined = {place: by_combination(records) for place, records in compared.apart.items()}
     label = [name for name in label_factors([row.combination for row in compared.rows]) if name != MACHINE]
     panels: dict[str, list[ChartRow]] = {}
     for row in rows:
         group = row.combination.group
         levels = levels_of(row.combination)
         title = f"{group.workload} on {group.dataset}" if "dataset" in names else group.workload
-        own = times[row.run, row.machine].get(levels_key(levels), [])
+        own = combined[row.run, row.machine].get(levels_key(levels), [])
         words = ", ".join(part for part in (label_of(row.combination, label), row.run) if part)
         if len(compared.machines[row.run]) > 1:
             words += f" on {_letter(row)}"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from math import log
@@ -19,10 +19,12 @@ from assay.report.analysis import (
     Filter,
     RunAnalysis,
     RunData,
+    by_combination,
     by_kind,
     filters_of,
     label_factors,
     label_of,
+    levels_key,
     levels_of,
     marks_of,
     rows_shown,
@@ -47,7 +49,7 @@ from assay.report.words import (
     significant_text,
 )
 from assay.stats.comparison import Comparison
-from assay.stats.sample import MACHINE, PLACEMENT, Trials, counts, is_wrong
+from assay.stats.sample import MACHINE, PLACEMENT
 from assay.stats.summary import Row, noise_words, varying
 
 HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
@@ -254,33 +256,15 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
     label = names or [PLACEMENT]
-    times, wrong = times_by_levels(records), times_by_levels(records, is_wrong)
+    combined = by_combination(records)
     panels: dict[str, list[ChartRow]] = {}
     for row in rows:
         levels = levels_of(row)
         title = f"{row.group.workload} on {row.group.dataset}" if several else row.group.workload
-        key = levels_key(levels)
-        own, bad = times.get(key, ()), wrong.get(key, ())
-        line = ChartRow(row, label_of(row, label), levels[colour], own, marks_of(filters, levels), bad)
+        own = combined.get(levels_key(levels), [])
+        line = ChartRow(row, label_of(row, label), levels[colour], own, marks_of(filters, levels))
         panels.setdefault(title, []).append(line)
     return panels
-
-
-def levels_key(levels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """A combination, to be looked up by."""
-    return tuple(sorted(levels.items()))
-
-
-def times_by_levels(
-    records: Sequence[Record], wanted: Callable[[Record], bool] = counts
-) -> dict[tuple[tuple[str, str], ...], list[float]]:
-    """Seconds of the trials of each combination, on each kind of machine; keys are sorted levels by factor."""
-    found: dict[tuple[tuple[str, str], ...], list[float]] = {}
-    for record, machine in zip(records, Trials.of(records).machines, strict=True):
-        if wanted(record) and record.totals:
-            levels = {**record.trial.factors, MACHINE: machine}
-            found.setdefault(levels_key(levels), []).append(record.totals.elapsed_s)
-    return found
 
 
 def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:

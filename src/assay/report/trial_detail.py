@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assay.model.engine import engine_kind
 from assay.model.record import Record
-from assay.report.analysis import TrialTables
+from assay.report.analysis import TrialTables, levels_key
 from assay.report.charts.accesses import Flow, access_rows, flow_picture, flows, use_rows
 from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import JobPath, job_paths, path_bars, path_kinds
@@ -120,7 +120,7 @@ def detail_groups(detailed: Sequence[TrialTables], names: Sequence[str]) -> list
     grouped: dict[tuple[tuple[str, str], ...], list[TrialTables]] = {}
     for tables in detailed:
         others = {name: level for name, level in tables.record.trial.factors.items() if name != "placement"}
-        grouped.setdefault(tuple(sorted(others.items())), []).append(tables)
+        grouped.setdefault(levels_key(others), []).append(tables)
     return [_group(dict(levels), own, names) for levels, own in grouped.items()]
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
 from assay.model.engine import phase_columns
 from assay.model.record import Basis, Part, Record, Sample
-from assay.report.analysis import RunData, TrialTables, levels_of
+from assay.report.analysis import RunData, TrialTables, by_combination, levels_key, levels_of
 from assay.report.columns import Column
 from assay.report.words import significant_text
 from assay.stats.breakdown import Breakdown
@@ -24,7 +24,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
-from assay.stats.sample import MACHINE, Trials, counts
+from assay.stats.sample import Trials, counts
 from assay.stats.summary import Row
 from assay.stats.timeline import Pieces
 
@@ -165,7 +165,6 @@ def _cell(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-Levels = tuple[tuple[str, str], ...]
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
 # All that the account of energy looks at: making a Sample of each of a long trial's would take seconds.
 _SERIES = (
@@ -263,12 +262,11 @@ def row_energies(
     rows: Sequence[Row], records: Sequence[Record], known: Mapping[str, Efficiency | None]
 ) -> list[dict[str, Value]]:
     """`energy_values` of the trials that count for each combination; the records are those that the rows are of."""
-    of_levels: dict[Levels, list[Efficiency | None]] = {}
-    for record, machine in zip(records, Trials.of(records).machines, strict=True):
-        if counts(record):
-            levels = {**record.trial.factors, MACHINE: machine}
-            of_levels.setdefault(tuple(sorted(levels.items())), []).append(known.get(record.trial.id))
-    return [energy_values(of_levels.get(tuple(sorted(levels_of(row).items())), [])) for row in rows]
+    taken = {
+        key: [known.get(record.trial.id) for record in own if counts(record)]
+        for key, own in by_combination(records).items()
+    }
+    return [energy_values(taken.get(levels_key(levels_of(row)), [])) for row in rows]
 
 
 def energy_json(record: Record) -> dict[str, object]:

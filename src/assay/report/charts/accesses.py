@@ -1,13 +1,12 @@
 """Bytes by phase, role and direction, from a trial's I/O signature: as a picture, and line by line."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.engine import engine_kind
 from assay.model.naming import bytes_text
 from assay.model.record import Record
 from assay.model.signature import ACCESS_ROLES, DIRECTIONS, Access, Direction, Signature
-from assay.model.signature import OUTSIDE as NO_PHASE
 from assay.report.charts import drawing as svg
 
 COLOURS: Mapping[Direction, str] = {"read": svg.BLUE, "write": svg.VERMILION}
@@ -16,7 +15,8 @@ SMALL_SHARE = 0.005
 
 PHASE_X, ROLE_X, BAR_X, BAR_PX, ROW_PX, HEAD_PX = 0, 144, 276, 290, 20, 26
 PALE = 0.22
-OUTSIDE, STAGING = "no task running", "staging"
+OUTSIDE = "outside"
+"""The phase of what no task ran for."""
 
 
 class Flow(NamedTuple):
@@ -26,6 +26,7 @@ class Flow(NamedTuple):
     the least and the greatest of the lines' typical requests, `streams` the lines' mean, weighted by active seconds.
     """
 
+    staging: bool
     phase: str
     role: str
     direction: Direction
@@ -51,12 +52,13 @@ USE_HEAD = (
 def flows(signature: Signature, record: Record) -> list[Flow]:
     """In the order of the phases, roles and directions; staging comes first, what no task ran for last."""
     staging = {job.id for job in record.staging_jobs}
-    grouped: dict[tuple[str, str, Direction, str], list[Access]] = {}
+    grouped: dict[tuple[bool, str, str, Direction, str], list[Access]] = {}
     for access in sorted(signature.accesses, key=_in_order(record)):
-        key = (_phase(access.job, access.phase, staging), access.role, access.direction, access.medium)
+        staged = access.job in staging and access.phase != OUTSIDE
+        key = (staged, access.phase, access.role, access.direction, access.medium)
         grouped.setdefault(key, []).append(access)
-    found = [_flow(*key, lines) for key, lines in grouped.items()]
-    return sorted(found, key=lambda flow: not flow.phase.startswith(STAGING))
+    found = [_flow(key, lines) for key, lines in grouped.items()]
+    return sorted(found, key=lambda flow: not flow.staging)
 
 
 def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: Mapping[str, str]) -> str:
@@ -70,15 +72,17 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: 
         return ""
     several = len({flow.medium for flow in shown}) > 1
     parts = [_legend()]
-    last = ""
+    last = None
     for row, flow in enumerate(shown):
         top = HEAD_PX + row * ROW_PX
-        if flow.phase != last:
+        if (flow.staging, flow.phase) != last:
+            colour = colours.get(flow.phase, svg.PAPER)
+            words = _phase_words(flow.phase, staging=flow.staging)
             parts += [
-                _phase_mark(flow.phase, top, colours),
-                svg.text(PHASE_X + 16, top + 14, flow.phase, 'font-weight="600"'),
+                svg.rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=svg.SOFT if colour == svg.PAPER else ""),
+                svg.text(PHASE_X + 16, top + 14, words, 'font-weight="600"'),
             ]
-        last = flow.phase
+        last = flow.staging, flow.phase
         parts += [
             svg.text(ROLE_X, top + 14, f"{flow.role} {flow.direction}"),
             *_bar(flow, top, most_bytes, several=several),
@@ -97,7 +101,7 @@ def access_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
     large = [access for access in signature.accesses if access.bytes >= SMALL_SHARE * total]
     rows: list[tuple[str, ...]] = [
         (
-            name(one.job), _phase(one.job, one.phase, staging), one.role, one.direction, one.medium,
+            name(one.job), _phase_words(one.phase, staging=one.job in staging), one.role, one.direction, one.medium,
             bytes_text(one.bytes),
             _figure(None if one.sequential_share is None else 100 * one.sequential_share, "{:.1f} %"),
             "-" if one.typical_request_bytes is None else _size(one.typical_request_bytes),
@@ -134,20 +138,18 @@ def _in_order(record: Record) -> Callable[[Access], tuple[int, int, int]]:
     )
 
 
-def _phase(job: str, phase: str, staging: Iterable[str]) -> str:
-    if phase == NO_PHASE:
-        return OUTSIDE
-    return f"{STAGING}: {phase}" if job in staging else phase
+def _phase_words(phase: str, *, staging: bool) -> str:
+    return "no task running" if phase == OUTSIDE else f"staging: {phase}" if staging else phase
 
 
-def _flow(phase: str, role: str, direction: Direction, medium: str, lines: Sequence[Access]) -> Flow:
+def _flow(key: tuple[bool, str, str, Direction, str], lines: Sequence[Access]) -> Flow:
     shares = [(one.bytes, one.sequential_share) for one in lines]
     known = [bytes_ * (1 - share) for bytes_, share in shares if share is not None]
     requests = [one.typical_request_bytes for one in lines if one.typical_request_bytes is not None]
     streams = [(one.streams, one.active_s) for one in lines if one.streams is not None]
     active_s = sum(seconds for _, seconds in streams)
     return Flow(
-        phase=phase, role=role, direction=direction, medium=medium, bytes=sum(one.bytes for one in lines),
+        *key, bytes=sum(one.bytes for one in lines),
         random_bytes=sum(known) if len(known) == len(lines) else None,
         request_bytes=(min(requests), max(requests)) if requests else None,
         streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
@@ -166,11 +168,6 @@ def _legend() -> str:
     return f'<text x="{BAR_X - 16}" y="14">{"".join(parts)}</text>'
 
 
-def _phase_mark(phase: str, top: float, colours: Mapping[str, str]) -> str:
-    colour = colours.get(phase.removeprefix(f"{STAGING}: "), svg.PAPER)
-    return svg.rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=svg.SOFT if colour == svg.PAPER else "")
-
-
 def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[str]:
     """Its words follow it, whatever its length."""
     width = max(1.0, flow.bytes / most_bytes * BAR_PX) if most_bytes else 1.0
@@ -181,7 +178,7 @@ def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[st
         parts.append(svg.rect(BAR_X + width - random, top + 3, random, 14, colour, PALE, edge=colour))
     words = [f"{flow.medium}: {bytes_text(flow.bytes)}" if several else bytes_text(flow.bytes)]
     words += [] if flow.random_bytes is None else [f"{100 * (1 - flow.random_bytes / flow.bytes):.0f} % sequential"]
-    words += [] if flow.request_bytes is None else [_range(flow.request_bytes)]
+    words += [] if flow.request_bytes is None else [" to ".join(dict.fromkeys(map(_size, flow.request_bytes)))]
     words += [] if flow.streams is None else [f"{flow.streams:.1f} streams"]
     words += ["estimated"] if flow.estimated else []
     said = ", ".join(words)
@@ -190,11 +187,6 @@ def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[st
         *parts,
         svg.text(BAR_X + width + 8, top + 14, said, f'font-size="{svg.TEXT_PX - 1}"' if len(said) > room else ""),
     ]
-
-
-def _range(request_bytes: tuple[float, float]) -> str:
-    least, greatest = (_size(one) for one in request_bytes)
-    return least if least == greatest else f"{least} to {greatest}"
 
 
 def _size(count: float) -> str:

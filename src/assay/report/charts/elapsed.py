@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.energy import Spread
+from assay.model.record import Record
 from assay.report.charts import drawing as svg
 from assay.report.words import seconds_text, significant_text
+from assay.stats.sample import counts, is_wrong
 from assay.stats.summary import Row
 
 PALETTE = (svg.BLUE, svg.VERMILION, svg.GREEN, svg.PINK, svg.ORANGE, svg.SKY, svg.SLATE)
@@ -15,17 +17,23 @@ MOST_DOTS = 60
 
 
 class ChartRow(NamedTuple):
-    """One combination: its label, its colour's level, its trials' seconds, and how filters know it.
-
-    `wrong` are the seconds of trials that count in no figure, as their output is wrong.
-    """
+    """One combination: its label, its colour's level, its trials, and how filters know it."""
 
     row: Row
     label: str
     level: str
-    times: Sequence[float]
+    records: Sequence[Record]
     marks: str
-    wrong: Sequence[float] = ()
+
+    @property
+    def times(self) -> list[float]:
+        """Seconds of the trials that count."""
+        return [one.totals.elapsed_s for one in self.records if counts(one) and one.totals]
+
+    @property
+    def wrong(self) -> list[float]:
+        """Seconds of trials that count in no figure, as their output is wrong."""
+        return [one.totals.elapsed_s for one in self.records if is_wrong(one) and one.totals]
 
 
 def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:

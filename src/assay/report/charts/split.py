@@ -58,7 +58,10 @@ def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]])
     `labels` are those of each decision's placements in their order, the baseline's last.
     """
     every = [
-        [_bar(one, label, decision) for one, label in zip(_results(decision), own, strict=True)]
+        [
+            _bar(one, label, decision)
+            for one, label in zip(filter(None, (*decision.placements, decision.baseline)), own, strict=True)
+        ]
         for decision, own in zip(decisions, labels, strict=True)
     ]
     greatest = {
@@ -70,10 +73,6 @@ def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]])
         _figure(bars, ends[str(place)], shorter=ends[str(place)] < longest) if bars else ""
         for place, bars in enumerate(every)
     ]
-
-
-def _results(decision: Decision) -> list[PlacementResult]:
-    return [*decision.placements, *([decision.baseline] if decision.baseline is not None else [])]
 
 
 def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:

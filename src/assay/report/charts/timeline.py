@@ -10,6 +10,7 @@ from assay.model.probe import Chart, ChartPanel, ChartSeries
 from assay.model.record import Basis
 from assay.model.registry import PROBES
 from assay.model.trial import MediumSpec
+from assay.record.folder import Series
 from assay.report.analysis import TrialTables
 from assay.report.charts import drawing as svg
 from assay.report.charts.phases import phase_colours
@@ -33,7 +34,7 @@ def scale_of(detailed: Sequence[TrialTables]) -> Scale:
     spans = [(tables, tables.run) for tables in detailed]
     runs = [(tables, span) for tables, span in spans if span is not None]
     shared = [
-        (name, panel) for name, kind in PROBES.items() for chart in kind.charts for panel in chart.panels
+        (name, chart, panel) for name, kind in PROBES.items() for chart in kind.charts for panel in chart.panels
         if panel.greatest is None
     ]  # fmt: skip
     tasks = [
@@ -44,22 +45,30 @@ def scale_of(detailed: Sequence[TrialTables]) -> Scale:
     return Scale(
         length_ms=max((span.end_ms - span.begin_ms for _, span in runs), default=1),
         tasks=svg.round_up(max(tasks, default=0.0)),
-        greatest={panel: svg.round_up(_most(name, panel, runs)) for name, panel in shared},
+        greatest={panel: svg.round_up(_most(name, chart, panel, runs)) for name, chart, panel in shared},
     )
 
 
-def _most(probe: str, panel: ChartPanel, runs: Sequence[tuple[TrialTables, Span]]) -> float:
+def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[TrialTables, Span]]) -> float:
     """The greatest value of a panel's series, of whatever subject; of a stack all together."""
-    names = [one.series for one in panel.series]
     most = [
-        (name, float(within(sampled(*points), span).values.max(initial=0.0)))
-        for tables, span in runs
-        for (of, series), points in tables.series.items()
-        if of == probe and (name := series.rpartition("/")[2]) in names
+        max(
+            (
+                float(within(sampled(*points), span).values.max(initial=0.0))
+                for tables, span in runs
+                for medium in (tables.record.trial.media if chart.of == "medium" else (None,))
+                if (points := _points(tables, probe, one, medium)) is not None
+            ),
+            default=0.0,
+        )
+        for one in panel.series
     ]
-    if panel.form == "stack":
-        return sum(max((value for name, value in most if name == one), default=0.0) for one in names)
-    return max((value for _, value in most), default=0.0)
+    return sum(most) if panel.form == "stack" else max(most, default=0.0)
+
+
+def _points(tables: TrialTables, probe: str, one: ChartSeries, medium: MediumSpec | None) -> Series | None:
+    """A series of the machine, or of a medium."""
+    return tables.series.get((probe, f"{medium.name}/{one.series}" if medium else one.series))
 
 
 def most_watts(powers: Iterable[Power]) -> float:
@@ -236,7 +245,7 @@ class _Timeline:
         """Of a panel, those that have anything to show."""
         found = {}
         for one in panel.series:
-            points = self._tables.series.get((probe, f"{medium.name}/{one.series}" if medium else one.series))
+            points = _points(self._tables, probe, one, medium)
             pieces = None if points is None else within(sampled(*points), self._span)
             if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
                 found[one] = pieces
