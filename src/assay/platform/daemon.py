@@ -73,21 +73,18 @@ def clean_environment(environment: Mapping[str, str], distribution: Distribution
     return {**kept, "JAVA_HOME": str(distribution.java.home)}
 
 
-def classpath(distribution: Distribution, conf_dir: Path) -> str:
-    """The jars first (else a class-data archive is not used), then the configuration: no jar has site files."""
-    if distribution.pathing_jar is not None:
-        return f"{distribution.pathing_jar}:{conf_dir}"
-    return ":".join((str(conf_dir), *distribution.classpath))
-
-
 def java_command(
     distribution: Distribution, options: tuple[str, ...], conf_dir: Path, main: str, arguments: tuple[str, ...] = ()
 ) -> list[str]:
     """Run a main class of Hadoop's with this configuration."""
+    # The jars first (else a class-data archive is not used), then the configuration: no jar has site files.
+    classpath = f"{distribution.pathing_jar}:{conf_dir}"
+    if distribution.pathing_jar is None:
+        classpath = ":".join((str(conf_dir), *distribution.classpath))
     return [
         str(distribution.java.command), *_OPEN_MODULES, *options,
         f"-Dlog4j.configuration=file:{conf_dir}/log4j.properties",
-        "-cp", classpath(distribution, conf_dir), main, *arguments,
+        "-cp", classpath, main, *arguments,
     ]  # fmt: skip
 
 
