@@ -196,7 +196,9 @@ class EmbeddedCluster(Cluster):
                 return self._start_once(layout, properties, progress, lease)
             except PortTakenError:
                 self._end(lease)
-                _empty(layout)
+                for directory in filter(Path.is_dir, layout.directories):
+                    for entry in directory.iterdir():
+                        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
                 if not left:
                     raise
             except AssayError as error:
@@ -259,12 +261,6 @@ class EmbeddedCluster(Cluster):
         for daemon in self._daemons:
             daemon.reap()
         self._daemons = []
-
-
-def _empty(layout: Layout) -> None:
-    for directory in filter(Path.is_dir, layout.directories):
-        for entry in directory.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
 class EmbeddedPlatform(HadoopPlatform):

@@ -72,13 +72,6 @@ def _is_limited(controller: str, group: Path) -> bool:
     return limit not in ([], ["max"]) and int(limit[0]) < _NO_LIMIT_BYTES
 
 
-def hand_down(controller: str, parent: Path) -> None:
-    """Let groups below have the controller (version 2)."""
-    switch = parent / "cgroup.subtree_control"
-    if controller not in words(switch):
-        switch.write_text(f"+{controller}")
-
-
 def words(file: Path) -> list[str]:
     """The words of one of the kernel's small files; none when it is not there."""
     try:
@@ -194,8 +187,9 @@ def _make(controller: str, lease: Lease, process: Path) -> tuple[int, Path]:
     for parent in joined or possible_parents(controller, hierarchy):
         group = parent / f"assay-{lease.id}"
         try:
-            if hierarchy.version == 2:
-                hand_down(controller, parent)
+            switch = parent / "cgroup.subtree_control"
+            if hierarchy.version == 2 and controller not in words(switch):
+                switch.write_text(f"+{controller}")  # groups below have the controller then
             if group not in lease.groups:
                 lease.make_group(group)
         except OSError as error:
