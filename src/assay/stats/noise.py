@@ -122,15 +122,15 @@ def trigamma_inverse(value: float) -> float:
     return found
 
 
-def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 1, power: float = POWER) -> int | None:
-    """How many repetitions in all find a true difference of `effect` (0.05 is 5 %) with the probability `power`.
+def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 1) -> int | None:
+    """How many repetitions in all find a true difference of `effect` (0.05 is 5 %) with the probability of 90 %.
 
     `comparisons` are all that are corrected for together. The noise is taken to be as uncertain as its degrees of
     freedom say (Julious and Owen). None where it takes more than 200.
     """
     from scipy.special import stdtrit
 
-    wanted = power + RESERVE * (1 - power)
+    wanted = POWER + RESERVE * (1 - POWER)
     counts = np.arange(2, MOST_REPETITIONS + 1)
     surely = stdtrit(noise.prior.freedom + counts - 1, 1 - ALPHA / comparisons / 2) + stdtrit(noise.freedom, wanted)
     enough = surely * noise.deviation * (2 / counts) ** 0.5 <= log(1 + effect)
