@@ -37,7 +37,7 @@ def test_only_what_dead_processes_of_this_namespace_made_is_left_over():
 def use(monkeypatch, nft, tracefs):
     """Another packet filter and tracefs than this machine's."""
     monkeypatch.setattr(nftables, "run_nft", nft)
-    monkeypatch.setattr(kernel.remove_left_overs, "__defaults__", (tracefs, Path("/proc")))
+    monkeypatch.setattr(kernel.remove_left_overs, "__defaults__", (tracefs,))
 
 
 def test_tables_and_traces_go_together(tmp_path, monkeypatch):

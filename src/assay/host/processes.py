@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 MARK = "ASSAY_LEASE"
-PROC = Path("/proc")
 _NAME = re.compile(r"assay_(\d+)_(\d+)_(\d+)_\d+")
 _NUMBERS = itertools.count()
 
@@ -79,29 +78,29 @@ def remove_group(group: Path, patience_s: float = 30.0) -> None:
             time.sleep(0.05)
 
 
-def own_name(proc: Path = PROC) -> str:
+def own_name() -> str:
     """A name for what lives in the kernel, which nothing else has: `assay_SPACE_PID_START_NUMBER`.
 
     SPACE is the namespace that the process id is of, since containers that share a network or a tracefs have their own;
     START tells the process from others that had its number.
     """
-    return f"assay_{_space(proc)}_{os.getpid()}_{start_time(os.getpid(), proc)}_{next(_NUMBERS)}"
+    return f"assay_{_space()}_{os.getpid()}_{start_time(os.getpid())}_{next(_NUMBERS)}"
 
 
-def is_left_over(name: str, proc: Path = PROC) -> bool:
+def is_left_over(name: str) -> bool:
     """Whether a process of this namespace made it and is gone. What others made is nothing that can be told of."""
     match = _NAME.fullmatch(name)
-    return match is not None and int(match[1]) == _space(proc) and start_time(int(match[2]), proc) != int(match[3])
+    return match is not None and int(match[1]) == _space() and start_time(int(match[2])) != int(match[3])
 
 
-def start_time(pid: int, proc: Path = PROC) -> int | None:
+def start_time(pid: int) -> int | None:
     """When a process started, in ticks since boot (/proc/PID/stat, field 22); None when it is gone or a zombie."""
     try:
-        fields = (proc / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return None
     return None if fields[0] in "ZX" else int(fields[19])
 
 
-def _space(proc: Path) -> int:
-    return (proc / "self" / "ns" / "pid").stat().st_ino
+def _space() -> int:
+    return Path("/proc/self/ns/pid").stat().st_ino

@@ -136,7 +136,7 @@ def test_where_there_is_no_tracefs_the_reason_is_told(root, tmp_path):
 
 
 def test_what_others_made_stays_when_the_name_is_taken(root, monkeypatch):
-    monkeypatch.setattr(kernel, "own_name", lambda proc: "assay_1_2_3_4")
+    monkeypatch.setattr(kernel, "own_name", lambda: "assay_1_2_3_4")
     enable = root / "instances" / "assay_1_2_3_4" / "events" / "block" / "block_rq_issue" / "enable"
     enable.parent.mkdir(parents=True)
     enable.write_text("1")
@@ -147,7 +147,7 @@ def test_what_others_made_stays_when_the_name_is_taken(root, monkeypatch):
 
 def test_buffers_that_were_open_are_closed_when_the_next_one_can_not_be(root, monkeypatch):
     """The kernel would keep the instance for as long as one of its buffers is open."""
-    monkeypatch.setattr(kernel, "own_name", lambda proc: "assay_1_2_3_4")
+    monkeypatch.setattr(kernel, "own_name", lambda: "assay_1_2_3_4")
     monkeypatch.setattr(kernel, "KernelTrace", with_one_buffer)
     monkeypatch.setattr(kernel, "_set_up", lambda instance, devices: None)
     before = os.listdir("/proc/self/fd")
@@ -170,7 +170,7 @@ def with_one_buffer(instance, issue, complete):
 def test_a_tracefs_that_outlived_its_process_is_unmounted(root, monkeypatch, source, unmounted):
     asked = []
     monkeypatch.setattr(kernel, "mounts", lambda: [Mount("0:12", str(root), "tracefs", source, "rw")])
-    monkeypatch.setattr(kernel, "is_left_over", lambda name, proc: name == "assay_1_2_3_0")
+    monkeypatch.setattr(kernel, "is_left_over", lambda name: name == "assay_1_2_3_0")
     monkeypatch.setattr(kernel, "_run", lambda *command: asked.append(command))
     assert kernel.remove_left_overs(root) == []
     assert asked == ([("umount", str(root))] if unmounted else [])

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from assay.host.mounts import mounts
-from assay.host.processes import PROC, is_left_over, own_name
+from assay.host.processes import is_left_over, own_name
 from assay.model.probe import CannotMeasureError
 from assay.probe.trace.requests import DISCARD, FIELDS, FLUSH, READ, WRITE, Records
 
@@ -245,15 +245,15 @@ class KernelTrace:
 
 
 @contextmanager
-def tracing(devices: Sequence[int], root: Path = TRACING, proc: Path = PROC) -> Iterator[KernelTrace]:
+def tracing(devices: Sequence[int], root: Path = TRACING) -> Iterator[KernelTrace]:
     """Trace the requests of some devices (12 bits of major, 20 bits of minor number) for the time of a scope.
 
     Raises CannotMeasureError where that can't be: no root, no tracefs, no such tracepoint.
     """
     with ExitStack() as scope:
-        _mount(root, proc, scope)
+        _mount(root, scope)
         try:
-            trace = _begun(devices, root, proc, scope)
+            trace = _begun(devices, root, scope)
         except (OSError, ValueError) as error:
             scope.close()
             raise CannotMeasureError(
@@ -262,12 +262,12 @@ def tracing(devices: Sequence[int], root: Path = TRACING, proc: Path = PROC) -> 
         yield trace
 
 
-def _begun(devices: Sequence[int], root: Path, proc: Path, scope: ExitStack) -> KernelTrace:
+def _begun(devices: Sequence[int], root: Path, scope: ExitStack) -> KernelTrace:
     """A running trace; what was made of it by an error's time goes with the scope, and nothing that others made."""
-    remove_left_overs(root, proc)
+    remove_left_overs(root)
     events = root / "events" / "block"
     layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
-    instance = root / "instances" / own_name(proc)
+    instance = root / "instances" / own_name()
     instance.mkdir()
     scope.callback(remove, instance)
     trace = KernelTrace(instance, *layouts)
@@ -278,17 +278,17 @@ def _begun(devices: Sequence[int], root: Path, proc: Path, scope: ExitStack) -> 
     return trace
 
 
-def remove_left_overs(root: Path = TRACING, proc: Path = PROC) -> list[str]:
+def remove_left_overs(root: Path = TRACING) -> list[str]:
     """Take away what processes that are gone left: instances, which it names, and a tracefs that one had mounted.
 
     Raises OSError when it may not look.
     """
     there = root / "instances"
-    names = [name for name in os.listdir(there) if is_left_over(name, proc)] if there.is_dir() else []
+    names = [name for name in os.listdir(there) if is_left_over(name)] if there.is_dir() else []
     for name in names:
         remove(there / name)
     gone = [name for name in names if not (there / name).exists()]
-    if any(mount.point == str(root) and is_left_over(mount.source, proc) for mount in mounts()):
+    if any(mount.point == str(root) and is_left_over(mount.source) for mount in mounts()):
         _run("umount", str(root))
     return [f"kernel trace {name}" for name in gone]
 
@@ -314,7 +314,7 @@ def _set_up(instance: Path, devices: Iterable[int]) -> None:
         (event / "enable").write_text("1")
 
 
-def _mount(root: Path, proc: Path, scope: ExitStack) -> None:
+def _mount(root: Path, scope: ExitStack) -> None:
     """Mount tracefs at its place for the time of a scope, if nothing is there; it stays while others use it.
 
     Its source is a name of our own, by which one that outlived its process is known.
@@ -322,7 +322,7 @@ def _mount(root: Path, proc: Path, scope: ExitStack) -> None:
     if (root / "instances").is_dir() or root != TRACING:
         return
     scope.callback(_run, "umount", str(root))
-    _run("mount", "-t", "tracefs", own_name(proc), str(root))
+    _run("mount", "-t", "tracefs", own_name(), str(root))
 
 
 def _run(*command: str) -> None:
