@@ -47,12 +47,12 @@ UNITS, FROM_UNITS = ((3600, "hours"), (60, "minutes"), (0, "seconds")), 5
 
 
 class Panel(NamedTuple):
-    """A stretch of a figure with a vertical axis from 0 to `greatest`, and time from left to right."""
+    """A stretch of a figure with a vertical axis from 0 to `greatest`, and time (or watts) from left to right."""
 
     top: float
     height: float
-    begin_ms: int
-    length_ms: int
+    begin_ms: float
+    length_ms: float
     greatest: float
 
     def x(self, time_ms: float) -> float:
@@ -64,7 +64,7 @@ class Panel(NamedTuple):
         return self.top + self.height * (1 - min(max(value, 0.0), self.greatest) / self.greatest)
 
 
-class Series(NamedTuple):
+class SeriesLabel(NamedTuple):
     """What a line or area shows, for the page's script to say at the pointer: of what, which, and its unit."""
 
     of: str
@@ -78,7 +78,7 @@ class Series(NamedTuple):
         return "".join(f' data-{name}="{escape(value)}"' for name, value in words.items())
 
 
-def line(panel: Panel, bins: Bins, colour: str, series: Series) -> str:
+def line(panel: Panel, bins: Bins, colour: str, series: SeriesLabel) -> str:
     """The means, as steps with gaps where nothing is told."""
     data = "".join(_steps(panel, bins, run, bins.mean) for run in _runs(bins))
     return f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="1.4"{series.marks(panel)}/>'
@@ -86,7 +86,7 @@ def line(panel: Panel, bins: Bins, colour: str, series: Series) -> str:
 
 def area(
     panel: Panel, bins: Bins, low: "np.ndarray", high: "np.ndarray", fill: str, opacity: float = 1,
-    series: Series | None = None,
+    series: SeriesLabel | None = None,
 ) -> str:  # fmt: skip
     """What lies between two rows of values; of a series it is the difference that the pointer reads."""
     data = "".join(f"{_steps(panel, bins, run, high)}{_back(panel, bins, run, low)}Z" for run in _runs(bins))

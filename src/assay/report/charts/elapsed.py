@@ -118,23 +118,19 @@ def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
     if not trials:
         return ""
     most = svg.round_up(max(spread.greatest_watts for _, spread in trials))
+    panel = svg.Panel(len(trials) * ROW_PX, 0, 0, most, 1)
     several = len({spread.node for _, spread in trials}) > 1
     parts = []
     for row, (name, spread) in enumerate(trials):
         of = f"{name}, {spread.node}" if several else name
-        parts += _box(row * ROW_PX, of, spread, most)
-    bottom = len(trials) * ROW_PX
-    parts += _axis(bottom, most)
-    return svg.figure(bottom + AXIS_PX, parts, "power of each node over the run, in watts")
+        parts += _box(panel, row * ROW_PX, of, spread)
+    parts += _axis(panel, svg.ticks(most))
+    return svg.figure(panel.top + AXIS_PX, parts, "power of each node over the run, in watts")
 
 
-def _x(watts: float, most: float) -> float:
-    return svg.LEFT + watts / most * (svg.WIDTH - svg.LEFT - svg.RIGHT)
-
-
-def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
+def _box(panel: svg.Panel, top: float, name: str, spread: Spread) -> list[str]:
     least, first, middle, third, greatest = (
-        _x(watts, most)
+        panel.x(watts)
         for watts in (
             spread.least_watts, spread.first_quartile_watts, spread.median_watts, spread.third_quartile_watts,
             spread.greatest_watts,
@@ -156,17 +152,13 @@ def _box(top: float, name: str, spread: Spread, most: float) -> list[str]:
     ]
 
 
-def _axis(bottom: float, most: float) -> list[str]:
-    marks = svg.ticks(most)
-    lines = "".join(f"M{_x(watts, most):.1f},{bottom + 4:g}v5" for watts in marks)
+def _axis(panel: svg.Panel, marks: Sequence[float]) -> list[str]:
+    bottom = panel.top
+    lines = "".join(f"M{panel.x(watts):.1f},{bottom + 4:g}v5" for watts in marks)
+    words = "W, of a node's components together, by half second"
     return [
         f'<path d="M{svg.LEFT},{bottom + 4:g}H{svg.WIDTH - svg.RIGHT}{lines}" fill="none" stroke="{svg.INK}"/>',
         f'<path d="M{svg.LEFT},{bottom + 4:g}V0" stroke="{svg.FAINT}"/>',
-        *(svg.text(_x(watts, most), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
-        svg.text(
-            svg.WIDTH - svg.RIGHT,
-            bottom + 38,
-            "W, of a node's components together, by half second",
-            'text-anchor="end"',
-        ),
+        *(svg.text(panel.x(watts), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
+        svg.text(svg.WIDTH - svg.RIGHT, bottom + 38, words, 'text-anchor="end"'),
     ]

@@ -21,7 +21,7 @@ def phase_colours(engine: str, others: Iterable[str] = ()) -> dict[str, str]:
     return dict(zip(dict.fromkeys((*engine_kind(engine).phases, *others)), cycle(PALETTE), strict=False))
 
 
-class _Column(NamedTuple):
+class _PhaseAxis(NamedTuple):
     """One phase's part of a figure: its colour, where it begins and the last second of its axis."""
 
     phase: str
@@ -62,18 +62,18 @@ def _most(greatest: Mapping[str, Mapping[str, float]], ends: Mapping[str, float]
     return {phase: max(own[phase] for own in alike) for phase in greatest[title]}
 
 
-def _columns(left: float, greatest: Mapping[str, float]) -> list[_Column]:
+def _columns(left: float, greatest: Mapping[str, float]) -> list[_PhaseAxis]:
     """One pixel is as many seconds in each; a phase of nothing has the least width."""
     per_second = PLOT_PX / (sum(greatest.values()) or 1)
     columns = []
     for place, (phase, most) in enumerate(greatest.items()):
         width = max(LEAST_PX - FIGURE_PX / 2, most * per_second)
-        columns.append(_Column(phase, PALETTE[place % len(PALETTE)], left, width / per_second, width))
+        columns.append(_PhaseAxis(phase, PALETTE[place % len(PALETTE)], left, width / per_second, width))
         left += width + FIGURE_PX
     return columns
 
 
-def _frame(title: str, columns: Sequence[_Column], lines: int, apart: str) -> str:
+def _frame(title: str, columns: Sequence[_PhaseAxis], lines: int, apart: str) -> str:
     top, bottom = svg.HEAD_PX * 2, svg.HEAD_PX * 2 + lines * svg.ROW_PX
     parts = [svg.text(0, 20, title, 'font-weight="600" font-size="14"')]
     for one in columns:
@@ -93,14 +93,14 @@ def _frame(title: str, columns: Sequence[_Column], lines: int, apart: str) -> st
     return "".join(parts)
 
 
-def _tick(one: _Column) -> float:
+def _tick(one: _PhaseAxis) -> float:
     """The greatest round number on a column's axis; 0 where there is no room for it."""
     if one.width < LEAST_PX:
         return 0.0
     return max((value for value in svg.ticks(svg.round_up(one.greatest)) if value <= one.greatest), default=0.0)
 
 
-def _bars(columns: Sequence[_Column], top: float, one: ChartRow) -> str:
+def _bars(columns: Sequence[_PhaseAxis], top: float, one: ChartRow) -> str:
     at = top + svg.ROW_PX / 2
     parts = [svg.row_label(columns[0].left, at, one.label)]
     seconds = {column.phase: (one.row.phases or {}).get(column.phase, 0.0) for column in columns}

@@ -19,7 +19,7 @@ FULL = 95.0
 """Per cent of the width at which the axis ends, so that its last number is not cut."""
 
 
-class Part(NamedTuple):
+class Segment(NamedTuple):
     """One kind of time: its name, its colour, and that of words upon it."""
 
     name: str
@@ -27,21 +27,21 @@ class Part(NamedTuple):
     ink: str
 
 
-COMPUTING, STORAGE = Part("computing", svg.SKY, svg.ON_BRIGHT), Part("storage", svg.VERMILION, svg.PAPER)
-START_UP, BETWEEN = Part("start-up", svg.MIST, svg.ON_BRIGHT), Part("waiting", svg.PALE, svg.INK)
-TOGETHER = Part("computing and storage", svg.SKY, svg.ON_BRIGHT)
+COMPUTING, STORAGE = Segment("computing", svg.SKY, svg.ON_BRIGHT), Segment("storage", svg.VERMILION, svg.PAPER)
+START_UP, BETWEEN = Segment("start-up", svg.MIST, svg.ON_BRIGHT), Segment("waiting", svg.PALE, svg.INK)
+TOGETHER = Segment("computing and storage", svg.SKY, svg.ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
-WHOLE = Part("jobs", svg.SLATE, svg.PAPER)
+WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
 """Of a run whose record does not say when its tasks ran."""
 NOT_A_DRIVE = "the limit, not a drive to buy"
 ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN)
 
 
 class Bar(NamedTuple):
-    """One placement's: its label, its seconds by part, and its interval moved to the bar's end."""
+    """One placement's: its label, its seconds by segment, and its interval moved to the bar's end."""
 
     label: str
-    parts: Mapping[Part, float]
+    segments: Mapping[Segment, float]
     low: float | None
     high: float | None
     baseline: bool
@@ -49,7 +49,7 @@ class Bar(NamedTuple):
     @property
     def end(self) -> float:
         """Its length in seconds."""
-        return sum(self.parts.values())
+        return sum(self.segments.values())
 
 
 def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]]) -> list[str]:
@@ -96,7 +96,7 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
 
 def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
     """Legend, bars under one another, the baseline's set apart, the axis; a dashed line where the baseline ends."""
-    shown = [part for part in ORDER if any(part in bar.parts for bar in bars)]
+    shown = [part for part in ORDER if any(part in bar.segments for bar in bars)]
     tops = [LEGEND_PX + place * ROW_PX + (APART_PX if bar.baseline and place else 0) for place, bar in enumerate(bars)]
     bottom = tops[-1] + LABEL_PX + BAR_PX + 14
     spans = "of all jobs" if WHOLE in shown else "from first submission to last end"
@@ -135,7 +135,7 @@ def _axis(end_s: float, bottom: float, spans: str, *, shorter: bool) -> str:
     return "".join(parts)
 
 
-def _legend(shown: Sequence[Part]) -> str:
+def _legend(shown: Sequence[Segment]) -> str:
     """In one text, so that the browser sets the distances."""
     spans = "".join(
         f'<tspan{" dx=" + chr(34) + "10" + chr(34) if place else ""} fill="{part.colour}" stroke="{svg.EDGE}" '
@@ -151,7 +151,7 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
     label = f"{bar.label} ({NOT_A_DRIVE})" if bar.baseline else bar.label
     parts = [f'<text x="0" y="{top + 13:g}"{weight}>{escape(label)}</text>']
     begin = 0.0
-    for part, seconds in bar.parts.items():
+    for part, seconds in bar.segments.items():
         x, width = _x(begin, end_s), _x(seconds, end_s)
         edge = svg.EDGE if part is BETWEEN else svg.PAPER
         parts.append(
@@ -181,7 +181,7 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
     return "".join(parts)
 
 
-def _fitting(part: Part, seconds: float, room_px: float) -> str:
+def _fitting(part: Segment, seconds: float, room_px: float) -> str:
     """Seconds with the part's name where there is room on a phone, seconds alone where only they fit."""
     figure = f"{seconds_text(seconds)} s" if seconds < 9.95 else f"{seconds:,.0f} s"
     for words in (f"{part.name} {figure}", figure):
@@ -191,5 +191,5 @@ def _fitting(part: Part, seconds: float, room_px: float) -> str:
 
 
 def _spoken(bar: Bar) -> str:
-    parts = ", ".join(f"{part.name} {seconds_text(seconds)} s" for part, seconds in bar.parts.items())
+    parts = ", ".join(f"{part.name} {seconds_text(seconds)} s" for part, seconds in bar.segments.items())
     return f"{bar.label}: {parts}"

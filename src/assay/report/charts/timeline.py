@@ -167,7 +167,7 @@ class _Timeline:
         for phase, colour in legend:
             bins = self._tasks[phase]
             parts.append(
-                svg.area(panel, bins, low, low + bins.mean, colour, series=svg.Series("tasks running", phase, ""))
+                svg.area(panel, bins, low, low + bins.mean, colour, series=svg.SeriesLabel("tasks running", phase, ""))
             )
             low = low + bins.mean
         self._add(panel, *parts)
@@ -206,7 +206,7 @@ class _Timeline:
         panel = self._panel(shown.height_px, greatest)
         words = shown.title.format(cores=self._tables.record.facts.get("cores", "?"))
         legend = [(one.words, svg.COLOURS[one.colour]) for one in series]
-        names = [svg.Series(medium or name, one.words, shown.unit) for one in series]
+        names = [svg.SeriesLabel(medium or name, one.words, shown.unit) for one in series]
         heading = svg.title(
             panel.top, f"{medium}: {words}" if medium else words, legend if shown.form != "level" else ()
         )
@@ -226,7 +226,7 @@ class _Timeline:
         self._add(panel, *parts)
 
     def _stack(
-        self, panel: svg.Panel, series: Sequence[Pieces], colours: Sequence[str], names: Sequence[svg.Series]
+        self, panel: svg.Panel, series: Sequence[Pieces], colours: Sequence[str], names: Sequence[svg.SeriesLabel]
     ) -> list[str]:
         """Series upon one another, at the times that all of them have: else one could not lie upon another."""
         every = added(series)
@@ -267,7 +267,7 @@ class _Timeline:
             ),
             svg.value_axis(panel, (0, panel.greatest)),
         ]
-        of = [svg.Series("power", name, "W") for name in names]
+        of = [svg.SeriesLabel("power", name, "W") for name in names]
         parts += self._stack(panel, list(self._power.values()), colours, of)
         self._add(panel, *parts)
 
