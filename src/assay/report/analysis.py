@@ -56,6 +56,15 @@ def by_combination(records: Sequence[Record]) -> dict[Levels, list[Record]]:
     return combined
 
 
+def fact_values(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Each fact of records with its different values."""
+    values: dict[str, dict[str, None]] = {}
+    for record in records:
+        for fact, value in record.facts.items():
+            values.setdefault(fact, {})[value] = None
+    return {fact: list(own) for fact, own in values.items()}
+
+
 def filters_of(rows: Sequence[Row]) -> list[Filter]:
     """Workload, placement and what else tells rows apart, without factors of so many levels that no one would pick."""
     every = [levels_of(row) for row in rows]

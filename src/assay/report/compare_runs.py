@@ -8,7 +8,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
-from assay.report.analysis import RunData, levels_key, rows_shown
+from assay.report.analysis import RunData, fact_values, levels_key, rows_shown
 from assay.report.values import Value, combination_values, efficiencies, row_energies
 from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
@@ -259,15 +259,6 @@ def compared_values(row: ComparedRow) -> dict[str, Value]:
         "run_significant": against.significant if against else None,
         **row.energy,
     }
-
-
-def fact_values(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Each fact of records with its different values."""
-    values: dict[str, dict[str, None]] = {}
-    for record in records:
-        for fact, value in record.facts.items():
-            values.setdefault(fact, {})[value] = None
-    return {fact: list(own) for fact, own in values.items()}
 
 
 def differing_facts(runs: Mapping[str, RunData]) -> dict[str, list[str]]:

@@ -21,6 +21,7 @@ from assay.report.analysis import (
     RunData,
     by_combination,
     by_kind,
+    fact_values,
     filters_of,
     label_factors,
     label_of,
@@ -35,7 +36,6 @@ from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
 from assay.report.columns import combination_columns
-from assay.report.compare_runs import fact_values
 from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
