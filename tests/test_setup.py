@@ -3,9 +3,11 @@
 The checkout is a copy of the scripts; python3, mvn, cargo and the like are stubs that write down how they were called.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
+import threading
 import tomllib
 from pathlib import Path
 
@@ -114,6 +116,24 @@ def test_a_report_needs_python_alone_and_is_prepared_once(checkout):
     ]
     assert checkout("prepare", "for", "compare", "runs/mine", "runs/other") == ""
     assert checkout.calls() == []
+
+
+def test_the_entry_keeps_the_path_of_the_user_s_own_kinds(checkout):
+    entry = checkout.root / "checkout" / "assay"
+    shutil.copy(ROOT / "assay", entry)
+    checkout.stub("python3", PYTHON.replace("cp_stub", f"ln -s {checkout.bin}/python3") + 'echo "path: $PYTHONPATH"\n')
+    folders = f"{checkout.root}/checkout/src:{checkout.root}/checkout/extras"
+    assert f"path: {folders}:/my/kinds\n" in checkout("../assay", "schema", PYTHONPATH="/my/kinds")
+
+
+def test_a_command_that_waits_for_another_s_set_up_says_so(checkout):
+    (checkout.root / "checkout" / ".assay").mkdir()
+    with (checkout.root / "checkout" / ".assay" / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        release = threading.Timer(0.5, fcntl.flock, (lock, fcntl.LOCK_UN))
+        release.start()
+        assert "assay: waiting for another assay to finish set-up\n" in checkout("prepare", "for", "schema")
+        release.join()
 
 
 def test_what_is_missing_for_a_run_is_said_in_one_sentence_with_how_to_get_it(checkout):

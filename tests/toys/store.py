@@ -8,8 +8,6 @@ from assay.model.trial import Landed
 class KeyValueStore:
     """See `assay.model.store.Store`; a value is a file's bytes."""
 
-    opened: "dict[object, KeyValueStore]" = {}
-
     def __init__(self, nodes):
         self.shards = {node.name: {} for node in nodes}
 
@@ -64,6 +62,9 @@ class KeyValue:
     scheme = "key-value"
     daemons = ()
 
+    def __init__(self):
+        self.opened = {}
+
     def properties(self, layout, host, addresses):
         return {}
 
@@ -71,7 +72,7 @@ class KeyValue:
         return 1
 
     def open_own(self, cluster, layout):
-        store = KeyValueStore.opened[cluster.conf_dir] = KeyValueStore([one.node for one in cluster.nodes])
+        store = self.opened[cluster.conf_dir] = KeyValueStore([one.node for one in cluster.nodes])
         return store, ShardPlacer(store, layout)
 
     def open_foreign(self, cluster, environment):

@@ -1,6 +1,9 @@
 """Proves that the page on adding a kind shows the very files that the other tests here run."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,19 @@ SHOWN = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 @pytest.mark.parametrize("kind", ["medium", "workload", "probe", "store", "engine"])
 def test_the_page_shows_the_file_of_each_kind(kind):
     assert (TOYS / f"{kind}.py").read_text() in SHOWN
+
+
+def test_the_files_that_it_shows_need_nothing_else_than_assay(tmp_path):
+    home = tmp_path / "assay_extras"
+    home.mkdir()
+    for number, file in enumerate(SHOWN):
+        (home / f"kind_{number}.py").write_text(file)
+    environment = {**os.environ, "PYTHONPATH": f"{PAGE.parents[2] / 'src'}:{tmp_path}"}
+    schema = subprocess.check_output(
+        [sys.executable, "-m", "assay", "schema"], text=True, cwd=tmp_path, env=environment
+    )
+    for known in ('"reels"', '"line-count"', '"key-value"', '"scanner"'):
+        assert known in schema
 
 
 def test_it_shows_nothing_else():
