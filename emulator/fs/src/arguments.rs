@@ -5,9 +5,13 @@ use std::path::PathBuf;
 /// How to call the program.
 pub const USAGE: &str = "usage:
   assay-emulator serve --profile FILE.json --backing FILE --mount DIRECTORY --control SOCKET [--seed NUMBER]
+                       [--transport io_uring|dev_fuse]
   assay-emulator measure DEVICE SOCKET
   assay-emulator check FILE.json
   assay-emulator figures";
+
+/// How requests shall come.
+const DEFAULT_TRANSPORT: &str = "dev_fuse";
 
 /// What to serve, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub struct ServeArguments {
     pub control: PathBuf,
     /// Settles what a real drive leaves to chance.
     pub seed: u64,
+    /// Whether requests shall come through io_uring, where the kernel has that.
+    pub wants_ring: bool,
 }
 
 /// What the program is called for.
@@ -51,8 +57,8 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
 }
 
 fn serve(options: &[&str]) -> Result<ServeArguments, String> {
-    let names = ["--profile", "--backing", "--mount", "--control", "--seed"];
-    let mut values: [Option<&str>; 5] = [None; 5];
+    let names = ["--profile", "--backing", "--mount", "--control", "--seed", "--transport"];
+    let mut values: [Option<&str>; 6] = [None; 6];
     for pair in options.chunks(2) {
         let [name, value] = pair else { return Err(format!("{} has no value", pair[0])) };
         let index =
@@ -67,6 +73,11 @@ fn serve(options: &[&str]) -> Result<ServeArguments, String> {
         mount: path(2)?,
         control: path(3)?,
         seed: seed.parse().map_err(|_| format!("--seed is '{seed}': write a whole number"))?,
+        wants_ring: match values[5].unwrap_or(DEFAULT_TRANSPORT) {
+            "io_uring" => true,
+            "dev_fuse" => false,
+            other => return Err(format!("--transport is '{other}': write io_uring or dev_fuse")),
+        },
     })
 }
 

@@ -4,13 +4,13 @@
 //! survive a power cut of the host: the emulated drive's flush takes its time, but does not flush the host's disk.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use serde::Serialize;
 
 use crate::mapping::{Mapping, Part};
@@ -47,6 +47,17 @@ pub enum AtOnce {
     /// Nowhere: nothing was ever written there.
     Zeroes,
     /// They can't; the host's disk must be asked.
+    No,
+}
+
+/// What became of an attempt to read without a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadAtOnce {
+    /// The bytes are there.
+    Filled,
+    /// There would be zeroes: nothing was ever written there.
+    Zeroes,
+    /// The host's disk must be asked.
     No,
 }
 
@@ -106,6 +117,22 @@ impl Backing {
         match self.next_data(offset) {
             Ok(data) if data.is_none_or(|data| data >= offset + bytes as u64) => AtOnce::Zeroes,
             _ => AtOnce::No,
+        }
+    }
+
+    /// Fills the buffer where that needs no wait; `No` means that nothing in it counts.
+    pub fn read_at_once(&self, buffer: &mut [u8], offset: u64) -> ReadAtOnce {
+        match preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, ReadWriteFlags::NOWAIT) {
+            Ok(count) if count == buffer.len() => return ReadAtOnce::Filled,
+            // The host's file system can't say that it would have to wait.
+            Err(Errno::OPNOTSUPP) if self.mapping.is_resident(offset, buffer.len()) => {
+                return self.file.read_exact_at(buffer, offset).map_or(ReadAtOnce::No, |()| ReadAtOnce::Filled);
+            }
+            _ => {}
+        }
+        match self.at_once(offset, buffer.len()) {
+            AtOnce::Zeroes => ReadAtOnce::Zeroes,
+            _ => ReadAtOnce::No,
         }
     }
 

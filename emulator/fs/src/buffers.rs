@@ -14,6 +14,8 @@ const KEPT: usize = 64;
 pub struct Buffer {
     start: NonNull<u8>,
     layout: Layout,
+    /// Whether the memory is another's.
+    lent: bool,
 }
 
 // SAFETY: the buffer owns its memory alone, like a Box<[u8]>.
@@ -27,12 +29,25 @@ impl Buffer {
             .expect("a buffer's size is far below the address space's");
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) });
-        Self { start: start.unwrap_or_else(|| handle_alloc_error(layout)), layout }
+        Self { start: start.unwrap_or_else(|| handle_alloc_error(layout)), layout, lent: false }
+    }
+
+    /// Memory that is another's, whole pages, and is not freed.
+    ///
+    /// # Safety
+    /// Nobody else, the kernel included, looks at it or changes it while the buffer is there.
+    #[must_use]
+    pub unsafe fn lent(start: NonNull<u8>, bytes: usize) -> Self {
+        let layout = Layout::from_size_align(bytes, PAGE_BYTES).expect("memory is smaller than the address space");
+        Self { start, layout, lent: true }
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        if self.lent {
+            return;
+        }
         // SAFETY: allocated in `new` with the same layout.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
@@ -68,8 +83,11 @@ impl Pool {
         }
     }
 
-    /// Takes a buffer back.
+    /// Takes a buffer back; what was lent goes back to its owner.
     pub fn give(&mut self, buffer: Buffer) {
+        if buffer.lent {
+            return;
+        }
         let class = SIZES.iter().position(|size| buffer.len() == *size);
         if let Some(free) = class.map(|class| &mut self.free[class]).filter(|free| free.len() < KEPT) {
             free.push(buffer);

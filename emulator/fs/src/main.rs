@@ -17,10 +17,12 @@ mod path_cost;
 mod protocol;
 mod report;
 mod rest;
+mod ring;
 mod schedule;
 mod server;
 mod sys;
 mod trace;
+mod uring;
 mod workers;
 
 use std::path::Path;
@@ -92,7 +94,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let inbox = Arc::new(inbox::Inbox::new().map_err(|error| format!("no event counter: {error}"))?);
     let log = Arc::new(trace::Log::default());
     sys::hold_end_signals();
-    let channel = channel::Channel::mount(&arguments.mount)?;
+    let channel = channel::Channel::mount(&arguments.mount, &inbox, arguments.wants_ring)?;
     let directory = channel.directory().to_path_buf();
     let served = control::listen(&arguments.control, &inbox, &log)
         .map_err(|error| format!("the control socket {}: {error}", arguments.control.display()))

@@ -1,6 +1,6 @@
 //! The FUSE wire protocol, as far as one fixed file in one directory needs it.
 //!
-//! Source: the kernel's `include/uapi/linux/fuse.h`, protocol 7.28 to 7.38. All numbers are in the machine's byte order.
+//! Source: the kernel's `include/uapi/linux/fuse.h`, protocol 7.28 to 7.42. All numbers are in the machine's byte order.
 //! Parsing and printing only: nothing here does I/O.
 
 /// The protocol's major number, and the newest minor number this file was written against.
@@ -17,6 +17,8 @@ pub const DISK_NAME: &[u8] = b"disk";
 pub const REQUEST_HEADER_BYTES: usize = 40;
 /// Bytes before a write's payload: the header and `fuse_write_in`.
 pub const WRITE_PREFIX_BYTES: usize = REQUEST_HEADER_BYTES + 40;
+/// Bytes of each of the two headers of a request that comes through the ring (`FUSE_URING_IN_OUT_HEADER_SZ`).
+pub const RING_PART_BYTES: usize = 128;
 /// Largest read or write that is asked for: 256 pages, the kernel's own limit.
 pub const LARGEST_BYTES: usize = 1 << 20;
 /// Requests the kernel may have under way here; its default, 12, would cap the queue depth of every drive.
@@ -34,6 +36,10 @@ const INIT_PARALLEL_DIROPS: u32 = 1 << 18;
 const INIT_MAX_PAGES: u32 = 1 << 22;
 const INIT_NO_OPENDIR: u32 = 1 << 24;
 const INIT_HANDLE_KILLPRIV_V2: u32 = 1 << 28;
+/// There are 32 further flags.
+const INIT_EXTENDED: u32 = 1 << 30;
+/// Of the further flags: requests come through io_uring.
+const INIT_OVER_IO_URING: u32 = 1 << (41 - 32);
 const WANTED: u32 = INIT_ASYNC_READ
     | INIT_BIG_WRITES
     | INIT_ASYNC_DIO
@@ -64,6 +70,8 @@ pub enum Operation {
         max_readahead: u32,
         /// What it can do.
         flags: u32,
+        /// Whether it can send requests through io_uring.
+        ring: bool,
     },
     /// Look a name up in the root directory.
     Lookup(Vec<u8>),
@@ -165,12 +173,32 @@ pub fn parse(message: &[u8]) -> Option<Call> {
             minor: u32_at(body, 4)?,
             max_readahead: u32_at(body, 8)?,
             flags: u32_at(body, 12)?,
+            ring: u32_at(body, 12)? & INIT_EXTENDED != 0
+                && u32_at(body, 16).is_some_and(|further| further & INIT_OVER_IO_URING != 0),
         },
         28 => Operation::ReadDir { offset: u64_at(body, 8)?, size: u32_at(body, 16)? },
         43 => Operation::Fallocate { offset: u64_at(body, 8)?, length: u64_at(body, 16)?, mode: u32_at(body, 24)? },
         _ => Operation::Unknown,
     };
     Some(Call { unique, node, operation })
+}
+
+/// Reads a request that came through the ring: its header, its operation's own header, and what further bytes it has, of
+/// which a write's payload may be left out.
+#[must_use]
+pub fn parse_ring(
+    header: &[u8; REQUEST_HEADER_BYTES],
+    operation: &[u8; RING_PART_BYTES],
+    further: &[u8],
+) -> Option<Call> {
+    // Operations that name a file have no header of their own.
+    if u32_at(header, 4) == Some(1) {
+        return parse(&[header, further].concat());
+    }
+    let mut message = [0_u8; REQUEST_HEADER_BYTES + RING_PART_BYTES];
+    message[..REQUEST_HEADER_BYTES].copy_from_slice(header);
+    message[REQUEST_HEADER_BYTES..].copy_from_slice(operation);
+    parse(&message)
 }
 
 /// The 16 bytes before every answer: its whole length, the error as a negative number or 0, the request's number.
@@ -210,10 +238,12 @@ impl Printer {
     }
 }
 
-/// Answer to `Init`: our version, what we want of what the kernel offers, and the limits.
+/// Answer to `Init`: our version, what we want of what the kernel offers, and the limits. With `ring`, which the kernel
+/// must have offered, requests come through io_uring.
 #[must_use]
-pub fn init_reply(max_readahead: u32, offered: u32) -> Vec<u8> {
-    let flags = offered & WANTED;
+pub fn init_reply(max_readahead: u32, offered: u32, ring: bool) -> Vec<u8> {
+    let (extended, further) = if ring { (INIT_EXTENDED, INIT_OVER_IO_URING) } else { (0, 0) };
+    let flags = offered & WANTED | extended;
     let large = flags & INIT_MAX_PAGES != 0;
     let pages = if large { LARGEST_BYTES / PAGE_BYTES as usize } else { 32 };
     Printer::default()
@@ -226,7 +256,9 @@ pub fn init_reply(max_readahead: u32, offered: u32) -> Vec<u8> {
         .u32((pages * PAGE_BYTES as usize) as u32)
         .u32(1)
         .u16(pages as u16)
-        .zeroes(34)
+        .u16(0)
+        .u32(further)
+        .zeroes(28)
         .0
 }
 

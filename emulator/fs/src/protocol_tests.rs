@@ -61,7 +61,7 @@ fn an_operation_that_is_not_offered_is_unknown() {
 
 #[test]
 fn answers_have_the_kernels_sizes() {
-    assert_eq!(init_reply(131_072, u32::MAX).len(), 64);
+    assert_eq!(init_reply(131_072, u32::MAX, true).len(), 64);
     assert_eq!(attributes_reply(ROOT_NODE, 4096).len(), 104);
     assert_eq!(entry_reply(4096).len(), 128);
     assert_eq!(open_reply().len(), 16);
@@ -70,10 +70,10 @@ fn answers_have_the_kernels_sizes() {
 
 #[test]
 fn the_kernel_is_asked_for_nothing_it_does_not_offer() {
-    let reply = init_reply(0, INIT_ASYNC_DIO);
+    let reply = init_reply(0, INIT_ASYNC_DIO, false);
     assert_eq!(u32_at(&reply, 12), Some(INIT_ASYNC_DIO));
     assert_eq!(u32_at(&reply, 20), Some(32 * 4096), "without larger requests: 32 pages");
-    assert_eq!(u32_at(&init_reply(0, u32::MAX), 20), Some(LARGEST_BYTES as u32));
+    assert_eq!(u32_at(&init_reply(0, u32::MAX, false), 20), Some(LARGEST_BYTES as u32));
 }
 
 #[test]

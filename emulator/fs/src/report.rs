@@ -14,6 +14,11 @@ pub struct Process {
     pub cpu_s: f64,
     /// Whether its memory is safe from being swapped out.
     pub memory_locked: bool,
+    /// How requests come: `io_uring` or `dev_fuse`.
+    pub transport: &'static str,
+    /// Why not by `io_uring`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport_reason: Option<String>,
     /// Whether it goes before ordinary processes.
     pub real_time_priority: bool,
     /// What went wrong below the disk.

@@ -9,12 +9,9 @@
 //! never spins: on a machine with two cores the requests' sender needs the processor.
 
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use assay_model::Nanos;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 
 use crate::sys;
 
@@ -45,14 +42,22 @@ impl Default for Rest {
 }
 
 impl Rest {
-    /// Returns when a file can be read, or about at `deadline`; at once when that is near. None: no deadline.
-    pub fn until(&mut self, files: [BorrowedFd<'_>; 2], deadline: Option<Nanos>, under_way: usize) -> io::Result<()> {
+    /// Has `wait` sleep until there is something or until about `deadline`; not at all when that is near. None: no
+    /// deadline. `wait` says whether there was something; None has it wait without end.
+    pub fn until(
+        &mut self,
+        mut wait: impl FnMut(Option<Duration>) -> io::Result<bool>,
+        deadline: Option<Nanos>,
+        under_way: usize,
+    ) -> io::Result<()> {
         let Some(deadline) = deadline else {
-            return wait_readable(files, None).map(drop);
+            return wait(None).map(drop);
         };
-        let Some(sleep) = self.sleep(sys::monotonic_ns(), deadline, under_way) else { return Ok(()) };
+        let Some(sleep) = self.sleep(sys::monotonic_ns(), deadline, under_way) else {
+            return wait(Some(Duration::ZERO)).map(drop);
+        };
         let wake = sys::monotonic_ns() + sleep.as_nanos() as Nanos;
-        if !wait_readable(files, Some(sleep))? {
+        if !wait(Some(sleep))? {
             self.woke(sys::monotonic_ns().saturating_sub(wake));
         }
         Ok(())
@@ -75,16 +80,6 @@ impl Rest {
         if late_ns < 4 * EARLIEST_NS {
             self.late_ns += (late_ns as f64 - self.late_ns) / 16.0;
         }
-    }
-}
-
-/// Waits until one of the files can be read, which is true, or the time is over or a signal came; None waits without end.
-fn wait_readable(files: [BorrowedFd<'_>; 2], time: Option<Duration>) -> io::Result<bool> {
-    let mut polls = files.map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
-    let limit = time.map(|time| Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) });
-    match poll(&mut polls, limit.as_ref()) {
-        Err(Errno::INTR) => Ok(false),
-        result => Ok(result? > 0),
     }
 }
 

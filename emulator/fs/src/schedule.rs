@@ -30,9 +30,9 @@ pub struct Served {
 
 /// A request that may be answered now.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Ready<T> {
-    /// The kernel's number for it.
-    pub unique: u64,
+pub struct Ready<K, T> {
+    /// What the kernel knows it by.
+    pub ticket: K,
     /// What its real work gave.
     pub outcome: T,
     /// What it was.
@@ -49,25 +49,25 @@ struct Drive {
     told: Nanos,
 }
 
-struct Pending<T> {
-    unique: u64,
+struct Pending<K, T> {
+    ticket: K,
     /// When the drive completes it and how long that took in the model; None: not yet.
     deadline: Option<(Nanos, Nanos)>,
     served: Served,
     outcome: Option<T>,
 }
 
-/// The schedule; `T` is what a request's real work gives.
-pub struct Schedule<T> {
+/// The schedule; `K` is what the kernel knows a request by, `T` what its real work gives.
+pub struct Schedule<K, T> {
     drive: Option<Drive>,
-    pending: Vec<Option<Pending<T>>>,
+    pending: Vec<Option<Pending<K, T>>>,
     free: Vec<usize>,
     ready: VecDeque<usize>,
     done: Vec<Completion>,
     accounts: Accounts,
 }
 
-impl<T> Default for Schedule<T> {
+impl<K, T> Default for Schedule<K, T> {
     fn default() -> Self {
         Self {
             drive: None,
@@ -80,7 +80,7 @@ impl<T> Default for Schedule<T> {
     }
 }
 
-impl<T> Schedule<T> {
+impl<K, T> Schedule<K, T> {
     /// Puts a drive into action, in place of the one before; requests under way are none of its business.
     pub fn begin(&mut self, now: Nanos, device: Box<dyn Device>, path: PathCost) {
         self.end(now);
@@ -106,13 +106,13 @@ impl<T> Schedule<T> {
 
     /// Takes a request that was read from the kernel at `now`. For the drive it arrived earlier by the path's cost, but
     /// not before anything that the drive already knows.
-    pub fn arrive(&mut self, now: Nanos, unique: u64, kind: Kind, offset: u64, bytes: u64) -> Slot {
+    pub fn arrive(&mut self, now: Nanos, ticket: K, kind: Kind, offset: u64, bytes: u64) -> Slot {
         let index = self.free.pop().unwrap_or_else(|| {
             self.pending.push(None);
             self.pending.len() - 1
         });
         let served = Served { kind, offset, bytes, arrived: now };
-        let mut pending = Pending { unique, deadline: Some((now, 0)), served, outcome: None };
+        let mut pending = Pending { ticket, deadline: Some((now, 0)), served, outcome: None };
         if let Some(drive) = &mut self.drive {
             let early = now.saturating_sub(drive.began).saturating_sub(drive.path.of(kind, bytes));
             drive.step(early, &mut self.done);
@@ -151,7 +151,7 @@ impl<T> Schedule<T> {
     }
 
     /// The next request to answer, in the order in which the drive completed them.
-    pub fn take_ready(&mut self, now: Nanos) -> Option<Ready<T>> {
+    pub fn take_ready(&mut self, now: Nanos) -> Option<Ready<K, T>> {
         let index = self.ready.pop_front()?;
         let pending = self.pending[index].take().expect("a ready request is pending");
         self.free.push(index);
@@ -160,7 +160,7 @@ impl<T> Schedule<T> {
             self.accounts.reply(response, deadline, now);
         }
         let outcome = pending.outcome.expect("a ready request's work is done");
-        Some(Ready { unique: pending.unique, outcome, served: pending.served })
+        Some(Ready { ticket: pending.ticket, outcome, served: pending.served })
     }
 
     /// How many requests wait to be answered.

@@ -45,15 +45,15 @@ fn null_profile() -> Profile {
     serde_json::from_str(r#"{"name": "null", "kind": "null", "figures": {}}"#).unwrap()
 }
 
-fn begun(path: PathCost) -> Schedule<&'static str> {
+fn begun(path: PathCost) -> Schedule<u64, &'static str> {
     let mut schedule = Schedule::default();
     schedule.begin(1000 * US, Box::new(OneByOne::default()), path);
     schedule
 }
 
-fn ready(schedule: &mut Schedule<&'static str>, now: Nanos) -> Vec<u64> {
+fn ready(schedule: &mut Schedule<u64, &'static str>, now: Nanos) -> Vec<u64> {
     schedule.advance(now);
-    std::iter::from_fn(|| schedule.take_ready(now)).map(|ready| ready.unique).collect()
+    std::iter::from_fn(|| schedule.take_ready(now)).map(|ready| ready.ticket).collect()
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn without_a_drive_the_work_alone_decides() {
     assert!(ready(&mut schedule, 6).is_empty());
     schedule.worked(slot, "bytes");
     let served = Served { kind: Kind::Read, offset: 0, bytes: 10, arrived: 5 };
-    assert_eq!(schedule.take_ready(7), Some(Ready { unique: 1, outcome: "bytes", served }));
+    assert_eq!(schedule.take_ready(7), Some(Ready { ticket: 1, outcome: "bytes", served }));
     assert_eq!(schedule.under_way(), 0);
     assert!(schedule.report(8).is_none() && !schedule.settle(8) && !schedule.reset(8));
 }
@@ -113,7 +113,7 @@ fn the_paths_cost_dates_an_arrival_back() {
     assert_eq!(schedule.next_event(), Some(1120 * US));
     schedule.advance(1125 * US);
     let first = schedule.take_ready(1125 * US).unwrap();
-    assert_eq!((first.unique, first.served.arrived), (1, 1070 * US), "in the log too");
+    assert_eq!((first.ticket, first.served.arrived), (1, 1070 * US), "in the log too");
     // The next one comes 40 us after the completion, of which the path takes 30.
     schedule.arrive(1160 * US, 2, Kind::Read, 0, 50);
     assert_eq!(schedule.next_event(), Some(1180 * US));

@@ -12,15 +12,14 @@ use assay_model::{Device, Kind, Nanos};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-use crate::backing::{AtOnce, Backing};
+use crate::backing::{AtOnce, Backing, ReadAtOnce};
 use crate::buffers::{Buffer, Pool};
-use crate::channel::{Channel, Received};
+use crate::channel::{Channel, Received, Ticket, Transport};
 use crate::inbox::{Inbox, Note, Outcome};
 use crate::pace::{Pace, Paced};
 use crate::path_cost::PathCost;
 use crate::protocol::{
     self, Call, DISK_NAME, DISK_NODE, FALLOCATE_PUNCH_HOLE, FALLOCATE_ZERO_RANGE, LARGEST_BYTES, Operation, ROOT_NODE,
-    WRITE_PREFIX_BYTES,
 };
 use crate::report;
 use crate::rest::Rest;
@@ -44,12 +43,10 @@ pub struct Server {
     workers: Workers,
     inbox: Arc<Inbox>,
     log: Arc<Log>,
-    schedule: Schedule<Outcome>,
+    schedule: Schedule<Ticket, Outcome>,
     /// The drive, until `begin` puts it into action.
     device: Option<Box<dyn Device>>,
     pool: Pool,
-    prefix: [u8; WRITE_PREFIX_BYTES],
-    payload: Buffer,
     zeroes: Buffer,
     writes_wait_until: Nanos,
     rest: Rest,
@@ -78,8 +75,6 @@ impl Server {
             schedule: Schedule::default(),
             device: Some(device),
             pool: Pool::default(),
-            prefix: [0; WRITE_PREFIX_BYTES],
-            payload: Buffer::new(LARGEST_BYTES),
             zeroes: Buffer::new(LARGEST_BYTES),
             writes_wait_until: 0,
             rest: Rest::default(),
@@ -102,14 +97,15 @@ impl Server {
             for note in self.inbox.take() {
                 self.note(note)?;
             }
-            match self.channel.receive(&mut self.prefix, &mut self.payload)? {
-                Received::Message(length) => self.message(length)?,
+            self.channel.flush()?;
+            match self.channel.receive()? {
+                Received::Call(call, ticket) => self.call(&call, ticket)?,
+                Received::News => {}
                 Received::Unmounted => return Ok(()),
                 Received::Nothing if self.is_over() => return Ok(()),
                 Received::Nothing => {
-                    let files = [self.channel.fd(), self.inbox.fd()];
                     let until = [self.schedule.next_event(), self.ends_by].into_iter().flatten().min();
-                    self.rest.until(files, until, self.schedule.under_way())?;
+                    self.rest.until(|time| self.channel.wait(time), until, self.schedule.under_way())?;
                 }
             }
         }
@@ -122,96 +118,89 @@ impl Server {
     fn answer_ready(&mut self) -> io::Result<()> {
         loop {
             let now = sys::monotonic_ns();
-            let Some(Ready { unique, outcome, served }) = self.schedule.take_ready(now) else { return Ok(()) };
+            let Some(Ready { ticket, outcome, served }) = self.schedule.take_ready(now) else { return Ok(()) };
             match outcome {
                 Outcome::Data(buffer, bytes) => {
-                    self.channel.answer(unique, &buffer[..bytes])?;
+                    self.channel.answer(ticket, &buffer[..bytes])?;
                     self.pool.give(buffer);
                 }
                 Outcome::Mapped(part) => {
-                    if let Err(error) = self.channel.answer_mapped(unique, part) {
+                    if let Err(error) = self.channel.answer_mapped(ticket, part) {
                         self.backing.mapping_failed(&error);
                     }
                 }
-                Outcome::Zeroes(bytes) => self.channel.answer(unique, &self.zeroes[..bytes])?,
-                Outcome::Written(bytes) => self.channel.answer(unique, &protocol::write_reply(bytes))?,
-                Outcome::Done => self.channel.answer(unique, &[])?,
-                Outcome::Failed(error) => self.channel.refuse(unique, error)?,
+                Outcome::Zeroes(bytes) => self.channel.answer(ticket, &self.zeroes[..bytes])?,
+                Outcome::Written(bytes) => self.channel.answer(ticket, &protocol::write_reply(bytes))?,
+                Outcome::Done => self.channel.answer(ticket, &[])?,
+                Outcome::Failed(error) => self.channel.refuse(ticket, error)?,
             }
             self.log.note(&served, now);
         }
     }
 
-    fn message(&mut self, length: usize) -> io::Result<()> {
-        let head = &self.prefix[..length.min(WRITE_PREFIX_BYTES)];
-        let call = if length <= WRITE_PREFIX_BYTES || protocol::is_write(head) {
-            protocol::parse(head)
-        } else {
-            protocol::parse(&[head, &self.payload[..length - WRITE_PREFIX_BYTES]].concat())
-        };
-        call.map_or_else(
-            || Err(io::Error::other("the kernel sent a request that is too short")),
-            |call| self.call(&call),
-        )
-    }
-
-    fn call(&mut self, call: &Call) -> io::Result<()> {
-        let (unique, disk_bytes) = (call.unique, self.backing.bytes());
+    fn call(&mut self, call: &Call, ticket: Ticket) -> io::Result<()> {
+        let disk_bytes = self.backing.bytes();
         match call.operation {
-            Operation::Read { offset, size } => self.read(unique, offset, size),
-            Operation::Write { offset, size } => self.write(unique, offset, size),
-            Operation::Fsync => self.arrive(unique, Kind::Flush, 0, 0, |_, _| Some(Outcome::Done)),
-            Operation::Fallocate { offset, length, mode } => self.free(unique, offset, length, mode),
+            Operation::Read { offset, size } => self.read(ticket, offset, size),
+            Operation::Write { offset, size } => self.write(ticket, offset, size),
+            Operation::Fsync => self.arrive(ticket, Kind::Flush, 0, 0, |_, _| Some(Outcome::Done)),
+            Operation::Fallocate { offset, length, mode } => self.free(ticket, offset, length, mode),
             Operation::Silent => Ok(()),
-            Operation::Nothing => self.channel.answer(unique, &[]),
-            Operation::Open => self.channel.answer(unique, &protocol::open_reply()),
-            Operation::GetAttr => self.channel.answer(unique, &protocol::attributes_reply(call.node, disk_bytes)),
+            Operation::Nothing => self.channel.answer(ticket, &[]),
+            Operation::Open => self.channel.answer(ticket, &protocol::open_reply()),
+            Operation::GetAttr => self.channel.answer(ticket, &protocol::attributes_reply(call.node, disk_bytes)),
             Operation::Resize(bytes) if bytes == disk_bytes => {
-                self.channel.answer(unique, &protocol::attributes_reply(DISK_NODE, disk_bytes))
+                self.channel.answer(ticket, &protocol::attributes_reply(DISK_NODE, disk_bytes))
             }
-            Operation::Resize(_) => self.channel.refuse(unique, Errno::PERM),
+            Operation::Resize(_) => self.channel.refuse(ticket, Errno::PERM),
             Operation::Lookup(ref name) if call.node == ROOT_NODE && name == DISK_NAME => {
-                self.channel.answer(unique, &protocol::entry_reply(disk_bytes))
+                self.channel.answer(ticket, &protocol::entry_reply(disk_bytes))
             }
-            Operation::Lookup(_) => self.channel.refuse(unique, Errno::NOENT),
+            Operation::Lookup(_) => self.channel.refuse(ticket, Errno::NOENT),
             Operation::ReadDir { offset, size } => {
-                self.channel.answer(unique, &protocol::directory_reply(offset, size))
+                self.channel.answer(ticket, &protocol::directory_reply(offset, size))
             }
-            Operation::StatFs => self.channel.answer(unique, &protocol::statfs_reply(disk_bytes)),
-            Operation::Init { major, max_readahead, flags, .. } => self.init(unique, major, max_readahead, flags),
-            Operation::Unknown => self.channel.refuse(unique, Errno::NOSYS),
+            Operation::StatFs => self.channel.answer(ticket, &protocol::statfs_reply(disk_bytes)),
+            Operation::Init { major, .. } if major != protocol::MAJOR => {
+                Err(io::Error::other(format!("the kernel speaks FUSE {major}, not {}", protocol::MAJOR)))
+            }
+            Operation::Init { max_readahead, flags, ring, .. } => {
+                self.channel.answer_init(ticket, max_readahead, flags, ring)?;
+                let mut output = io::stdout().lock();
+                writeln!(output, "ready").and_then(|()| output.flush())
+            }
+            Operation::Unknown => self.channel.refuse(ticket, Errno::NOSYS),
         }
-    }
-
-    fn init(&self, unique: u64, major: u32, max_readahead: u32, flags: u32) -> io::Result<()> {
-        if major != protocol::MAJOR {
-            return Err(io::Error::other(format!("the kernel speaks FUSE {major}, not {}", protocol::MAJOR)));
-        }
-        self.channel.answer(unique, &protocol::init_reply(max_readahead, flags))?;
-        let mut output = io::stdout().lock();
-        writeln!(output, "ready").and_then(|()| output.flush())
     }
 
     /// Tells the schedule of a request and starts its work, which is over when it gives an outcome at once.
     fn arrive(
         &mut self,
-        unique: u64,
+        ticket: Ticket,
         kind: Kind,
         offset: u64,
         bytes: u64,
         work: impl FnOnce(&mut Self, Slot) -> Option<Outcome>,
     ) -> io::Result<()> {
-        let slot = self.schedule.arrive(sys::monotonic_ns(), unique, kind, offset, bytes);
+        let slot = self.schedule.arrive(sys::monotonic_ns(), ticket, kind, offset, bytes);
         if let Some(outcome) = work(self, slot) {
             self.schedule.worked(slot, outcome);
         }
         Ok(())
     }
 
-    fn read(&mut self, unique: u64, offset: u64, size: u32) -> io::Result<()> {
+    fn read(&mut self, ticket: Ticket, offset: u64, size: u32) -> io::Result<()> {
         let bytes = self.backing.within(offset, u64::from(size));
-        self.arrive(unique, Kind::Read, offset, bytes, |server, slot| {
+        self.arrive(ticket, Kind::Read, offset, bytes, |server, slot| {
             let length = bytes as usize;
+            if let Some(mut room) = server.channel.room(ticket) {
+                match server.backing.read_at_once(&mut room[..length], offset) {
+                    ReadAtOnce::Filled => return Some(Outcome::Data(room, length)),
+                    ReadAtOnce::Zeroes => return Some(Outcome::Zeroes(length)),
+                    ReadAtOnce::No => server.workers.give(slot, Job::Read(room, length, offset)),
+                }
+                return None;
+            }
             match server.backing.at_once(offset, length) {
                 AtOnce::Mapped(part) => return Some(Outcome::Mapped(part)),
                 AtOnce::Zeroes => return Some(Outcome::Zeroes(length)),
@@ -221,19 +210,19 @@ impl Server {
         })
     }
 
-    fn write(&mut self, unique: u64, offset: u64, size: u32) -> io::Result<()> {
+    fn write(&mut self, ticket: Ticket, offset: u64, size: u32) -> io::Result<()> {
         if self.backing.within(offset, u64::from(size)) < u64::from(size) {
-            return self.channel.refuse(unique, Errno::FBIG);
+            return self.channel.refuse(ticket, Errno::FBIG);
         }
-        self.arrive(unique, Kind::Write, offset, u64::from(size), |server, slot| {
+        self.arrive(ticket, Kind::Write, offset, u64::from(size), |server, slot| {
             let (length, started) = (size as usize, sys::monotonic_ns());
+            let payload = server.channel.take_payload(ticket, &mut server.pool);
             if started < server.writes_wait_until {
-                let next = server.pool.take(LARGEST_BYTES);
-                let payload = std::mem::replace(&mut server.payload, next);
                 server.workers.give(slot, Job::Write(payload, length, offset));
                 return None;
             }
-            let result = server.backing.write(&server.payload[..length], offset);
+            let result = server.backing.write(&payload[..length], offset);
+            server.channel.give_payload(ticket, payload, &mut server.pool);
             let ended = sys::monotonic_ns();
             if ended - started > SLOW_WRITE_NS {
                 server.writes_wait_until = ended + SLOW_WRITES_LAST_NS;
@@ -244,16 +233,16 @@ impl Server {
 
     /// Discards and zeroed ranges both free the backing file's space. For the drive a discard is its own kind of request;
     /// zeroes would have had to be written.
-    fn free(&mut self, unique: u64, offset: u64, length: u64, mode: u32) -> io::Result<()> {
+    fn free(&mut self, ticket: Ticket, offset: u64, length: u64, mode: u32) -> io::Result<()> {
         let kind = if mode & FALLOCATE_PUNCH_HOLE != 0 {
             Kind::Discard
         } else if mode & FALLOCATE_ZERO_RANGE != 0 {
             Kind::Write
         } else {
-            return self.channel.refuse(unique, Errno::OPNOTSUPP);
+            return self.channel.refuse(ticket, Errno::OPNOTSUPP);
         };
         let bytes = self.backing.within(offset, length);
-        self.arrive(unique, kind, offset, bytes, |server, slot| {
+        self.arrive(ticket, kind, offset, bytes, |server, slot| {
             server.workers.give(slot, Job::Punch(offset, bytes));
             None
         })
@@ -314,9 +303,15 @@ impl Server {
                 report::done(self.schedule.reset(now))
             }
             Command::Report => {
+                let (transport, transport_reason) = match self.channel.transport() {
+                    Transport::Ring => ("io_uring", None),
+                    Transport::Device(reason) => ("dev_fuse", Some(reason.clone())),
+                };
                 let process = report::Process {
                     cpu_s: sys::cpu_s() - self.cpu_s_at_reset,
                     memory_locked: self.memory_locked,
+                    transport,
+                    transport_reason,
                     real_time_priority: self.real_time,
                     backing_errors: self.backing.failures(),
                 };

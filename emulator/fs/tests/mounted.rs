@@ -1,4 +1,5 @@
-//! The whole program on a real mount: bytes, space, time, failures and deaths. Needs root and /dev/fuse; says so otherwise.
+//! The whole program on a real mount: bytes, space, time, failures and deaths, with each way by which requests can come.
+//! Needs root and /dev/fuse; says so otherwise.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -6,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
@@ -23,24 +25,30 @@ struct Served {
 }
 
 impl Served {
-    /// None, with the reason printed, where disks can't be mounted.
-    fn start(name: &str) -> Option<Self> {
+    /// None, with the reason printed, where disks can't be mounted, or requests can't come that way.
+    fn start(name: &str, transport: &str) -> Option<Self> {
         if !geteuid().is_root() || !PathBuf::from("/dev/fuse").exists() {
             println!("skipped: mounting needs root and /dev/fuse");
             return None;
         }
-        let home = std::env::temp_dir().join(format!("assay-mounted-{}-{name}", std::process::id()));
+        let home = std::env::temp_dir().join(format!("assay-mounted-{}-{name}-{transport}", std::process::id()));
         fs::create_dir_all(home.join("mount")).unwrap();
         fs::write(home.join("profile.json"), NULL_PROFILE).unwrap();
         File::create(home.join("backing")).unwrap().set_len(DISK_BYTES).unwrap();
-        let program = Self::serve(&home);
-        Some(Self { home, program })
+        let program = Self::serve(&home, transport);
+        let served = Self { home, program };
+        let report = served.ask("report");
+        if report["transport"] == transport {
+            return Some(served);
+        }
+        println!("skipped: {}", report["transport_reason"]);
+        None
     }
 
-    fn serve(home: &PathBuf) -> Child {
-        let arguments = "serve --profile profile.json --backing backing --mount mount --control control";
+    fn serve(home: &PathBuf, transport: &str) -> Child {
+        let arguments = "serve --profile profile.json --backing backing --mount mount --control control --transport";
         let mut program = Command::new(PROGRAM)
-            .args(arguments.split(' '))
+            .args(arguments.split(' ').chain([transport]))
             .current_dir(home)
             .stdout(Stdio::piped())
             .spawn()
@@ -91,9 +99,8 @@ fn pattern(at: u64) -> Vec<u8> {
     (0..1024_u64).flat_map(|word| (at ^ word.wrapping_mul(0x9e37_79b9)).to_ne_bytes()[..4].to_vec()).collect()
 }
 
-#[test]
-fn bytes_come_back_and_space_is_freed() {
-    let Some(served) = Served::start("bytes") else { return };
+fn bytes_come_back_and_space_is_freed(transport: &str) {
+    let Some(served) = Served::start("bytes", transport) else { return };
     let disk = served.disk();
     assert_eq!(disk.metadata().unwrap().len(), DISK_BYTES);
     let written: Vec<u8> = (0..3 << 20).map(|index: u32| (index / 7) as u8).collect();
@@ -113,9 +120,8 @@ fn bytes_come_back_and_space_is_freed() {
     assert!(disk.set_len(1 << 20).is_err(), "a disk does not change its size");
 }
 
-#[test]
-fn commands_are_obeyed_and_a_signal_ends_it() {
-    let Some(mut served) = Served::start("commands") else { return };
+fn commands_are_obeyed_and_a_signal_ends_it(transport: &str) {
+    let Some(mut served) = Served::start("commands", transport) else { return };
     let disk = served.disk();
     assert!(served.ask("settle")["error"].is_string());
     assert_eq!(served.ask("report")["begun"], false);
@@ -140,9 +146,8 @@ fn commands_are_obeyed_and_a_signal_ends_it() {
     assert!(!served.home.join("control").exists());
 }
 
-#[test]
-fn the_log_tells_every_request() {
-    let Some(mut served) = Served::start("log") else { return };
+fn the_log_tells_every_request(transport: &str) {
+    let Some(mut served) = Served::start("log", transport) else { return };
     let disk = served.disk();
     served.ask("begin {}");
     assert!(served.ask("trace off")["error"].is_string());
@@ -174,22 +179,20 @@ fn the_log_tells_every_request() {
     assert_eq!(fs::metadata(served.home.join("again.log")).unwrap().len(), 96, "the end writes what is left");
 }
 
-#[test]
-fn the_end_unmounts() {
-    let Some(mut served) = Served::start("end") else { return };
+fn the_end_unmounts(transport: &str) {
+    let Some(mut served) = Served::start("end", transport) else { return };
     assert_eq!(served.ask("stop")["ok"], true);
     assert!(served.program.wait().unwrap().success());
     assert!(!served.is_mounted() && !served.home.join("control").exists());
 }
 
-#[test]
-fn a_kill_loses_nothing_that_was_answered() {
-    let Some(mut served) = Served::start("kill") else { return };
+fn a_kill_loses_nothing_that_was_answered(transport: &str) {
+    let Some(mut served) = Served::start("kill", transport) else { return };
     served.ask("begin {}");
     let disk = served.disk();
     let victim = Pid::from_child(&served.program);
-    let killer = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(100));
+    let killer = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(100));
         kill_process(victim, Signal::KILL).unwrap();
     });
     let places = (0..DISK_BYTES).step_by(4096).cycle();
@@ -201,7 +204,7 @@ fn a_kill_loses_nothing_that_was_answered() {
     served.program.wait().unwrap();
     served.unmount();
 
-    served.program = Served::serve(&served.home);
+    served.program = Served::serve(&served.home, transport);
     let disk = served.disk();
     let mut read = vec![0; 4096];
     for at in answered {
@@ -210,9 +213,8 @@ fn a_kill_loses_nothing_that_was_answered() {
     }
 }
 
-#[test]
-fn a_full_host_is_an_io_error_with_its_reason() {
-    let Some(served) = Served::start("full") else { return };
+fn a_full_host_is_an_io_error_with_its_reason(transport: &str) {
+    let Some(served) = Served::start("full", transport) else { return };
     // A full file system of our own: 1 MiB of memory.
     let small = served.home.join("small");
     fs::create_dir(&small).unwrap();
@@ -221,7 +223,7 @@ fn a_full_host_is_an_io_error_with_its_reason() {
     fs::create_dir_all(home.join("mount")).unwrap();
     fs::write(home.join("profile.json"), NULL_PROFILE).unwrap();
     File::create(home.join("backing")).unwrap().set_len(DISK_BYTES).unwrap();
-    let inner = Served { program: Served::serve(&home), home };
+    let inner = Served { program: Served::serve(&home, transport), home };
     let error = inner.disk().write_all_at(&vec![7; 2 << 20], 0).unwrap_err();
     let report = inner.ask("report");
     drop(inner);
@@ -243,4 +245,139 @@ fn a_bad_profile_is_told_figure_by_figure() {
     let figures: serde_json::Value =
         serde_json::from_slice(&Command::new(PROGRAM).arg("figures").output().unwrap().stdout).unwrap();
     assert_eq!(figures[0]["kind"], "null");
+}
+
+fn many_requests_at_once_get_their_own_bytes(transport: &str) {
+    let Some(served) = Served::start("many", transport) else { return };
+    // More than the kernel can have with us at once, so that some wait for the others' answers.
+    assert_eq!(served.ask(r#"pace {"read_ns": 20000000, "write_ns": 20000000}"#)["ok"], true);
+    let disk = &served.disk();
+    thread::scope(|scope| {
+        for number in 0..400_u64 {
+            scope.spawn(move || {
+                let (at, mut read) = (number * 4096, [0; 4096]);
+                disk.write_all_at(&pattern(at), at).unwrap();
+                disk.read_exact_at(&mut read, at).unwrap();
+                assert!(read[..] == pattern(at), "byte {at}");
+            });
+        }
+    });
+}
+
+fn long_requests_leave_little_memory_behind(transport: &str) {
+    let Some(served) = Served::start("long", transport) else { return };
+    assert_eq!(served.ask(r#"pace {"read_ns": 100000000, "write_ns": 100000000}"#)["ok"], true);
+    let disk = &served.disk();
+    let long = |number: u64| (0..256).flat_map(|page| pattern((number << 20) + page * 4096)).collect::<Vec<u8>>();
+    thread::scope(|scope| {
+        for number in 0..DISK_BYTES >> 20 {
+            scope.spawn(move || disk.write_all_at(&long(number), number << 20).unwrap());
+            scope.spawn(move || disk.read_exact_at(&mut vec![0; 1 << 20], number << 20).unwrap());
+        }
+    });
+    assert_eq!(served.ask(r#"pace {"read_ns": 0, "write_ns": 0}"#)["ok"], true);
+    for number in 0..DISK_BYTES >> 20 {
+        let mut read = vec![0; 1 << 20];
+        disk.read_exact_at(&mut read, number << 20).unwrap();
+        assert!(read == long(number), "MiB {number}");
+    }
+    let status = fs::read_to_string(format!("/proc/{}/status", served.program.id())).unwrap();
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.strip_suffix("kB")).unwrap();
+    assert!(kilobytes.trim().parse::<u64>().unwrap() < 150 << 10, "{status}");
+}
+
+/// Readers that wait for an answer for a minute, unless something happens to them; and then within seconds.
+fn waiting_readers<T>(served: &mut Served, happens: impl FnOnce(&mut Served) -> T) -> T {
+    assert_eq!(served.ask(r#"pace {"read_ns": 60000000000, "write_ns": 0}"#)["ok"], true);
+    let disk = served.disk();
+    let started = Instant::now();
+    let result = thread::scope(|scope| {
+        let readers = [0, 1, 2, 3].map(|number| {
+            let disk = &disk;
+            scope.spawn(move || disk.read_exact_at(&mut [0; 4096], number * 4096))
+        });
+        thread::sleep(Duration::from_millis(100));
+        let result = happens(served);
+        for reader in readers {
+            assert!(reader.join().unwrap().is_err());
+        }
+        result
+    });
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    result
+}
+
+fn a_kill_leaves_nobody_waiting(transport: &str) {
+    let Some(mut served) = Served::start("waiting", transport) else { return };
+    waiting_readers(&mut served, |served| {
+        served.signal(Signal::KILL);
+        served.program.wait().unwrap()
+    });
+    served.unmount();
+    assert!(!served.is_mounted());
+}
+
+fn a_forced_unmount_leaves_nobody_waiting(transport: &str) {
+    let Some(mut served) = Served::start("forced", transport) else { return };
+    let ended = waiting_readers(&mut served, |served| {
+        // It says that the disk is in use, and has ended the connection all the same.
+        let _ = unmount(served.home.join("mount"), UnmountFlags::FORCE);
+        served.program.wait().unwrap()
+    });
+    assert!(ended.success());
+}
+
+fn a_client_that_is_killed_does_not_disturb_the_others(transport: &str) {
+    let Some(served) = Served::start("client", transport) else { return };
+    assert_eq!(served.ask(r#"pace {"read_ns": 300000000, "write_ns": 0}"#)["ok"], true);
+    let file = served.home.join("mount/disk");
+    for _ in 0..3 {
+        let mut client = Command::new("dd")
+            .arg(format!("if={}", file.display()))
+            .args(["of=/dev/null", "bs=4096"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_millis(100));
+        kill_process(Pid::from_child(&client), Signal::KILL).unwrap();
+        assert!(!client.wait().unwrap().success());
+        served.disk().read_exact_at(&mut [0; 4096], 4096).unwrap();
+    }
+}
+
+macro_rules! with_each_transport {
+    ($($test:ident)*) => {
+        mod dev_fuse {
+            $(#[test]
+            fn $test() {
+                super::$test("dev_fuse");
+            })*
+        }
+        mod io_uring {
+            $(#[test]
+            fn $test() {
+                super::$test("io_uring");
+            })*
+        }
+    };
+}
+
+with_each_transport! {
+    bytes_come_back_and_space_is_freed
+    commands_are_obeyed_and_a_signal_ends_it
+    the_log_tells_every_request
+    the_end_unmounts
+    a_kill_loses_nothing_that_was_answered
+    a_full_host_is_an_io_error_with_its_reason
+    many_requests_at_once_get_their_own_bytes
+    long_requests_leave_little_memory_behind
+    a_kill_leaves_nobody_waiting
+    a_forced_unmount_leaves_nobody_waiting
+    a_client_that_is_killed_does_not_disturb_the_others
+}
+
+#[test]
+fn the_report_says_why_requests_come_from_the_device() {
+    let Some(served) = Served::start("why", "dev_fuse") else { return };
+    assert_eq!(served.ask("report")["transport_reason"], "as asked for");
 }
