@@ -104,6 +104,8 @@ mod tests {
         assert_eq!(parsed("serve --mount").unwrap_err(), "--mount has no value");
         assert!(parsed("serve --colour red").unwrap_err().contains("--colour"));
         assert!(parsed("serve --profile p --backing b --mount m --control c --seed x").unwrap_err().contains("'x'"));
+        let line = "serve --profile p --backing b --mount m --control c --transport pigeon";
+        assert!(parsed(line).unwrap_err().contains("'pigeon'"));
         assert!(parsed("measure").is_err() && parsed("").is_err());
     }
 }

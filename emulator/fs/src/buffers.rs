@@ -111,6 +111,21 @@ mod tests {
     }
 
     #[test]
+    fn what_was_lent_is_neither_freed_nor_kept() {
+        let mut owner = Buffer::new(1 << 20);
+        let mut pool = Pool::default();
+        for _ in 0..2 {
+            // SAFETY: the owner is not used while this buffer is there.
+            let mut lent = unsafe { Buffer::lent(owner.start, 1 << 20) };
+            lent[0] = 7;
+            pool.give(lent);
+            assert_ne!(pool.take(1 << 20).as_ptr(), owner.as_ptr());
+        }
+        owner[1] = owner[0];
+        assert_eq!(owner[..2], [7, 7]);
+    }
+
+    #[test]
     fn every_request_gets_room_and_whole_pages() {
         let mut pool = Pool::default();
         for bytes in [0, 1, 16 << 10, (16 << 10) + 1, 1 << 20, (1 << 20) + 1] {

@@ -77,6 +77,34 @@ fn the_kernel_is_asked_for_nothing_it_does_not_offer() {
 }
 
 #[test]
+fn the_ring_is_offered_and_taken_by_further_flags() {
+    let offer = |flags: u32, further: u32| {
+        let body = Printer::default().u32(MAJOR).u32(42).u32(0).u32(flags).u32(further).zeroes(44).0;
+        match parse(&request(26, &body)).unwrap().operation {
+            Operation::Init { ring, .. } => ring,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(offer(INIT_EXTENDED, INIT_OVER_IO_URING));
+    assert!(!offer(0, INIT_OVER_IO_URING) && !offer(INIT_EXTENDED, !INIT_OVER_IO_URING));
+    let (with, without) = (init_reply(0, u32::MAX, true), init_reply(0, u32::MAX, false));
+    assert_eq!((u32_at(&with, 32), u32_at(&without, 32)), (Some(INIT_OVER_IO_URING), Some(0)));
+    assert_eq!(u32_at(&with, 12).unwrap() ^ u32_at(&without, 12).unwrap(), INIT_EXTENDED);
+}
+
+#[test]
+fn a_request_of_the_ring_is_read_from_its_parts() {
+    let header = |opcode: u32| *request(opcode, &[]).first_chunk().unwrap();
+    let mut operation = [0; RING_PART_BYTES];
+    operation[8..16].copy_from_slice(&8192_u64.to_ne_bytes());
+    operation[16..20].copy_from_slice(&4096_u32.to_ne_bytes());
+    let call = parse_ring(&header(15), &operation, b"ignored").unwrap();
+    assert_eq!((call.unique, call.operation), (77, Operation::Read { offset: 8192, size: 4096 }));
+    let call = parse_ring(&header(1), &operation, b"disk\0").unwrap();
+    assert_eq!(call.operation, Operation::Lookup(b"disk".to_vec()));
+}
+
+#[test]
 fn an_error_is_sent_as_a_negative_number() {
     let header = reply_header(9, 5, 0);
     assert_eq!(u32_at(&header, 0), Some(16));

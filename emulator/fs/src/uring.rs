@@ -287,3 +287,19 @@ impl Memory {
         unsafe { self.payloads.add(entry.0 as usize * LARGEST_BYTES) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_has_the_kernels_layout() {
+        assert_eq!((size_of::<Header>(), std::mem::offset_of!(Header, commit_id)), (288, 264));
+    }
+
+    #[test]
+    fn each_processor_of_the_list_has_a_queue() {
+        assert_eq!(["0\n", "0-1\n", "0-3,8,10-11\n"].map(count), [Some(1), Some(2), Some(7)]);
+        assert_eq!(["", "\n", "3-1", "x"].map(count), [None; 4]);
+    }
+}
