@@ -83,22 +83,18 @@ class Engine(Protocol):
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
         """Run a command to its end. Raises AssayError with the reason when it, or one of its jobs, fails."""
-        ...
 
     def run_program(self, program: Program, progress: Progress) -> LaunchReport:
         """Run a program of another jar to its end; it has no result of its own.
 
         Raises BadInputError when its jar is not there, AssayError with the reason when it fails.
         """
-        ...
 
     def history(self, job: JobReference) -> History:
         """The history of a finished job. Raises AssayError when it can't be had within a bounded time."""
-        ...
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """The finer phases of task attempts, as far as their logs can be read; never raises for a log."""
-        ...
 
 
 class EngineContext(NamedTuple):

@@ -36,11 +36,9 @@ class Holder(Protocol):
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """The environment of a process that belongs to it."""
-        ...
 
     def make_directory(self, path: Path) -> Path:
         """Create a fresh directory that goes with it. Raises FileExistsError when it is there already."""
-        ...
 
 
 class Finding(Frozen):

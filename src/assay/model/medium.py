@@ -36,26 +36,21 @@ class Medium(Protocol):
 
     def facts(self) -> Mapping[str, str]:
         """What it is: device, file system, mount options, rotational or not."""
-        ...
 
     def space(self) -> Space:
         """How much fits. Raises BadInputError when the place can't be used."""
-        ...
 
     def attached(self) -> AbstractContextManager[Path]:
         """A fresh, empty directory on the medium for the time of a scope; it is removed at the end."""
-        ...
 
     def make_cold(self) -> tuple[Doubt, ...]:
         """Write out and drop what the kernel caches of it, as far as allowed; a Doubt tells what could not be done."""
-        ...
 
     def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
         """Itself as probes see it while it is attached; `directories` are those that the cluster keeps on it.
 
         None where there is nothing to see. An emulated drive writes its log of requests from then on.
         """
-        ...
 
 
 @runtime_checkable
@@ -64,7 +59,6 @@ class Doubtful(Protocol):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes its figures doubtful, as known now; of a device, by its last report."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +67,6 @@ class Watchable(Protocol):
 
     def watched_processes(self) -> tuple[WatchedProcess, ...]:
         """Those processes while it is attached."""
-        ...
 
 
 @runtime_checkable
@@ -82,19 +75,15 @@ class Device(Medium, Doubtful, Protocol):
 
     def failure(self) -> str | None:
         """Why the attached device can no longer be used, in one sentence; None while it can."""
-        ...
 
     def write_out(self) -> None:
         """Have the kernel write what it still holds back. Raises AssayError when the device has died."""
-        ...
 
     def reset_report(self) -> None:
         """Count anew from now on."""
-        ...
 
     def device_report(self) -> Mapping[str, object]:
         """What it saw since it was attached or the counts were reset; at the end of the scope, what was last known."""
-        ...
 
 
 class Options(Frozen):

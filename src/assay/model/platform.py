@@ -227,26 +227,21 @@ class Platform(Protocol):
 
     def facts(self) -> Mapping[str, str]:
         """Of the machine and the software."""
-        ...
 
     def media(self) -> "tuple[Medium, ...]":
         """The media of the trial's placement; the same ones each time."""
-        ...
 
     def neutral(self) -> AbstractContextManager[Path]:
         """A fresh directory that is not under test: configuration, logs, names, edits."""
-        ...
 
     def logs(self, neutral: Path) -> bytes:
         """The logs that lie in the neutral directory, as a compressed tar archive; empty where there are none.
 
         Raises OSError.
         """
-        ...
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
-        ...
 
     def running(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress
@@ -255,7 +250,6 @@ class Platform(Protocol):
 
         Raises AssayError with the daemon's own log line when one dies or is not healthy in time.
         """
-        ...
 
 
 class PlatformContext(NamedTuple):

@@ -8,11 +8,9 @@ class Progress(Protocol):
 
     def step(self, name: str) -> None:
         """A new step of the current trial begins (`start cluster`, `run triangles`)."""
-        ...
 
     def detail(self, text: str) -> None:
         """The current step has news (`job 2/3 closing`)."""
-        ...
 
 
 class Silent:

@@ -8,20 +8,15 @@ class SectionView(Protocol):
 
     def summary_html(self) -> str:
         """For the page's first screen: a sentence with a link to the section."""
-        ...
 
     def html(self) -> str:
         """For the page, from its `<h2 id=...>` on."""
-        ...
 
     def text(self) -> str:
         """For the terminal."""
-        ...
 
     def markdown(self) -> str:
         """From its `##` heading on."""
-        ...
 
     def json(self) -> str:
         """A JSON value, which stands under the section's name."""
-        ...

@@ -28,11 +28,9 @@ class Files(Protocol):
 
     def list_files(self, path: str) -> list[StoredFile]:
         """The files directly in a directory (or the file itself) that are not hidden, by name. Raises AssayError."""
-        ...
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
         """The bytes of one file from `offset` on, `size` of them or all; ends early where the file does."""
-        ...
 
 
 class Store(Files, Protocol):
@@ -40,19 +38,15 @@ class Store(Files, Protocol):
 
     def put(self, source: Path, path: str) -> None:
         """Copy a local file into the store; parents are made. Raises AssayError when it can't be done."""
-        ...
 
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of all files of a directory (or of one file), without their ends, in no promised order of files."""
-        ...
 
     def size_bytes(self, path: str) -> int:
         """Bytes of all files under a path, one replica each; 0 when it is not there."""
-        ...
 
     def delete(self, path: str) -> None:
         """Remove a path with all below it; no error when it is not there."""
-        ...
 
 
 @runtime_checkable
@@ -61,7 +55,6 @@ class Streaming(Protocol):
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Make a file of these bytes; parents are made. Raises AssayError when it can't be done."""
-        ...
 
 
 class Placer(Protocol):
@@ -69,11 +62,9 @@ class Placer(Protocol):
 
     def prepare(self, base: str, input_path: str) -> None:
         """Before anything is staged: what is written below `input_path` is input, all else below `base` output."""
-        ...
 
     def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
         """Where a path's bytes lie now, whatever was wanted; no bytes when it is not there."""
-        ...
 
 
 class StoreKind(Protocol):
@@ -89,16 +80,12 @@ class StoreKind(Protocol):
 
         `addresses` (`host:port`) are those of all daemons' `ports`, which are set anyway.
         """
-        ...
 
     def copies(self, properties: Mapping[str, str], nodes: int) -> int:
         """How many copies of each byte a cluster of Assay's own keeps, with these properties on so many nodes."""
-        ...
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
         """On a cluster of Assay's own, whose directories lie on its nodes."""
-        ...
 
     def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
         """On somebody else's cluster, with the rights that a client has in this environment."""
-        ...

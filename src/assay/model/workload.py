@@ -100,7 +100,6 @@ class WorkloadKind(Protocol):
 
         Raises BadInputError for an option that it does not have or that can't have this value.
         """
-        ...
 
 
 class Workload(Protocol):
@@ -111,38 +110,30 @@ class Workload(Protocol):
     @property
     def input(self) -> Input:
         """What it is fed with."""
-        ...
 
     def estimate(self) -> Estimate:
         """What one run on this input needs at most on the medium, and roughly how long it takes."""
-        ...
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Bring the input into the store in the form that `run` reads; tells the jobs this took."""
-        ...
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The computation itself, on what was staged."""
-        ...
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Judge the output against an independent computation. May raise: the runner makes that an unknown."""
-        ...
 
     @property
     def base(self) -> str:
         """The path in the store below which all of this workload's files lie, and nothing else."""
-        ...
 
     @property
     def input_path(self) -> str:
         """The path in the store below which the staged input lies; nothing lies there when there is no input."""
-        ...
 
     @property
     def output_path(self) -> str:
         """The output's path in the store."""
-        ...
 
 
 @runtime_checkable
@@ -151,4 +142,3 @@ class Preparing(Protocol):
 
     def prepare(self) -> None:
         """Work that out before the first trial begins, so that no trial waits for it."""
-        ...
