@@ -5,6 +5,7 @@ under `steering` was not published for this very file, and only steers the gener
 """
 
 import http.client
+import shutil
 import tarfile
 import urllib.error
 import urllib.request
@@ -144,21 +145,17 @@ class PublishedGraph(UserGraph):
 
     def _known(self, progress: Progress) -> Known:
         """With the triangles as published where counting them would take long."""
-        self._obtain(progress)
+        if not self._path.is_file():
+            if not self._download.is_file():
+                fetch(self._url, self._download, progress)
+            if self.published.member:
+                progress.detail(f"unpack {self._download.name}")
+                _extract(self._download, self.published.member, self._path)
         known = super()._known(progress)
         if known.facts.triangles is not None:
             return known
         facts = known.facts.model_copy(update={"triangles": self.published.counts.triangles})
         return known.model_copy(update={"facts": facts})
-
-    def _obtain(self, progress: Progress) -> None:
-        if self._path.is_file():
-            return
-        if not self._download.is_file():
-            fetch(self._url, self._download, progress)
-        if self.published.member:
-            progress.detail(f"unpack {self._download.name}")
-            _extract(self._download, self.published.member, self._path)
 
 
 def mismatch(counts: Counts, facts: GraphFacts, read: ReadCounts) -> str | None:
@@ -183,8 +180,7 @@ def _extract(archive: Path, member: str, target: Path) -> None:
             if source is None:
                 raise KeyError(member)
             with source, partial.open("wb") as copy:
-                while chunk := source.read(1 << 20):
-                    copy.write(chunk)
+                shutil.copyfileobj(source, copy)
     except (tarfile.TarError, EOFError, OSError, KeyError, zlib.error) as error:
         raise BadInputError(f"{archive}: can't be unpacked ({error}); delete it and get it again.") from error
 
@@ -246,9 +242,8 @@ class GeneratedGraph(GraphFile):
 
     def _known(self, progress: Progress) -> Known:
         known = load(self._folder / "facts.json") if self._path.is_file() else None
-        return known or self._generate(progress)
-
-    def _generate(self, progress: Progress) -> Known:
+        if known:
+            return known
         shape = self.shape
         progress.detail(f"generate {shape.edges:,} edges like {self.like.title}")
         keys = generate(shape, self.spec.seed)

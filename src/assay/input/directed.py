@@ -49,26 +49,20 @@ def made_graph(scale: int, edge_factor: int, seed: int) -> Directed:
     Vertices are renumbered at random, as Graph500 does it; loops stay.
     """
     vertices = 1 << scale
+    first, second, third = np.cumsum(INITIATOR)[:3]
     random = np.random.default_rng((seed, 2))
     renumbered = random.permutation(vertices)
     keys = []
     for start in range(0, edge_factor * vertices, _CHUNK):
-        source, target = _fallen(scale, min(_CHUNK, edge_factor * vertices - start), random)
+        source, target = np.zeros((2, min(_CHUNK, edge_factor * vertices - start)), dtype=np.int64)
+        for _ in range(scale):
+            draw = random.random(len(source))
+            lower = draw >= second
+            source = source << 1 | lower
+            target = target << 1 | (((draw >= first) & ~lower) | (draw >= third))
         keys.append(np.unique(renumbered[source] << scale | renumbered[target]))
     distinct = np.unique(np.concatenate(keys))
     return Directed(np.arange(vertices), distinct >> scale, distinct & (vertices - 1))
-
-
-def _fallen(scale: int, edges: int, random: np.random.Generator) -> tuple[Ids, Ids]:
-    """Both ends of some edges, bit by bit."""
-    source, target = np.zeros((2, edges), dtype=np.int64)
-    first, second, third = np.cumsum(INITIATOR)[:3]
-    for _ in range(scale):
-        draw = random.random(edges)
-        lower = draw >= second
-        source = source << 1 | lower
-        target = target << 1 | (((draw >= first) & ~lower) | (draw >= third))
-    return source, target
 
 
 def read_graph(path: Path) -> Directed:

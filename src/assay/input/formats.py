@@ -209,9 +209,8 @@ class _Recogniser:
         self._first = lines[0]
         self._data = [line for line in lines if line.fields and line.fields[0][:1] not in (b"#", b"%")]
         compression = compression_of(path)
-        form: Form = self._form()
         self._layout = Layout(
-            form=form,
+            form=self._form(),
             compression=compression,
             name=store_name(path, compression),
             skip_bytes=len(_MARK) if head.startswith(_MARK) else 0,
@@ -289,23 +288,19 @@ class _Recogniser:
     def _judged(self) -> Layout:
         if not self._data:
             raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
-        if self._has_names():
-            return self._skipping(self._data[0], extra_columns=self._names_columns(self._data[0]))
+        first, following = self._data[0], self._data[1].fields if len(self._data) > 1 else []
+        # The first line names columns if it has a word where the next line has none.
+        if any(
+            _is_word(field) and not (place < len(following) and _is_word(following[place]))
+            for place, field in enumerate(first.fields)
+        ):
+            return self._skipping(first, extra_columns=self._names_columns(first))
         single = list(takewhile(lambda line: len(line.fields) == 1 and _numbers(line.fields), self._data))
         if single:
             suspects = tuple(_suspect(line) for line in single)
             return self._skipping(single[-1], single=suspects)
-        first = self._data[0]
         usable = len(_numbers(first.fields)) >= 2
         return self._layout.model_copy(update={"suspect": _suspect(first) if usable else None})
-
-    def _has_names(self) -> bool:
-        """Whether the first line names columns: a word where the next line has none."""
-        first, following = self._data[0].fields, self._data[1].fields if len(self._data) > 1 else []
-        return any(
-            _is_word(field) and not (place < len(following) and _is_word(following[place]))
-            for place, field in enumerate(first)
-        )
 
     def _names_columns(self, line: _Line) -> bool:
         return self._layout.form == "csv" and all(_is_word(field) for field in line.fields)

@@ -251,29 +251,29 @@ def _small_components(shape: Shape, random: Source) -> _Small:
 
 
 def _main_component(degrees: Degrees, edges: int, shape: Shape, seed: int) -> Keys:
-    parent = _tree(degrees, Source(seed, _TREE))
+    # The parent of each vertex but the first: a vertex before it, by chance in proportion to its degree less one.
+    weight = degrees - 1
+    weight[0] += 1
+    upto = np.cumsum(weight)
+    drawn = Source(seed, _TREE).below(upto[:-1], degrees.size - 1)
+    parent = np.searchsorted(upto, drawn, side="right")
     tree = simple_keys(parent, np.arange(1, degrees.size))
     rest = degrees - np.bincount(parent, minlength=degrees.size) - 1
     rest[0] += 1
     rest = np.maximum(rest, 0)
     budget, source = rest.astype(np.float64) * shape.community_share, Source(seed, _COMMUNITIES)
     chunks = list(community_edges(budget, shape.community_size, shape.community_density, source))
-    dense = _trim(_without(distinct(joined(chunks)), tree), edges - tree.size, Source(seed, _TRIM))
+    dense = _without(distinct(joined(chunks)), tree)
+    most = edges - tree.size
+    if dense.size > most:
+        chosen = np.argsort(Source(seed, _TRIM).raw(dense.size), kind="stable")[:most]
+        dense = dense[np.sort(chosen)]
     for start in range(0, dense.size, _CHUNK):
         for end in unpack(dense[start : start + _CHUNK]):
             rest -= np.bincount(end.astype(np.int64), minlength=rest.size)
     chunks = [tree, dense]
     del tree, dense  # at a hundred million edges every array that is kept counts
     return _pair_up(distinct(joined(chunks)), np.maximum(rest, 0), edges, shape.mirrored, Source(seed, _PAIRS))
-
-
-def _tree(degrees: Degrees, random: Source) -> NDArray[np.int64]:
-    """The parent of each vertex but the first: a vertex before it, by chance in proportion to its degree less one."""
-    weight = degrees - 1
-    weight[0] += 1
-    upto = np.cumsum(weight)
-    drawn = random.below(upto[:-1], degrees.size - 1)
-    return np.searchsorted(upto, drawn, side="right")
 
 
 def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: Source) -> Keys:
@@ -312,14 +312,6 @@ def _without(keys: Keys, present: Keys) -> Keys:
         place = np.minimum(np.searchsorted(present, some), present.size - 1)
         np.not_equal(present[place], some, out=fresh[start : start + _CHUNK])
     return keys[fresh]
-
-
-def _trim(keys: Keys, most: int, random: Source) -> Keys:
-    """At most `most` of the keys, chosen at random."""
-    if keys.size <= most:
-        return keys
-    keep = np.argsort(random.raw(keys.size), kind="stable")[:most]
-    return keys[np.sort(keep)]
 
 
 def _renumber(keys: Keys, degrees: Degrees, order: int, random: Source) -> Keys:

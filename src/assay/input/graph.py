@@ -110,8 +110,11 @@ class Collector:
         self._end_run()
         table = self._renumber() if self._wide else None
         keys = distinct(joined(self._narrow))
+        lone = _NONE
+        if self._alone:
+            lone = np.setdiff1d(np.concatenate(self._alone), vertices(keys) if table is None else table)
         duplicates = self._read - self._loops - keys.size
-        return Simple(keys, self._lone(keys, table), table, self._loops, duplicates)
+        return Simple(keys, lone.astype(np.int64), table, self._loops, duplicates)
 
     def _renumber(self) -> Ids:
         """Turns wide pairs, and the narrow ones beside them, into keys of vertex ranks; returns the ids by rank."""
@@ -122,16 +125,6 @@ class Collector:
             ranks = np.searchsorted(table, pairs.pop()).astype(np.uint64)
             self._narrow.append(distinct(pack(ranks[:, 0], ranks[:, 1])))
         return table
-
-    def _lone(self, keys: Keys, table: Ids | None) -> NDArray[np.int64]:
-        if not self._alone:
-            return np.empty(0, dtype=np.int64)
-        alone = np.unique(np.concatenate(self._alone))
-        ends = vertices(keys) if table is None else table
-        if ends.size:
-            place = np.minimum(np.searchsorted(ends, alone), ends.size - 1)
-            alone = alone[ends[place] != alone]
-        return alone.astype(np.int64)
 
 
 def vertices(keys: Keys) -> Ids:
@@ -185,18 +178,14 @@ def count_triangles(simple: Simple, most_pairs: int | None = None) -> int | None
     total, start = 0, 0
     for bound in bounds:
         end = min(int(bound) + 1, keys.size)
-        total += _closed(keys, heads, following, start, end)
+        count = following[start:end]
+        first = np.repeat(np.arange(start, end), count)
+        offset = np.arange(first.size) - np.repeat(np.cumsum(count) - count, count)
+        wanted = pack(heads[first], heads[first + 1 + offset])
+        place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        total += int((keys[place] == wanted).sum())
         start = end
     return total
-
-
-def _closed(keys: np.ndarray, heads: np.ndarray, following: np.ndarray, start: int, end: int) -> int:
-    count = following[start:end]
-    first = np.repeat(np.arange(start, end), count)
-    offset = np.arange(first.size) - np.repeat(np.cumsum(count) - count, count)
-    wanted = pack(heads[first], heads[first + 1 + offset])
-    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-    return int((keys[place] == wanted).sum())
 
 
 Counts = NDArray[np.int64]

@@ -35,7 +35,17 @@ def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: 
     Raises AssayError for a file of another kind or class, a compressed one, and one that is damaged or ends early.
     """
     stream = _Stream(pieces, name)
-    classes, sync = _read_header(stream, name)
+    magic, version = stream.take(3), stream.take(1)[0]
+    if (magic, version) != (b"SEQ", VERSION):
+        raise AssayError(f"{name} is not a SequenceFile of version {VERSION}: it begins with {magic!r} and {version}")
+    classes = stream.text(), stream.text()
+    if any(stream.take(2)):
+        raise AssayError(
+            f"{name} is compressed, which can't be read here; leave mapreduce.output.fileoutputformat.compress off"
+        )
+    for _ in range(2 * stream.number()):
+        stream.text()
+    sync = stream.take(SYNC_BYTES)
     if classes != (key_class, value_class):
         raise AssayError(f"{name} holds {' and '.join(classes)}, not {key_class} and {value_class}")
     while not stream.ended():
@@ -49,22 +59,6 @@ def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: 
             raise AssayError(f"{name} is damaged: a key of {key_length} bytes in a record of {length}")
         record = stream.take(length)
         yield record[:key_length], record[key_length:]
-
-
-def _read_header(stream: "_Stream", name: str) -> tuple[tuple[str, str], bytes]:
-    """The classes of keys and values, and the sync mark."""
-    magic, version = stream.take(3), stream.take(1)[0]
-    if (magic, version) != (b"SEQ", VERSION):
-        raise AssayError(f"{name} is not a SequenceFile of version {VERSION}: it begins with {magic!r} and {version}")
-    classes = stream.text(), stream.text()
-    if any(stream.take(2)):
-        raise AssayError(
-            f"{name} is compressed, which can't be read here; leave mapreduce.output.fileoutputformat.compress off"
-        )
-    for _ in range(stream.number()):
-        stream.text()
-        stream.text()
-    return classes, stream.take(SYNC_BYTES)
 
 
 class _Stream:

@@ -46,12 +46,19 @@ def tera_rows(first: int, count: int) -> Iterator[Rows]:
     rows = np.empty((BLOCK_RECORDS, RECORD_BYTES), np.uint8)
     for at, text in _BREAKS.items():
         rows[:, at : at + len(text)] = np.frombuffer(text, np.uint8)
-    state = _state(first)
+    # The number of the record before the first: the sequence's `first`-th, by doubling its step.
+    factor, step, state = _FACTOR, _STEP, 0
+    for bit in reversed(f"{first:b}"):
+        if bit == "1":
+            state = (state * factor + step) % _MODULUS
+        factor, step = factor * factor % _MODULUS, (factor * step + step) % _MODULUS
     for start in range(first, first + count, BLOCK_RECORDS):
         size = min(BLOCK_RECORDS, first + count - start)
         block, numbers = rows[:size], _numbers(state, factors[:, :size], steps[:, :size])
         block[:, :KEY_BYTES] = numbers[:, :KEY_BYTES]
-        block[:, _NUMBER] = _digits(start, size)
+        counts = np.zeros((size, 2), ">u8")
+        counts[:, 1] = np.arange(start, start + size)
+        block[:, _NUMBER] = _HEX[counts.view(np.uint8)].view(np.uint8)
         block[:, _FILLER] = _HEX_FOURFOLD[numbers[:, KEY_BYTES:]].view(np.uint8)
         yield block
         state = int.from_bytes(numbers[-1].tobytes(), "big")
@@ -91,17 +98,6 @@ class RecordDigest:
         self._last = keys[-1:]
 
 
-def _state(records: int) -> int:
-    """The number of the record before this one: the sequence's `records`-th, by doubling its step."""
-    factor, step, state = _FACTOR, _STEP, 0
-    while records:
-        if records & 1:
-            state = (state * factor + step) % _MODULUS
-        factor, step = factor * factor % _MODULUS, (factor * step + step) % _MODULUS
-        records >>= 1
-    return state
-
-
 @cache
 def _leaps() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Factors and steps that lead 1, 2, ... numbers on; shape (4, BLOCK_RECORDS): 32 bits each, low ones first."""
@@ -127,13 +123,6 @@ def _numbers(state: int, factors: NDArray[np.uint64], steps: NDArray[np.uint64])
     for limb in range(_LIMBS - 1):
         sums[limb + 1] += sums[limb] >> _LIMB_BITS
     return np.ascontiguousarray(sums[::-1].T.astype(">u4")).view(np.uint8)
-
-
-def _digits(first: int, count: int) -> Rows:
-    """The numbers from `first` on as 32 hexadecimal digits; shape (count, 32)."""
-    numbers = np.zeros((count, 2), ">u8")
-    numbers[:, 1] = np.arange(first, first + count)
-    return _HEX[numbers.view(np.uint8)].view(np.uint8)
 
 
 @cache

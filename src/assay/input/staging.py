@@ -60,7 +60,16 @@ _ROOM_BYTES = 64 << 20
 def scratch_directory(wanted_bytes: int = 0) -> Iterator[Path]:
     """A fresh directory of this process alone. Raises AssayError where there isn't room for `wanted_bytes`."""
     parent = Path(tempfile.gettempdir())
-    _remove_left_overs(parent)
+    for left_over in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            lock = os.open(left_over, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                status = os.fstat(lock)
+                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove_directory(left_over)
+            finally:
+                os.close(lock)
     free = shutil.disk_usage(parent).free
     if wanted_bytes and wanted_bytes + _ROOM_BYTES > free:
         raise AssayError(
@@ -88,17 +97,3 @@ def _locked(parent: Path) -> tuple[Path, int]:
             if directory.exists():
                 return directory, lock
             os.close(lock)
-
-
-def _remove_left_overs(parent: Path) -> None:
-    """Remove the directories of this user that no living process has locked."""
-    for directory in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                status = os.fstat(lock)
-                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    remove_directory(directory)
-            finally:
-                os.close(lock)

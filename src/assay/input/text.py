@@ -49,8 +49,13 @@ class TextMaker:
         self._words = np.cumsum(shares / shares.sum())
         self._forms = np.cumsum([*(share for _, share in _FORMS), _CAPITAL, _CAPITALS])
         common = (_ONSETS, _VOWELS, _ENDS)
-        self._sounds = [[*some, *foreign] for some, foreign in zip(common, _FOREIGN, strict=True)]
-        vocabulary = self._vocabulary()
+        sounds = [[*some, *foreign] for some, foreign in zip(common, _FOREIGN, strict=True)]
+        vocabulary: dict[str, None] = {}  # different words, in their order
+        while len(vocabulary) < WORDS:
+            syllables = 1 + int(np.log10(1 + len(vocabulary) / 40))
+            draws = self._random.random((syllables, 3)).tolist()
+            word = [of[int(share * len(of))] for draw in draws for of, share in zip(sounds, draw, strict=True)]
+            vocabulary["".join(word)] = None
         shown = [[form.format(word) for word in vocabulary] for form, _ in _FORMS]
         shown += [[word.capitalize() for word in vocabulary], [word.upper() for word in vocabulary]]
         self._shown = [word.encode() for words in shown for word in words]
@@ -60,32 +65,15 @@ class TextMaker:
         written = 0
         with file.open("wb") as opened:
             while written < size_bytes:
-                text = self._batch()
+                ranks = np.searchsorted(self._words, self._random.random(_BATCH))
+                forms = np.searchsorted(self._forms / self._forms[-1], self._random.random(_BATCH))
+                drawn = (np.minimum(forms, len(self._forms) - 1) * WORDS + np.minimum(ranks, WORDS - 1)).tolist()
+                shown = [self._shown[at] for at in drawn]
+                text = b"".join(b" ".join(shown[at : at + _LINE]) + b"\n" for at in range(0, _BATCH, _LINE))
                 if written + len(text) > size_bytes:
                     end = text.find(b" ", size_bytes - written)
                     text = text[: end if end >= 0 else len(text)].rstrip() + b"\n"
                 written += opened.write(text)
-
-    def _batch(self) -> bytes:
-        ranks = np.searchsorted(self._words, self._random.random(_BATCH))
-        forms = np.searchsorted(self._forms / self._forms[-1], self._random.random(_BATCH))
-        drawn = (np.minimum(forms, len(self._forms) - 1) * WORDS + np.minimum(ranks, WORDS - 1)).tolist()
-        shown = [self._shown[at] for at in drawn]
-        return b"".join(b" ".join(shown[at : at + _LINE]) + b"\n" for at in range(0, _BATCH, _LINE))
-
-    def _vocabulary(self) -> list[str]:
-        """Different words; the syllables grow in number with the rank."""
-        words: dict[str, None] = {}
-        while len(words) < WORDS:
-            syllables = 1 + int(np.log10(1 + len(words) / 40))
-            words[self._word(syllables)] = None
-        return list(words)
-
-    def _word(self, syllables: int) -> str:
-        pick = self._random.random((syllables, 3))
-        return "".join(
-            of[int(share * len(of))] for row in pick.tolist() for of, share in zip(self._sounds, row, strict=True)
-        )
 
 
 class Text(Input):

@@ -68,12 +68,19 @@ class ClusteringCoefficient(GraphWorkload):
         )  # fmt: skip
         oracle = Oracle(self.input.graph())
         once = each_once(lines["vertex"], oracle.vertices)
-        return (
-            once,
-            *(_judge_vertices(lines, oracle) if once.outcome is Outcome.PASS else ()),
-            *_judge_graph(oracle, report),
-            degree_order_counters(oracle, report),
-        )
+        wedges = int((oracle.degrees * (oracle.degrees - 1) // 2).sum())
+        transitivity = 3 * oracle.triangles / wedges if wedges else 0.0
+        expected = {"global_coefficient": transitivity, "average_coefficient": float(oracle.local_clustering.mean())}
+        averages = [
+            verdict(
+                f"the {name.replace('_', ' ')} is that of the graph",
+                passed=name in report.result and abs(report.result[name] - value) <= MEAN_ERROR,
+                detail=f"{report.result.get(name)}, {value:.9f} expected",
+            )
+            for name, value in expected.items()
+        ]
+        vertices = _judge_vertices(lines, oracle) if once.outcome is Outcome.PASS else ()
+        return (once, *vertices, *averages, degree_order_counters(oracle, report))
 
 
 def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[Verdict, ...]:
@@ -94,20 +101,6 @@ def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[Verdict, .
             passed=bool(close.all()),
             detail=f"{int((~close).sum())} of {len(local)} differ by more than {COEFFICIENT_ERROR:g}",
         ),
-    )
-
-
-def _judge_graph(oracle: Oracle, report: LaunchReport) -> tuple[Verdict, ...]:
-    wedges = int((oracle.degrees * (oracle.degrees - 1) // 2).sum())
-    transitivity = 3 * oracle.triangles / wedges if wedges else 0.0
-    expected = {"global_coefficient": transitivity, "average_coefficient": float(oracle.local_clustering.mean())}
-    return tuple(
-        verdict(
-            f"the {name.replace('_', ' ')} is that of the graph",
-            passed=name in report.result and abs(report.result[name] - value) <= MEAN_ERROR,
-            detail=f"{report.result.get(name)}, {value:.9f} expected",
-        )
-        for name, value in expected.items()
     )
 
 

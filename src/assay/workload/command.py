@@ -63,7 +63,9 @@ def main_class(jar: Path, options: Options) -> tuple[str | None, tuple[str, ...]
         raise BadInputError(
             f"workload command: {jar} names no main class in its manifest; name one in the option class"
         )
-    if wanted and not _has_class(jar, wanted):
+    with zipfile.ZipFile(jar) as archive:
+        is_there = f"{wanted.replace('.', '/')}.class" in archive.namelist()
+    if wanted and not is_there:
         raise options.refusal("class", f"a class in {jar.name}: its full name, with its package")
     if not wanted or wanted == named:
         return None, ()
@@ -103,11 +105,6 @@ def _manifest_class(jar: Path) -> str | None:
     text = text.replace("\r\n", "\n").replace("\n ", "")
     lines = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
     return lines.get("Main-Class", "").strip() or None
-
-
-def _has_class(jar: Path, name: str) -> bool:
-    with zipfile.ZipFile(jar) as archive:
-        return f"{name.replace('.', '/')}.class" in archive.namelist()
 
 
 _PLACE = re.compile(r"\{([A-Za-z][A-Za-z_-]*)\}")
@@ -269,8 +266,17 @@ class Command(BaseWorkload):
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The jar's client; a jar that ends well although a job of it failed is not believed."""
+        source, staged = self.options.text("input"), self.input_path
+        if self._is_local and Path(source).is_file():
+            staged = f"{self.input_path}/{Path(source).name}"
+        places = {"output": self.output_path, "input": source if names_store(source) else staged}
+        properties = [f"-D{name}={value}" for name, value in self.spec.hadoop.items()]
+        # The scratch directory is the engine's to make, and to fill in.
+        arguments: list[str] = []
+        for word in self._arguments:
+            arguments += properties if word == "{hadoop}" else [filled(word, places)]
         program = Program(
-            name=self._jar.name, jar=str(self._jar), main_class=self._start, arguments=self._filled(),
+            name=self._jar.name, jar=str(self._jar), main_class=self._start, arguments=tuple(arguments),
             folder=self._folder, last_lines=_ERROR_LINES,
         )  # fmt: skip
         report = engine.run_program(program, progress)
@@ -292,32 +298,16 @@ class Command(BaseWorkload):
             output = scratch / "output"
             output.mkdir()
             fetch(store, self.output_path, output)
-            places = {"output": str(output), "input": self._given(scratch)}
+            source = self.options.text("input")
+            if isinstance(self.input, GraphInput):
+                # The text that the job read, in one file.
+                source = str(scratch / "graph.txt")
+                if any("{input}" in word for word in self._verify):
+                    graph = self.input.graph()
+                    write_edges([(graph.edges[:, 0], graph.edges[:, 1])], Path(source), graph.lone.tolist())
+            places = {"output": str(output), "input": source}
             words = [filled(word, places) for word in self._verify]
             return (judge(words, self._folder, self._verify_s),)
-
-    def _given(self, scratch: Path) -> str:
-        """What the user's command gets for the input: of a dataset the text that the job read, in one file."""
-        if not isinstance(self.input, GraphInput):
-            return self.options.text("input")
-        file = scratch / "graph.txt"
-        if any("{input}" in word for word in self._verify):
-            graph = self.input.graph()
-            write_edges([(graph.edges[:, 0], graph.edges[:, 1])], file, graph.lone.tolist())
-        return str(file)
-
-    def _filled(self) -> tuple[str, ...]:
-        """The arguments as the client gets them, but for the scratch directory, which the engine makes."""
-        source = self.options.text("input")
-        staged = self.input_path
-        if self._is_local and Path(source).is_file():
-            staged = f"{self.input_path}/{Path(source).name}"
-        places = {"output": self.output_path, "input": source if names_store(source) else staged}
-        properties = [f"-D{name}={value}" for name, value in self.spec.hadoop.items()]
-        words: list[str] = []
-        for word in self._arguments:
-            words += properties if word == "{hadoop}" else [filled(word, places)]
-        return tuple(words)
 
 
 WORKLOADS.add("command", Command, place=17)

@@ -83,16 +83,12 @@ def iterate(points: Points, start: Floats, iterations: int) -> Iterations:
         filled = counts > 0
         after = centres.copy()
         after[filled] = (sums[filled] / counts[filled, None]).astype(np.float64)
-        moves.append(_largest_move(centres[filled], after[filled], sizes[filled] / counts[filled, None]))
+        moved, mean_sizes = np.abs(after - centres)[filled], sizes[filled] / counts[filled, None]
+        shares = np.divide(moved, mean_sizes, out=np.where(moved > 0, np.inf, 0.0), where=mean_sizes > 0)
+        moves.append(float(shares.max(initial=0.0)))
         inertias.append(inertia)
         centres = after
     return Iterations(centres, counts, tuple(inertias), tuple(moves))
-
-
-def _largest_move(before: Floats, after: Floats, sizes: Floats) -> float:
-    moved = np.abs(after - before)
-    shares = np.divide(moved, sizes, out=np.where(moved > 0, np.inf, 0.0), where=sizes > 0)
-    return float(shares.max(initial=0.0))
 
 
 _LINES = 1 << 16
@@ -257,15 +253,37 @@ class KMeans(BaseWorkload):
         centres, counts = read_centres(store, f"{self.output_path}/centres", self._start.shape)
         iterations = self._iterations(done)
         counters = {"points": self.input.count, "empty": int((iterations.counts == 0).sum())}
+        # A coordinate counts relative to itself, or where that is near zero to the largest of its attribute. In this
+        # form one that is no number is off too.
+        largest = np.abs(iterations.centres).max(axis=0)
+        off = ~(np.abs(centres - iterations.centres) <= AGREEMENT * np.abs(iterations.centres) + 1e-12 * largest)
+        # No centre moved in the last iteration, and some did in all before it; or the bound was reached.
+        *earlier, last = iterations.moves
+        still = report.result.get("converged") == len(iterations.centres)
+        right = last <= _STILL if still else last > _MOVED and done == self._most
+        # Lloyd's iteration promises that there are none, but for roundings.
+        rises = sum(after > before * (1 + 1e-12) for before, after in pairwise(iterations.inertias))
         return (
-            self._agree(centres, iterations),
+            verdict(
+                "the centres equal those of Lloyd's iteration with SciPy",
+                passed=not off.any(),
+                detail=f"{int(off.any(axis=1).sum())} of {len(centres)} centres are off by more than {AGREEMENT:g}",
+            ),
             verdict(
                 "clusters have as many points",
                 passed=np.array_equal(counts, iterations.counts),
                 detail=f"{int((counts != iterations.counts).sum())} of {len(counts)} differ",
             ),
-            self._ended(iterations, report),
-            _never_rises(iterations),
+            verdict(
+                "the iterations ended when no centre moved, or at their bound",
+                passed=right and all(move > _MOVED for move in earlier),
+                detail=f"{done} iterations of at most {self._most}, the last move {last:.3g}",
+            ),
+            verdict(
+                "the sum of squared distances never rises",
+                passed=rises == 0,
+                detail=f"from {iterations.inertias[0]:.9g} to {iterations.inertias[-1]:.9g}, {rises} rises",
+            ),
             counters_agree(report, counters, "counters equal the points and the empty clusters"),
             # Centres that are no numbers have failed above, and nothing is near them.
             *(self._clusters(store, centres, report) if self._assign and np.isfinite(centres).all() else ()),
@@ -306,28 +324,6 @@ class KMeans(BaseWorkload):
         if k > count:
             raise self.error(f"k is {k}, and there are only {count} points; take a smaller k")
 
-    def _agree(self, centres: Floats, iterations: Iterations) -> Verdict:
-        """Relative to each coordinate, or where that is near zero to the largest of its attribute."""
-        largest = np.abs(iterations.centres).max(axis=0)
-        # In this form a coordinate that is no number is off too.
-        off = ~(np.abs(centres - iterations.centres) <= AGREEMENT * np.abs(iterations.centres) + 1e-12 * largest)
-        return verdict(
-            "the centres equal those of Lloyd's iteration with SciPy",
-            passed=not off.any(),
-            detail=f"{int(off.any(axis=1).sum())} of {len(centres)} centres are off by more than {AGREEMENT:g}",
-        )
-
-    def _ended(self, iterations: Iterations, report: LaunchReport) -> Verdict:
-        """No centre moved in the last iteration, and some did in all before it; or the bound was reached."""
-        *earlier, last = iterations.moves
-        still = report.result.get("converged") == len(iterations.centres)
-        right = last <= _STILL if still else last > _MOVED and len(iterations.moves) == self._most
-        return verdict(
-            "the iterations ended when no centre moved, or at their bound",
-            passed=right and all(move > _MOVED for move in earlier),
-            detail=f"{len(iterations.moves)} iterations of at most {self._most}, the last move {last:.3g}",
-        )
-
     def _clusters(self, store: Store, centres: Floats, report: LaunchReport) -> tuple[Verdict, ...]:
         """Each of the given points is assigned once, to the nearest of these centres.
 
@@ -357,16 +353,6 @@ class KMeans(BaseWorkload):
 @lru_cache(maxsize=4)
 def _iterations_of_generated(points: GeneratedPoints, k: int, seed: int, count: int) -> Iterations:
     return iterate(points, drawn(points, k, seed), count)
-
-
-def _never_rises(iterations: Iterations) -> Verdict:
-    """What Lloyd's iteration promises, but for roundings."""
-    rises = sum(after > before * (1 + 1e-12) for before, after in pairwise(iterations.inertias))
-    return verdict(
-        "the sum of squared distances never rises",
-        passed=rises == 0,
-        detail=f"from {iterations.inertias[0]:.9g} to {iterations.inertias[-1]:.9g}, {rises} rises",
-    )
 
 
 WORKLOADS.add("k-means", KMeans, place=10)

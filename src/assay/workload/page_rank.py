@@ -158,6 +158,14 @@ class PageRank(BaseWorkload):
             return (once,)
         power = PowerIteration(self.input.graph, self._damping)
         expected, changes = power.iterate(done)
+        # After a change of d the limit is at most d c / (1 - c) away, as each iteration shrinks changes by c.
+        most = changes[-1] * self._damping / (1 - self._damping) + AGREEMENT
+        distance = float(np.abs(ranks - power.limit()).sum())
+        # The last change is below the tolerance and no earlier one is; or the bound was reached.
+        reported = report.result.get("change", math.nan)
+        converged = changes[-1] < self._tolerance
+        right = report.result.get("converged") == int(converged) and (converged or done == self._most)
+        same = abs(reported - changes[-1]) <= AGREEMENT * changes[-1] + 1e-14
         # In this form a rank that is no number differs too.
         off = int((~(np.abs(ranks - expected) <= AGREEMENT * expected)).sum())
         total = math.fsum(ranks)
@@ -170,31 +178,18 @@ class PageRank(BaseWorkload):
             verdict(
                 "ranks equal those of power iteration with SciPy", passed=off == 0, detail=f"{off} vertices differ"
             ),
-            self._near_limit(ranks, changes[-1], power),
+            verdict(
+                "ranks are near NetworKit's",
+                passed=distance <= most,
+                detail=f"all differences together are {distance:.3g}, at most {most:.3g} follow from the last change",
+            ),
             verdict("ranks sum to 1", passed=abs(total - 1) <= AGREEMENT, detail=f"the sum is {total:.15g}"),
-            self._ended(changes, report),
+            verdict(
+                "the iterations ended below the tolerance, or at their bound",
+                passed=right and same and all(change >= self._tolerance for change in changes[:-1]),
+                detail=f"{done} iterations of at most {self._most}, the last change {reported:.9g}",
+            ),
             counters_agree(report, counters, "counters equal the vertices, edges and dangling vertices"),
-        )
-
-    def _near_limit(self, ranks: Floats, change: float, power: PowerIteration) -> Verdict:
-        """After a change of d the limit is at most d c / (1 - c) away, as each iteration shrinks changes by c."""
-        most = change * self._damping / (1 - self._damping) + AGREEMENT
-        distance = float(np.abs(ranks - power.limit()).sum())
-        return verdict(
-            "ranks are near NetworKit's", passed=distance <= most,
-            detail=f"all differences together are {distance:.3g}, at most {most:.3g} follow from the last change",
-        )  # fmt: skip
-
-    def _ended(self, changes: list[float], report: LaunchReport) -> Verdict:
-        """The last change is below the tolerance and no earlier one is; or the bound was reached."""
-        reported = report.result.get("change", math.nan)
-        converged = changes[-1] < self._tolerance
-        right = report.result.get("converged") == int(converged) and (converged or len(changes) == self._most)
-        same = abs(reported - changes[-1]) <= AGREEMENT * changes[-1] + 1e-14
-        return verdict(
-            "the iterations ended below the tolerance, or at their bound",
-            passed=right and same and all(change >= self._tolerance for change in changes[:-1]),
-            detail=f"{len(changes)} iterations of at most {self._most}, the last change {reported:.9g}",
         )
 
 

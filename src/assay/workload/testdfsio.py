@@ -87,7 +87,10 @@ class TestDfsIo(BaseWorkload):
         return report.model_copy(update={"result": {**figures, "moved_bytes": moved}})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        files, summed = store.list_files(f"{self._home}/io_data"), self._summed(store)
+        files = store.list_files(f"{self._home}/io_data")
+        # What the job's reducer wrote: `type:name<TAB>sum`, times in milliseconds.
+        lines = (line.decode().partition("\t") for line in store.lines(f"{self._home}/io_{self.spec.variant}"))
+        summed = {name.partition(":")[2]: float(value) for name, _, value in lines}
         wrong, kinds = self._samples(store, files)
         content = f"wrong: {', '.join(wrong[:3])}" if wrong else f"samples of all files are {', '.join(kinds)}"
         # The throughput is all bytes over the tasks' times added up; two digits are reported.
@@ -130,33 +133,23 @@ class TestDfsIo(BaseWorkload):
         )
 
     def _samples(self, store: Store, files: Sequence[StoredFile]) -> tuple[list[str], set[str]]:
-        """Where start, middle or end of a file are not what TestDFSIO writes, and the kinds that the others are."""
+        """Where start, middle or end of a file are not what TestDFSIO writes, and the kinds that the others are.
+
+        Those are zeros as Hadoop 3 writes them, or the digits that its buffer was meant to hold: the writer fills it
+        with `'0' + i % 50`, but before it has got its size. With Hadoop 3 it stays empty.
+        """
         wrong: list[str] = []
         kinds: set[str] = set()
         for file in files:
             for offset in sorted({0, file.bytes // 2, max(0, file.bytes - SAMPLE_BYTES)}):
                 piece = b"".join(store.pieces(file.path, offset, SAMPLE_BYTES))
-                kind = self._kind(piece, offset)
-                if kind is None or len(piece) != min(SAMPLE_BYTES, file.bytes - offset):
-                    wrong.append(f"{file.path.rpartition('/')[2]} at {offset}")
+                size = min(SAMPLE_BYTES, file.bytes - offset)
+                digits = bytes(ord("0") + (offset + at) % self._buffer_bytes % 50 for at in range(size))
+                if piece in (bytes(size), digits):
+                    kinds.add("digits" if any(piece) else "zeros")
                 else:
-                    kinds.add(kind)
+                    wrong.append(f"{file.path.rpartition('/')[2]} at {offset}")
         return wrong, kinds
-
-    def _kind(self, piece: bytes, offset: int) -> str | None:
-        """What a piece of a file is: zeros as Hadoop 3 writes them, or the digits that its buffer was meant to hold.
-
-        The writer fills its buffer with `'0' + i % 50`, but before it has got its size: with Hadoop 3 it stays empty.
-        """
-        if not piece.strip(b"\0"):
-            return "zeros"
-        digits = bytes(ord("0") + (offset + at) % self._buffer_bytes % 50 for at in range(len(piece)))
-        return "digits" if piece == digits else None
-
-    def _summed(self, store: Store) -> dict[str, float]:
-        """What the job's reducer wrote: `type:name<TAB>sum`, times in milliseconds."""
-        lines = (line.decode().partition("\t") for line in store.lines(f"{self._home}/io_{self.spec.variant}"))
-        return {name.partition(":")[2]: float(value) for name, _, value in lines}
 
 
 def read_result(text: str) -> dict[str, int | float]:

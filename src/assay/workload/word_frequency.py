@@ -99,18 +99,14 @@ class WordFrequency(BaseWorkload):
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text, in order."""
+    """The words of a text, in order: letters, marks and decimal digits, each in its simple lower case."""
+    words = []
     # Here too white space is Unicode's, and U+001C to U+001F.
-    return [word for piece in text.split() if (word := _plain(piece))]
-
-
-def _plain(piece: str) -> str:
-    """What is left of a piece: letters, marks and decimal digits, each in its simple lower case."""
-    if piece.isascii():
-        return "".join(filter(str.isalnum, piece)).lower()
-    kept = (character for character in piece if (kind := unicodedata.category(character))[0] in "LM" or kind == "Nd")
-    # Python knows the full mapping only; where that has two characters (U+0130) the simple one is its first.
-    return "".join(character.lower()[0] for character in kept)
+    for piece in text.split():
+        kept = [letter for letter in piece if (kind := unicodedata.category(letter))[0] in "LM" or kind == "Nd"]
+        # Python knows the full mapping only; where that has two characters (U+0130) the simple one is its first.
+        words.append("".join(letter.lower()[0] for letter in kept))
+    return list(filter(None, words))
 
 
 WORKLOADS.add("word-frequency", WordFrequency, place=11)
