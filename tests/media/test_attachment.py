@@ -156,7 +156,7 @@ def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
         pass
     late, unlocked = medium.doubts()
     assert (late.kind, unlocked.kind) == ("emulator-was-late", "emulator-memory-not-locked")
-    assert "0.5 of 10 s" in late.what
+    assert "0.5 of 10.0 s (staging)" in late.what
     assert medium.device_report() == report
 
 

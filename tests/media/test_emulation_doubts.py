@@ -49,7 +49,16 @@ def test_reports(reports, kinds):
 
 def test_the_worst_is_named():
     (doubt,) = doubts_of("hdd", HDD, {}, [report(1.0), report(5.0), report(2.0)])
-    assert doubt.what == "replies of hdd were overdue for 5.0 of 40 s, at worst by 50.0 ms"
+    assert doubt.what == "replies of hdd were overdue for 5.0 of 40.0 s, at worst by 50.0 ms"
+
+
+def test_a_late_emulator_s_interval_is_named_and_what_is_in_memory_is_not_put_there():
+    reports = [report(), report(), report(0.4, 0.5), report()]
+    (doubt,) = doubts_of("ssd", SSD, {}, reports, intervals=("staging", "run", "write out"))
+    assert "overdue for 0.4 of 0.5 s (write out), " in doubt.what
+    assert "/dev/shm" in doubt.cure
+    (doubt,) = doubts_of("ssd", SSD, {}, reports, in_memory=True)
+    assert doubt.cure == "close other programs, or use a slower drive"
 
 
 def test_a_path_that_takes_longer_than_the_drive():
@@ -58,7 +67,7 @@ def test_a_path_that_takes_longer_than_the_drive():
     assert doubts_of("nvme", SSD.model_copy(update={"slowdown": 2}), path(60), []) == ()
     (doubt,) = doubts_of("nvme", SSD, path(60), [])
     assert doubt.kind == "drive-too-fast-for-this-machine"
-    assert "the path to nvme alone takes 62 us" in doubt.what
+    assert "alone add 62 us to a read of 4 KiB from nvme" in doubt.what
     assert "answers within 49 us" in doubt.what
     assert doubts_of("hdd", HDD, path(60), []) == ()
     assert doubts_of("nvme", SSD, {}, []) == ()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -38,6 +38,7 @@ from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, Space
 from assay.model.naming import nearest
 from assay.model.probe import WatchedDisk, WatchedProcess
+from assay.model.record import Part
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
@@ -51,6 +52,9 @@ OVERSHOOT_SHARE = 0.1
 
 SHORT_BYTES = 4096
 
+LATE_IN_MEMORY = "close other programs, or use a slower drive"
+SLOWER = "this drive appears slower than the real one"
+
 EMULATOR_WAS_LATE = doubt_kind(
     "emulator-was-late",
     "medium",
@@ -58,10 +62,7 @@ EMULATOR_WAS_LATE = doubt_kind(
         "replies of an emulated drive were overdue for more than 2 % of the time of staging, the run or the write-out"
     ),
     why="the disk below its backing file, or this machine, is slower than the emulated drive",
-    cure=(
-        "put the backing file into memory (path: /dev/shm) or on a faster disk, close other programs, or use a "
-        "slower drive"
-    ),
+    cure=f"put the backing file into memory (path: /dev/shm) or on a faster disk, {LATE_IN_MEMORY}",
     severity=110,
 )
 EMULATOR_WAS_SLOW = doubt_kind(
@@ -90,23 +91,33 @@ EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
 
 
 def doubts_of(
-    medium: str, profile: DriveProfile, path_cost: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]
+    medium: str,
+    profile: DriveProfile,
+    path_cost: Mapping[str, Any],
+    reports: Sequence[Mapping[str, Any]],
+    *,
+    intervals: Sequence[str] = (),
+    in_memory: bool = False,
 ) -> tuple[Doubt, ...]:
-    """What the reports since attaching say, each doubt by the worst of them, and what the path's cost says."""
+    """What the reports since attaching say, each doubt by the worst of them, and what the path's cost says.
+
+    The first reports are of these intervals of a trial; `in_memory`: the backing file is in memory already.
+    """
     found = []
     worst = max((one for one in reports if _late_s(one) > LATE_S), key=_late_share, default={})
     if _late_share(worst) > LATE_SHARE:
-        late = worst["late"]
+        late, place = worst["late"], reports.index(worst)
+        during = f" ({intervals[place]})" if place < len(intervals) else ""
         what = (
-            f"replies of {medium} were overdue for {late['seconds']:.1f} of {worst['elapsed_seconds']:.0f} s, at worst "
-            f"by {late['worst_us'] / 1000:.1f} ms"
+            f"replies of {medium} were overdue for {late['seconds']:.1f} of {worst['elapsed_seconds']:.1f} s{during}, "
+            f"at worst by {late['worst_us'] / 1000:.1f} ms"
         )
-        found.append(EMULATOR_WAS_LATE.doubt(what, medium))
+        found.append(EMULATOR_WAS_LATE.doubt(what, medium, cure=LATE_IN_MEMORY if in_memory else ""))
     over = max(reports, key=_overshoot_share, default={})
     if _overshoot_share(over) > OVERSHOOT_SHARE:
         what = (
-            f"half of the replies of {medium} were sent at least {over['overshoot']['median_us']:.0f} us late, a "
-            f"request taking {over['mean_response_us']:.0f} us on average: it seems slower here than it is"
+            f"half of the replies of {medium} were sent at least {over['overshoot']['median_us']:.0f} us late; "
+            f"requests take {over['mean_response_us']:.0f} us on average, so {SLOWER}"
         )
         found.append(EMULATOR_WAS_SLOW.doubt(what, medium))
     # The drive's own time for one short read, alone; other drives need none, or milliseconds.
@@ -114,8 +125,8 @@ def doubts_of(
     response_us, path_us = own_us * profile.slowdown, path_us_of(path_cost)
     if profile.kind == "ssd" and path_us > response_us:
         what = (
-            f"the path to {medium} alone takes {path_us:.0f} us for a read of 4 KiB, and such a drive answers within "
-            f"{response_us:.0f} us: it seems slower here than it is"
+            f"FUSE and the loop device alone add {path_us:.0f} us to a read of 4 KiB from {medium}, and the real drive "
+            f"answers within {response_us:.0f} us, so {SLOWER}"
         )
         found.append(DRIVE_TOO_FAST_FOR_THIS_MACHINE.doubt(what, medium))
     if any(not report.get("memory_locked", True) for report in reports):
@@ -384,7 +395,10 @@ class EmulatedMedium:
 
     def doubts(self) -> tuple[Doubt, ...]:
         """By all reports since it was attached, for the worst of them: staging may be late where the run is not."""
-        return doubts_of(self.spec.name, self.profile, self._path_cost, self._reports)
+        in_memory = mount_of(_existing(self.place)).file_system in IN_MEMORY
+        return doubts_of(
+            self.spec.name, self.profile, self._path_cost, self._reports, intervals=get_args(Part), in_memory=in_memory
+        )
 
     def _scheduler(self, wanted: str) -> str:
         """The one in use; before attaching, the one that will be as far as a free loop device tells."""
