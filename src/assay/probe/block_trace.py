@@ -45,21 +45,17 @@ Tracing = Callable[[Sequence[int]], AbstractContextManager[KernelTrace]]
 
 
 TRACE_FILES_LATE = doubt_kind(
-    "trace-files-late",
-    "trial",
+    "trace-files-late", "trial", instrument="block-trace",
     when="the addresses of files could not be read at the end of an interval",
     why="requests of new files may count as `other`, and input as output",
     cure="find the device that hangs (dmesg)",
-    instrument="block-trace",
-)
+)  # fmt: skip
 TRACE_ROLES_UNKNOWN = doubt_kind(
-    "trace-roles-unknown",
-    "medium",
+    "trace-roles-unknown", "medium", instrument="block-trace",
     when="more than 20 % of a medium's bytes have no role",
-    why=("they belong to the file system itself, to other users of the disk, or to files that existed only briefly"),
+    why="they belong to the file system itself, to other users of the disk, or to files that existed only briefly",
     cure="give the medium a disk of its own; requests of very short-lived files can't be assigned",
-    instrument="block-trace",
-)
+)  # fmt: skip
 UNKNOWN_SHARE = 0.2
 """More bytes than this that belonged to no known file are doubted."""
 

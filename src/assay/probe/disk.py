@@ -209,13 +209,11 @@ def _totals(total: Counters) -> Mapping[str, float]:
 
 
 DISK_UNCOUNTED = doubt_kind(
-    "disk-uncounted",
-    "medium",
+    "disk-uncounted", "medium", instrument="disk",
     when="a medium has no block device with counters",
     why="the record does not show how busy it was, nor what was read and written",
     cure="use a directory on a file system that is on a block device",
-    instrument="disk",
-)
+)  # fmt: skip
 
 
 def _uncounted(medium: str, reason: str) -> Doubt:
@@ -223,40 +221,32 @@ def _uncounted(medium: str, reason: str) -> Doubt:
 
 
 DISK_SHARED = doubt_kind(
-    "disk-shared",
-    "medium",
+    "disk-shared", "medium", instrument="disk",
     when=(
         "a medium's device holds the system's root, the trial's own logs, swap or another medium, or is mounted "
         "elsewhere"
     ),
     why="the kernel counts by device: what others read and wrote is in this medium's figures",
     cure="give the medium a disk or a partition of its own, or an emulated drive",
-    instrument="disk",
-)
+)  # fmt: skip
 MEDIA_SHARE_DEVICE = doubt_kind(
-    "media-share-device",
-    "medium",
+    "media-share-device", "medium", instrument="disk",
     when="several media are on one device",
     why="the kernel counts by device: with figures for both, each byte would count twice",
     cure="give each medium a device of its own, or make them one medium",
-    instrument="disk",
-)
+)  # fmt: skip
 DISK_VANISHED = doubt_kind(
-    "disk-vanished",
-    "medium",
+    "disk-vanished", "medium", instrument="disk",
     when="a device's counters could no longer be read",
     why="its samples end there, and this interval and the later ones have no totals",
     cure="find out what happened to the device (dmesg)",
-    instrument="disk",
-)
+)  # fmt: skip
 DISK_COUNTERS_RESET = doubt_kind(
-    "disk-counters-reset",
-    "medium",
+    "disk-counters-reset", "medium", instrument="disk",
     when="a device's counters began again from zero",
     why="what the device did in the half second of each reset is missing from its totals",
     cure="find out what happened to the device (dmesg)",
-    instrument="disk",
-)
+)  # fmt: skip
 THROUGHPUT = ChartPanel(
     title="throughput, MB/s",
     unit="MB/s",

@@ -149,20 +149,16 @@ def descendants(node: Node, pids: Iterable[int]) -> list[int]:
 
 
 DISK_PROCESSES_UNREAD = doubt_kind(
-    "disk-processes-unread",
-    "instrument",
+    "disk-processes-unread", "instrument", instrument="disk-processes",
     when="this user may not read the bytes of some processes",
     why="these groups are missing from the table of bytes by process",
     cure="run as root",
-    instrument="disk-processes",
-)
+)  # fmt: skip
 DISK_PROCESSES_ORPHANED = doubt_kind(
-    "disk-processes-orphaned",
-    "trial",
+    "disk-processes-orphaned", "trial", instrument="disk-processes",
     when="processes ended without their parents",
     why="their bytes are known only as at the end of the previous interval",
     cure="see the tasks' logs for killed processes",
-    instrument="disk-processes",
-)
+)  # fmt: skip
 
 PROBES.add("disk-processes", ProbeKind(lambda context: DiskProcessesInstrument(context.node), of_nodes=True), place=7)

@@ -142,20 +142,16 @@ def _mib(count: float) -> float:
 
 
 CLUSTER_MEMORY_UNTOLD = doubt_kind(
-    "cluster-memory-untold",
-    "cluster",
+    "cluster-memory-untold", "cluster", instrument="memory",
     when="the cluster's control group does not show its memory",
     why="the cluster's page cache and dirty pages can't be separated from the machine's",
     cure="delegate the memory controller to that group (cgroup.subtree_control)",
-    instrument="memory",
-)
+)  # fmt: skip
 CLUSTER_MEMORY_LOST = doubt_kind(
-    "cluster-memory-lost",
-    "cluster",
+    "cluster-memory-lost", "cluster", instrument="memory",
     when="the cluster's control group stopped showing its memory",
     why="the cluster's page cache and dirty pages are known only until then",
     cure="don't touch the control groups named assay-... while a trial runs",
-    instrument="memory",
-)
+)  # fmt: skip
 
 PROBES.add("memory", ProbeKind(lambda context: MemoryProbe(context.node), of_nodes=True), place=4)

@@ -78,24 +78,20 @@ Run = Callable[[str, tuple[str, ...]], str]
 
 
 NETWORK_PURPOSES_UNKNOWN = doubt_kind(
-    "network-purposes-unknown",
-    "trial",
+    "network-purposes-unknown", "trial", instrument="network",
     when="there is no nftables, or no right to use it",
     why=(
         "shuffle, HDFS and RPC are not separated; instead there is the loopback interface's whole traffic, which "
         "other programs use too"
     ),
     cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
-    instrument="network",
-)
+)  # fmt: skip
 NETWORK_PURPOSES_LOST = doubt_kind(
-    "network-purposes-lost",
-    "trial",
+    "network-purposes-lost", "trial", instrument="network",
     when="the counters by purpose could not be read at the end of an interval",
     why="this interval and the next have no such figures, and nothing replaces them",
     cure="leave Assay a share of a core, and don't flush the nft rules while a trial runs",
-    instrument="network",
-)
+)  # fmt: skip
 
 
 class CountingTable:

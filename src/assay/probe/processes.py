@@ -257,13 +257,11 @@ class Cluster:
 
 
 CPU_GROUPS_INCOMPLETE = doubt_kind(
-    "cpu-groups-incomplete",
-    "cluster",
+    "cpu-groups-incomplete", "cluster", instrument="processes",
     when="processes took less processor time in sum than their control group shows",
-    why=("processes that no parent waited for left no trace, so the times by group are too small by this difference"),
+    why="processes that no parent waited for left no trace, so the times by group are too small by this difference",
     cure="use the control group's figure for the cluster's total",
-    instrument="processes",
-)
+)  # fmt: skip
 
 MIB = 1 << 20
 
@@ -383,12 +381,10 @@ def _sum(groups: Mapping[str, Ticks]) -> int:
 
 
 WATCHED_PROCESS_ENDED = doubt_kind(
-    "watched-process-ended",
-    "cluster",
+    "watched-process-ended", "cluster", instrument="processes",
     when="a daemon ended before the trial did",
     why="its time and memory are known only until half a second before its end",
     cure="see its log for the reason",
-    instrument="processes",
-)
+)  # fmt: skip
 
 PROBES.add("processes", ProbeKind(lambda context: ProcessProbe(context.node), of_nodes=True), place=3)

@@ -167,13 +167,11 @@ def _cannot(what: str, cure: str) -> CannotMeasureError:
 
 
 ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
-    "energy-counter-may-have-wrapped",
-    "machine",
+    "energy-counter-may-have-wrapped", "machine", instrument="rapl",
     when="RAPL's counters were not read for so long that one may have wrapped",
     why="the energy of that time may be too small by the counter's whole range",
     cure="leave Assay a share of a core, and don't suspend the machine while a trial runs",
-    instrument="rapl",
-)
+)  # fmt: skip
 
 
 def _rapl(context: ProbeContext) -> Rapl | None:

@@ -177,26 +177,23 @@ class Guest:
 
 
 PROBE_MISSING = doubt_kind(
-    "probe-missing",
-    "instrument",
+    "probe-missing", "instrument",
     when="a probe could not measure anything",
     why="the record has no figures of this probe",
     cure="run where the counters that it names can be read",
-)
+)  # fmt: skip
 PROBE_STOPPED = doubt_kind(
-    "probe-stopped",
-    "instrument",
+    "probe-stopped", "instrument",
     when="a probe stopped during the trial",
     why="its samples end there, and this interval and the later ones have no totals",
     cure="run the trial again; if it stops again, report the message",
-)
+)  # fmt: skip
 COUNTER_WENT_BACK = doubt_kind(
-    "counter-went-back",
-    "instrument",
+    "counter-went-back", "instrument",
     when="a counter was smaller at the end of an interval than at its beginning",
     why="a counter that was reset does not show what was counted, so this total is left out",
     cure="don't reset the machine's counters or devices while a trial runs",
-)
+)  # fmt: skip
 
 
 def _words(error: Exception) -> str:
@@ -416,26 +413,20 @@ def measured(
 
 
 PROBES_LOST = doubt_kind(
-    "probes-lost",
-    "trial",
+    "probes-lost", "trial", instrument=ALL_INSTRUMENTS,
     when="the thread that samples all probes ended early",
     why="samples end there, and intervals that had not ended have no totals",
     cure="find the device that hangs (dmesg), and run the trial again",
-    instrument=ALL_INSTRUMENTS,
-)
+)  # fmt: skip
 SAMPLES_SPARSE = doubt_kind(
-    "samples-sparse",
-    "trial",
+    "samples-sparse", "trial", instrument="sampler",
     when="there was a gap in the samples",
     why="the machine or Assay was too busy; the sample after the gap is an average over it",
     cure="leave Assay a share of a core: bound the cluster with a limit on its cpus",
-    instrument="sampler",
-)
+)  # fmt: skip
 CLOCK_STEPPED = doubt_kind(
-    "clock-stepped",
-    "machine",
+    "clock-stepped", "machine", instrument="sampler",
     when="the machine's clock was set during the trial",
     why="samples and phases are matched by their time stamps, which jump there",
     cure="let the clock be slewed, not stepped (chronyd, ntpd), and run the trial again",
-    instrument="sampler",
-)
+)  # fmt: skip

@@ -20,10 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from assay.host.files import opened
 from assay.model.platform import Layout
 from assay.model.probe import WatchedDisk
 from assay.model.signature import ACCESS_ROLES
 from assay.model.trial import Role
+from assay.probe.disk import CLASS, SECTOR_BYTES
 from assay.probe.trace.requests import Records
 
 if TYPE_CHECKING:
@@ -48,35 +50,25 @@ class Placed(NamedTuple):
 
 def placed(path: Path, ask: Asking = fcntl.ioctl) -> Placed:
     """Raises OSError: the file is gone, or (`UNSUPPORTED`) its file system does not tell."""
-    # Without O_NOATIME our looking would write access times to the medium under test.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOATIME)
-    try:
-        return _placed(descriptor, ask)
-    finally:
-        os.close(descriptor)
-
-
-def _placed(descriptor: int, ask: Asking) -> Placed:
     ranges: list[tuple[int, int]] = []
     delayed, start = False, 0
-    while True:
-        buffer = bytearray(_HEADER.size + _AT_ONCE * _EXTENT.size)
-        _HEADER.pack_into(buffer, 0, start, (1 << 64) - 1 - start, 0, 0, _AT_ONCE, 0)
-        ask(descriptor, FS_IOC_FIEMAP, buffer)
-        count = _HEADER.unpack_from(buffer)[3]
-        flags = 0
-        for number in range(count):
-            logical, physical, length, _, _, flags, *_ = _EXTENT.unpack_from(
-                buffer, _HEADER.size + number * _EXTENT.size
-            )
-            start = logical + length
-            if flags & _DELAYED:
-                delayed = True
-            elif not flags & (_UNKNOWN | _INLINE):
-                begin = ranges.pop()[0] if ranges and ranges[-1][1] == physical else physical  # neighbours become one
-                ranges.append((begin, physical + length))
-        if count < _AT_ONCE or flags & _LAST:
-            return Placed(tuple(ranges), delayed)
+    # Without O_NOATIME our looking would write access times to the medium under test.
+    with opened(path, os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOATIME) as descriptor:
+        while True:
+            buffer = bytearray(_HEADER.size + _AT_ONCE * _EXTENT.size)
+            _HEADER.pack_into(buffer, 0, start, (1 << 64) - 1 - start, 0, 0, _AT_ONCE, 0)
+            ask(descriptor, FS_IOC_FIEMAP, buffer)
+            count, flags = _HEADER.unpack_from(buffer)[3], 0
+            for place in range(_HEADER.size, _HEADER.size + count * _EXTENT.size, _EXTENT.size):
+                logical, physical, length, _, _, flags, *_ = _EXTENT.unpack_from(buffer, place)
+                start = logical + length
+                if flags & _DELAYED:
+                    delayed = True
+                elif not flags & (_UNKNOWN | _INLINE):
+                    is_next = ranges and ranges[-1][1] == physical  # neighbours become one
+                    ranges.append((ranges.pop()[0] if is_next else physical, physical + length))
+            if count < _AT_ONCE or flags & _LAST:
+                return Placed(tuple(ranges), delayed)
 
 
 FileRole = Role | Literal["data"]
@@ -122,6 +114,10 @@ class _File:
         self.delayed = True
         self.looked = False
 
+    @property
+    def is_settled(self) -> bool:
+        return self.role == "input" and self.looked and not self.delayed
+
 
 @dataclass
 class _Directory:
@@ -158,8 +154,8 @@ class FileMap:
                 self._files[inode].path = path
             else:
                 self._files[inode] = _File(path, role, since_ns)
-        for inode in lost - found.keys():
-            self._forget(inode, now_ns)
+        for file in [self._files.pop(inode) for inode in lost - found.keys() if inode in self._files]:
+            self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
         self._look(now_ns)
         self._polled_ns = now_ns
 
@@ -213,14 +209,8 @@ class FileMap:
                 del self._directories[other]
         self._directories[name].files, self._directories[name].folders = {}, set()
 
-    def _forget(self, inode: int, now_ns: int) -> None:
-        file = self._files.pop(inode, None)
-        if file is None:
-            return
-        self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
-
     def _look(self, now_ns: int) -> None:
-        due = [file for file in self._files.values() if file.due <= self._polls and not self._is_settled(file)]
+        due = [file for file in self._files.values() if file.due <= self._polls and not file.is_settled]
         for file in sorted(due, key=lambda file: file.due)[:MOST_LOOKS]:
             if self.unsupported is not None:
                 return
@@ -231,9 +221,6 @@ class FileMap:
                     self.unsupported = f"{file.path}: {error.strerror}"
                 file.due = self._polls + 1  # gone, most likely: the next listing will tell
 
-    def _is_settled(self, file: _File) -> bool:
-        return file.role == "input" and file.looked and not file.delayed
-
     def _take(self, file: _File, now: Placed, now_ns: int) -> None:
         """Keep what is new of a file's extents, and end what it no longer has."""
         fresh = {span: file.ranges.get(span, file.before_ns) for span in now.ranges}
@@ -241,16 +228,13 @@ class FileMap:
         for span, since in fresh.items():
             if span not in file.ranges and span[0] in grown:
                 fresh[span] = min(since, grown[span[0]])
-        gone = [span for span in file.ranges if span not in fresh and not _is_within(span, fresh)]
-        self._past += [Extent(*span, file.ranges[span], now_ns, file.role) for span in gone]
+        for span, since in file.ranges.items():
+            if not any(begin <= span[0] and span[1] <= end for begin, end in fresh):
+                self._past.append(Extent(*span, since, now_ns, file.role))
         changed = fresh.keys() != file.ranges.keys() or not file.looked
         file.ranges, file.looked, file.delayed, file.before_ns = fresh, True, now.delayed, now_ns
         file.pause = 1 if changed or now.delayed else min(2 * file.pause, LONGEST_PAUSE)
         file.due = self._polls + file.pause
-
-
-def _is_within(span: tuple[int, int], others: dict[tuple[int, int], int]) -> bool:
-    return any(begin <= span[0] and span[1] <= end for begin, end in others)
 
 
 def _content(name: str) -> tuple[dict[str, int], set[str]]:
@@ -265,11 +249,6 @@ def _content(name: str) -> tuple[dict[str, int], set[str]]:
     return files, folders
 
 
-CLASS = Path("/sys/class/block")
-SECTOR_BYTES = 512
-LOCAL: FileRole = "intermediate"
-
-
 class Place(NamedTuple):
     """A range of a whole disk: the disk's number as tracepoints write it, first byte, byte after the last."""
 
@@ -282,15 +261,16 @@ def place_of(device: Path, folder: Path = CLASS) -> Place:
     """Of a partition or a whole disk. Raises OSError or ValueError where sysfs does not tell."""
     here = (folder / device.resolve().name).resolve()
     is_partition = (here / "partition").exists()
-    begin = _number(here / "start") * SECTOR_BYTES if is_partition else 0
+    begin = int((here / "start").read_text()) * SECTOR_BYTES if is_partition else 0
     major, minor = (here.parent if is_partition else here).joinpath("dev").read_text().strip().split(":")
-    return Place(int(major) << 20 | int(minor), begin, begin + _number(here / "size") * SECTOR_BYTES)
+    end = begin + int((here / "size").read_text()) * SECTOR_BYTES
+    return Place(int(major) << 20 | int(minor), begin, end)
 
 
 def roots_of(layout: Layout, medium: str) -> tuple[Root, ...]:
     """The cluster's directories on a medium; those of job files serve no role."""
     data = [Root(one.path, "data") for one in layout.data if one.medium == medium and one.roles]
-    return (*data, *(Root(one.path, LOCAL) for one in layout.local if one.medium == medium))
+    return (*data, *(Root(one.path, "intermediate") for one in layout.local if one.medium == medium))
 
 
 def single_role(layout: Layout, medium: str) -> Role | None:
@@ -313,10 +293,6 @@ def unmapped(disk: WatchedDisk, roots: Sequence[Root]) -> str | None:
     except OSError as error:
         return str(error)
     return None
-
-
-def _number(file: Path) -> int:
-    return int(file.read_text())
 
 
 OTHER = ACCESS_ROLES.index("other")

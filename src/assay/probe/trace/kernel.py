@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from assay.host.mounts import mounts
 from assay.host.processes import is_left_over, own_name
 from assay.model.probe import CannotMeasureError
+from assay.probe.disk import SECTOR_BYTES
 from assay.probe.trace.requests import DISCARD, FIELDS, FLUSH, READ, WRITE, Records
 
 if TYPE_CHECKING:
@@ -112,42 +113,28 @@ def decode(pages: Sequence[bytes], issue: Layout, complete: Layout) -> Events:
     words = np.frombuffer(content[: len(content) & ~3], np.uint32)
     place, stamp = np.array(places, np.int64), np.array(stamps, np.int64)
     numbers = words[place // 4] & 0xFFFF if len(place) else np.zeros(0, np.uint32)
-    parts = [
-        _fields(content, words, place[numbers == layout.number], stamp[numbers == layout.number], layout, ended)
-        for layout, ended in ((issue, _ISSUE), (complete, _COMPLETE))
-    ]
-    events = np.concatenate(parts)
-    return events[np.lexsort((events["ended"], events["time_ns"]))]
-
-
-def _fields(
-    content: bytes,
-    words: "np.ndarray[Any, Any]",
-    place: "np.ndarray[Any, Any]",
-    stamp: "np.ndarray[Any, Any]",
-    layout: Layout,
-    ended: int,
-) -> Events:
-    import numpy as np
-
     octets = np.frombuffer(content, np.uint8)
-    word = place // 4
-    first, second = octets[place + layout.direction], octets[place + layout.direction + 1]
-    # A leading F says that the drive's cache is flushed before; what follows is the request's own kind.
     known = np.full(256, UNKNOWN, np.uint8)
     for letter, kind in _KINDS.items():
         known[ord(letter)] = kind
-    kinds = np.where((first == ord("F")) & (known[second] != UNKNOWN), known[second], known[first])
-    low, high = words[word + layout.sector // 4], words[word + layout.sector // 4 + 1]
-    events = np.zeros(len(place), EVENTS)
-    events["time_ns"], events["ended"], events["kind"] = stamp, ended, kinds
-    events["device"], events["sectors"] = words[word + layout.device // 4], words[word + layout.sectors // 4]
-    # A flush has no place; the kernel writes 0 at its issue and -1 at its completion.
-    events["sector"] = np.where(kinds == FLUSH, 0, low.astype(np.int64) | (high.astype(np.int64) << 32))
-    return events
+    every = np.zeros(len(place), EVENTS)
+    every["time_ns"] = stamp
+    for layout, ended in ((issue, _ISSUE), (complete, _COMPLETE)):
+        chosen = numbers == layout.number
+        octet, word = place[chosen], place[chosen] // 4
+        first, second = octets[octet + layout.direction], octets[octet + layout.direction + 1]
+        # A leading F says that the drive's cache is flushed before; what follows is the request's own kind.
+        kinds = np.where((first == ord("F")) & (known[second] != UNKNOWN), known[second], known[first])
+        low, high = words[word + layout.sector // 4], words[word + layout.sector // 4 + 1]
+        every["ended"][chosen], every["kind"][chosen] = ended, kinds
+        every["device"][chosen] = words[word + layout.device // 4]
+        every["sectors"][chosen] = words[word + layout.sectors // 4]
+        # A flush has no place; the kernel writes 0 at its issue and -1 at its completion.
+        every["sector"][chosen] = np.where(kinds == FLUSH, 0, low.astype(np.int64) | (high.astype(np.int64) << 32))
+    events = every[np.isin(numbers, (issue.number, complete.number))]
+    return events[np.lexsort((events["ended"], events["time_ns"]))]
 
 
-SECTOR_BYTES = 512
 FORGOTTEN_NS = 600_000_000_000
 """An issue without a completion for ten minutes has lost it."""
 
@@ -170,25 +157,20 @@ class Matcher:
             self._waiting = late
             return {}
         same = np.logical_and.reduce([now[name][:-1] == now[name][1:] for name in ("device", "sector", "kind")])
-        issued = now["ended"] == _ISSUE
-        pair = np.append(same & issued[:-1] & ~issued[1:], False)
-        last = np.append(~same, True) & issued & (now["time_ns"] > until_ns - FORGOTTEN_NS)
+        is_issue = now["ended"] == _ISSUE
+        pair = np.append(same & is_issue[:-1] & ~is_issue[1:], False)
+        last = np.append(~same, True) & is_issue & (now["time_ns"] > until_ns - FORGOTTEN_NS)
         self._waiting = np.concatenate([now[last], late])
-        return _by_device(now, np.flatnonzero(pair))
-
-
-def _by_device(events: Events, issues: "np.ndarray[Any, Any]") -> Mapping[int, Records]:
-    import numpy as np
-
-    issues = issues[np.argsort(events["time_ns"][issues], kind="stable")]
-    issued, completed = events[issues], events[issues + 1]
-    records = np.zeros(len(issues), dtype=FIELDS)
-    records["arrived_ns"] = issued["time_ns"]
-    records["latency_ns"] = completed["time_ns"] - issued["time_ns"]
-    records["offset"] = issued["sector"] * SECTOR_BYTES
-    records["bytes"] = np.minimum(issued["sectors"].astype(np.int64) * SECTOR_BYTES, (1 << 32) - 1)
-    records["kind"] = issued["kind"]
-    return {int(device): records[issued["device"] == device] for device in np.unique(issued["device"])}
+        issues = np.flatnonzero(pair)
+        issues = issues[np.argsort(now["time_ns"][issues], kind="stable")]
+        issued, completed = now[issues], now[issues + 1]
+        records = np.zeros(len(issues), dtype=FIELDS)
+        records["arrived_ns"] = issued["time_ns"]
+        records["latency_ns"] = completed["time_ns"] - issued["time_ns"]
+        records["offset"] = issued["sector"] * SECTOR_BYTES
+        records["bytes"] = np.minimum(issued["sectors"].astype(np.int64) * SECTOR_BYTES, (1 << 32) - 1)
+        records["kind"] = issued["kind"]
+        return {int(device): records[issued["device"] == device] for device in np.unique(issued["device"])}
 
 
 TRACING = Path("/sys/kernel/tracing")
@@ -251,7 +233,10 @@ def tracing(devices: Sequence[int], root: Path = TRACING) -> Iterator[KernelTrac
     Raises CannotMeasureError where that can't be: no root, no tracefs, no such tracepoint.
     """
     with ExitStack() as scope:
-        _mount(root, scope)
+        if root == TRACING and not (root / "instances").is_dir():
+            # It stays while others use it. Its source is a name of our own, by which what outlived us is known.
+            scope.callback(_run, "umount", str(root))
+            _run("mount", "-t", "tracefs", own_name(), str(root))
         try:
             trace = _begun(devices, root, scope)
         except (OSError, ValueError) as error:
@@ -312,17 +297,6 @@ def _set_up(instance: Path, devices: Iterable[int]) -> None:
         event = instance / "events" / "block" / name
         (event / "filter").write_text(wanted)
         (event / "enable").write_text("1")
-
-
-def _mount(root: Path, scope: ExitStack) -> None:
-    """Mount tracefs at its place for the time of a scope, if nothing is there; it stays while others use it.
-
-    Its source is a name of our own, by which one that outlived its process is known.
-    """
-    if (root / "instances").is_dir() or root != TRACING:
-        return
-    scope.callback(_run, "umount", str(root))
-    _run("mount", "-t", "tracefs", own_name(), str(root))
 
 
 def _run(*command: str) -> None:

@@ -239,53 +239,41 @@ class CounterLog:
 
 
 TRACE_ESTIMATED = doubt_kind(
-    "trace-estimated",
-    "medium",
+    "trace-estimated", "medium", instrument="block-trace",
     when="a medium's requests were not observed singly",
     why="its I/O signature is estimated from the device's counters: no sizes, no order, few roles",
     cure="see the reason; use a medium on a block device of its own",
-    instrument="block-trace",
-)
+)  # fmt: skip
 TRACE_DROPPED = doubt_kind(
-    "trace-dropped",
-    "medium",
+    "trace-dropped", "medium", instrument="block-trace",
     when="some of a medium's requests are missing from its log",
     why="its I/O signature covers the other requests only",
     cure="check whether the disk that holds the log is full or very busy",
-    instrument="block-trace",
-)
+)  # fmt: skip
 TRACE_MISSING = doubt_kind(
-    "trace-missing",
-    "medium",
+    "trace-missing", "medium", instrument="block-trace",
     when="a medium's log can't be read",
     why="the I/O signature lacks this medium, or estimates it",
     cure="build the drive emulator anew: setup/prepare emulator",
-    instrument="block-trace",
-)
+)  # fmt: skip
 TRACE_INCOMPLETE = doubt_kind(
-    "trace-incomplete",
-    "medium",
+    "trace-incomplete", "medium", instrument="block-trace",
     when="a medium's log was not complete when the trial ended",
     why="the last requests may be missing from the I/O signature",
     cure="check whether the emulator died, and run the trial again",
-    instrument="block-trace",
-)
+)  # fmt: skip
 TRACE_SHARES_DEVICE = doubt_kind(
-    "trace-shares-device",
-    "medium",
+    "trace-shares-device", "medium", instrument="block-trace",
     when="several media are on one device",
     why="requests without a file count for one of them alone, and depths are of each medium's own requests",
     cure="give each medium a device of its own, or make them one medium",
-    instrument="block-trace",
-)
+)  # fmt: skip
 TRACE_FILES_UNMAPPED = doubt_kind(
-    "trace-files-unmapped",
-    "medium",
+    "trace-files-unmapped", "medium", instrument="block-trace",
     when="a file system does not show the addresses of its files",
     why="its requests count as one role, or as `other`, including the file system's own",
     cure="use a medium with ext4 or xfs directly on its device",
-    instrument="block-trace",
-)
+)  # fmt: skip
 
 
 def estimated(medium: str, reason: str, cure: str) -> Doubt:
