@@ -9,9 +9,10 @@ another. Seconds are of the time of day, as all samples are. The requests themse
 sums, and the signature that `assay.stats.signature` makes.
 """
 
+import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
@@ -19,10 +20,10 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import CannotMeasureError, Evaluation, ProbeKind, Scene
 from assay.model.record import Amount, Part
 from assay.model.registry import PROBES
-from assay.model.signature import ACCESS_ROLES, FLUSH_KIND, Counted, Requests
+from assay.model.signature import FLUSH_KIND, Counted, Requests
 from assay.model.trial import Landed
 from assay.probe.sampler import Samples
-from assay.probe.trace.attribution import STILL_THERE, Place, place_of
+from assay.probe.trace.attribution import OTHER, STILL_THERE, Place, place_of
 from assay.probe.trace.kernel import KernelTrace, remove_left_overs, tracing
 from assay.probe.trace.medium import (
     FILE_MAP,
@@ -42,7 +43,6 @@ PATIENCE_S = 10.0
 """How long the trial waits for a thread that may hang in a device that has died."""
 
 Tracing = Callable[[Sequence[int]], AbstractContextManager[KernelTrace]]
-
 
 TRACE_FILES_LATE = doubt_kind(
     "trace-files-late", "trial", instrument="block-trace",
@@ -85,7 +85,14 @@ class BlockTrace:
     def attach(self, scene: Scene) -> None:
         """Begin to trace; there are threads only if there is anything to look at."""
         self.media = [Medium(disk, scene.layout) for disk in scene.disks if not disk.in_memory]
-        self._share()
+        there: dict[Path, list[Medium]] = {}
+        for medium in self.media:
+            if medium.log is None and medium.disk.device is not None:
+                there.setdefault(medium.disk.device.resolve(), []).append(medium)
+        for together in there.values():
+            if len(together) > 1:
+                for medium in together:
+                    medium.share(together)
         self.tracepoints = self._trace(scene)
         looks = {TRACE: lambda: self.look(last=False), FILE_MAP: self._look_at_files} if self.media else {}
         for name, look in looks.items():
@@ -115,11 +122,18 @@ class BlockTrace:
         amounts: list[Amount] = []
         samples = Samples()
         for medium in self.media:
-            tally = Tally(self._spans(medium))
+            seen_ns = min((self._reached_ns[one] for one in self._stopped if medium.needs(one)), default=STILL_THERE)
+            marks = itertools.pairwise(self._marks)
+            tally = Tally([Span(part, began, end) for (_, began), (part, end) in marks if part and end <= seen_ns])
             seen = medium.requests(self.clock, self.tracepoints, tally, self._marks[0][1])
             if isinstance(seen, Requests):
                 requests.append(seen)
-                self._doubts += of_unknown_files(seen)
+                data = seen.kind < FLUSH_KIND
+                total = int(seen.bytes[data].sum())
+                other = int(seen.bytes[data & (seen.role == OTHER)].sum())
+                if total and other > UNKNOWN_SHARE * total and len(set(seen.role.tolist())) > 1:
+                    what = f"{100 * other / total:.0f} % of the bytes on medium {seen.medium!r} have no role"
+                    self._doubts.append(TRACE_ROLES_UNKNOWN.doubt(what, seen.medium))
             elif seen is not None:
                 counted.append(seen)
             amounts += tally.amounts(self.name, medium.name)
@@ -142,17 +156,6 @@ class BlockTrace:
         self.clock.look()
         self._look_at_counters()
         self._reach(TRACE, now_ns if self.tracepoints is None else self.tracepoints.drain(last=last))
-
-    def _share(self) -> None:
-        """Tell media that lie on one device of each other."""
-        there: dict[Path, list[Medium]] = {}
-        for medium in self.media:
-            if medium.log is None and medium.disk.device is not None:
-                there.setdefault(medium.disk.device.resolve(), []).append(medium)
-        for together in there.values():
-            if len(together) > 1:
-                for medium in together:
-                    medium.share(together)
 
     def _trace(self, scene: Scene) -> Tracepoints | None:
         """The kernel's trace of media that have no log of their own; None where there are none, or it can't be had."""
@@ -216,9 +219,23 @@ class BlockTrace:
 
     def _stop_believing(self, thread: str, error: Exception | None) -> None:
         """A thread has died, or hangs: parts that were not over when it last looked have no totals."""
-        if thread not in self._stopped:
-            self._stopped.add(thread)
-            self._doubts.append(_incomplete(thread, error))
+        if thread in self._stopped:
+            return
+        self._stopped.add(thread)
+        count = "missing from the I/O signature or count as `other`, and parts that were not over"
+        if error is None:
+            doubt = TRACE_INCOMPLETE.doubt(
+                f"the {thread} did not end with the trial",
+                why=f"the last requests may be {count} when it hung have no totals by role",
+                cure="look for a device that hangs (dmesg)",
+            )
+        else:
+            doubt = TRACE_INCOMPLETE.doubt(
+                f"the {thread} stopped: {type(error).__name__}: {error}",
+                why=f"requests after that are {count} have no totals by role",
+                cure="run the trial again; if it stops again, report what it says",
+            )
+        self._doubts.append(doubt)
 
     def _detach(self) -> None:
         """The last look at everything, once; what fails now is told."""
@@ -246,43 +263,6 @@ class BlockTrace:
                 self._stop_believing(TRACE, error)
             for medium in self.media:
                 medium.finish()
-
-    def _spans(self, medium: Medium) -> list[Span]:
-        """The parts that were seen to their ends."""
-        upto_ns = min((self._reached_ns[one] for one in self._stopped if medium.needs(one)), default=STILL_THERE)
-        ends = [end for _, end in self._marks]
-        return [
-            Span(part, began, ended)
-            for (part, ended), began in zip(self._marks[1:], ends, strict=False)
-            if part is not None and ended <= upto_ns
-        ]
-
-
-def of_unknown_files(requests: Requests) -> Iterator[Doubt]:
-    """A large share belonged to no file that was seen."""
-    data = requests.kind < FLUSH_KIND
-    total = int(requests.bytes[data].sum())
-    other = int(requests.bytes[data & (requests.role == ACCESS_ROLES.index("other"))].sum())
-    if total and other > UNKNOWN_SHARE * total and len(set(requests.role.tolist())) > 1:
-        yield TRACE_ROLES_UNKNOWN.doubt(
-            f"{100 * other / total:.0f} % of the bytes on medium {requests.medium!r} have no role",
-            requests.medium,
-        )
-
-
-def _incomplete(thread: str, error: Exception | None) -> Doubt:
-    count = "missing from the I/O signature or count as `other`, and parts that were not over"
-    if error is None:
-        return TRACE_INCOMPLETE.doubt(
-            f"the {thread} did not end with the trial",
-            why=f"the last requests may be {count} when it hung have no totals by role",
-            cure="look for a device that hangs (dmesg)",
-        )
-    return TRACE_INCOMPLETE.doubt(
-        f"the {thread} stopped: {type(error).__name__}: {error}",
-        why=f"requests after that are {count} have no totals by role",
-        cure="run the trial again; if it stops again, report what it says",
-    )
 
 
 PROBES.add(BlockTrace.name, ProbeKind(lambda _: BlockTrace(), left_overs=remove_left_overs), place=20)

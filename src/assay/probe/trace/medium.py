@@ -4,7 +4,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -121,8 +121,12 @@ class Tally:
         """MB/s by role and direction for each second from its first request to its last; each at its second's end."""
         for (role, direction), sums in self._seconds.items():
             series = f"{medium}/{role}/{direction}_mb_s"
-            for second in _lasting(sorted(sums)):
-                samples.add(probe, (second + 1) * 1000, {series: sums.get(second, 0) / 1e6})
+            seconds = sorted(sums)
+            for second, following in zip(seconds, [*seconds[1:], None], strict=True):
+                # One more at the end, so that a line drawn there ends at 0.
+                upto = second + 2 if following is None or following - second > LONGEST_SILENCE_S else following
+                for each in range(second, upto):
+                    samples.add(probe, (each + 1) * 1000, {series: sums.get(each, 0) / 1e6})
 
     def _add_to_parts(
         self, role: AccessRole, direction: Direction, time_ns: Array, sizes: Array, requests: Array
@@ -133,16 +137,6 @@ class Tally:
             self._parts[span.part, role, f"{direction}_requests"] += float(requests[within].sum())
 
 
-def _lasting(seconds: Sequence[int]) -> Iterator[int]:
-    """These seconds and those between them; one more at the end, so that a line drawn there ends at 0."""
-    for second, following in zip(seconds, [*seconds[1:], None], strict=True):
-        yield second
-        if following is None or following - second > LONGEST_SILENCE_S:
-            yield second + 1
-        else:
-            yield from range(second + 1, following)
-
-
 MARGIN_NS = 1_000_000
 """Events are in the buffers so long after they were stamped at the latest."""
 
@@ -150,11 +144,8 @@ MARGIN_NS = 1_000_000
 class Tracepoints:
     """All traced disks' requests, each disk's in a spool of its own."""
 
-    source = "block tracepoints"
-
     def __init__(self, trace: KernelTrace, places: Mapping[str, Place], folder: Path) -> None:
-        self.trace = trace
-        self.places = places
+        self.trace, self.places = trace, places
         self._matcher = Matcher()
         self._spools = {disk: Spool(folder) for disk in {place.disk for place in places.values()}}
 
@@ -175,19 +166,15 @@ class Tracepoints:
                 self._spools[disk].add(records)
         return until_ns
 
+    def spool(self, medium: str) -> Spool:
+        """All requests of the disk that a medium is on or is a part of."""
+        return self._spools[self.places[medium].disk]
+
     def chunks(self, medium: str) -> Iterator[Records]:
         """Requests within a medium's part of its disk, some at a time."""
         place = self.places[medium]
-        for records in self._spools[place.disk].chunks():
+        for records in self.spool(medium).chunks():
             yield records[(records["offset"] >= place.begin) & (records["offset"] < place.end)]
-
-    def most(self, medium: str) -> int:
-        """No more requests than these were seen of it."""
-        return self._spools[self.places[medium].disk].kept
-
-    def refused(self, medium: str) -> int:
-        """Requests of its disk that found no room."""
-        return self._spools[self.places[medium].disk].refused
 
     def close(self) -> None:
         for spool in self._spools.values():
@@ -198,16 +185,14 @@ class CounterLog:
     """One device's counters over time, for where nothing better can be had. Raises OSError when they can't be read."""
 
     def __init__(self, device: Path, folder: Path = CLASS) -> None:
-        self._file = KernelFile(folder / device.resolve().name / "stat")
-        self.close = self._file.close
         self._gains: list[tuple[int, Counters]] = []
         # The trial's thread looks when a part ends, the probe's now and then.
         self._one_at_a_time = threading.Lock()
-        try:
+        with ExitStack() as scope:
+            self._file = KernelFile(folder / device.resolve().name / "stat")
+            scope.callback(self._file.close)
             self._last = parse_counters(self._file.read())
-        except BaseException:
-            self.close()
-            raise
+            self.close = scope.pop_all().close
 
     def look(self) -> None:
         """Note what was done since the last look; a device that is gone does nothing more."""
@@ -225,15 +210,12 @@ class CounterLog:
         gains = [(now_ns, done) for now_ns, done in self._gains if now_ns >= since_ns]
         numbers = np.array([done for _, done in gains], np.float64).reshape(-1, len(Counters._fields))
         column = {name: numbers[:, place] for place, name in enumerate(Counters._fields)}
-        names: dict[Direction, tuple[str, str, str]] = {
-            "read": ("reads", "read_bytes", "read_ms"), "write": ("writes", "written_bytes", "write_ms"),
-        }  # fmt: skip
         return Counted(
             medium=medium,
             time_ns=np.array([now_ns for now_ns, _ in gains], np.int64),
-            requests={direction: column[requests] for direction, (requests, _, _) in names.items()},
-            bytes={direction: column[size] for direction, (_, size, _) in names.items()},
-            latency_s={direction: column[time_ms] / 1000 for direction, (_, _, time_ms) in names.items()},
+            requests={"read": column["reads"], "write": column["writes"]},
+            bytes={"read": column["read_bytes"], "write": column["written_bytes"]},
+            latency_s={"read": column["read_ms"] / 1000, "write": column["write_ms"] / 1000},
             role=role,
         )
 
@@ -293,11 +275,22 @@ class Medium:
         self.disk = disk
         self.name = disk.medium
         self.doubts: list[Doubt] = []
-        self._before: Sequence[Medium] = ()
-        self._after: Sequence[Medium] = ()
+        self._is_first = True
+        self._others: Sequence[Medium] = ()
+        """On the same device: for the first one all others, for another one those before it."""
         self._only_role = None if disk.shared else single_role(layout, disk.medium)
-        self.log = self._open_log()
-        self.counters = self._open_counters() if self.log is None else None
+        self.log: EmulatorLog | None = None
+        if disk.log is not None:
+            try:
+                self.log = EmulatorLog(disk.log)
+            except OSError as error:
+                self._doubt_log(error)
+        self.counters: CounterLog | None = None
+        if self.log is None and disk.device is not None:
+            with suppress(OSError, ValueError):
+                self.counters = CounterLog(disk.device)
+        if self.log is None and self.counters is None:
+            self.doubts.append(estimated(self.name, "it has no block device of its own", "use one that has"))
         roots = roots_of(layout, disk.medium)
         reason = unmapped(disk, roots)
         self.files = FileMap(roots if reason is None else ())
@@ -312,12 +305,11 @@ class Medium:
 
         `all_there` are all media of the device, this one among them, in the same order for each.
         """
-        self._before = all_there[: all_there.index(self)]
-        self._after = all_there[len(self._before) + 1 :]
+        place = all_there.index(self)
+        self._is_first, self._others = place == 0, all_there[:place] or all_there[1:]
         self._only_role = None
-        if self._before and self.disk.device is not None:
-            first, device = all_there[0].name, self.disk.device
-            both = f"media {self.name!r} and {first!r} are both on {device}"
+        if not self._is_first:
+            both = f"media {self.name!r} and {all_there[0].name!r} are both on {self.disk.device}"
             what = f"{both}: a request counts for the medium that holds its file"
             self.doubts.append(TRACE_SHARES_DEVICE.doubt(what, self.name))
 
@@ -348,13 +340,14 @@ class Medium:
         if self.log is not None:
             return self._logged(self.log, clock, tally, since_ns)
         if tracepoints is not None and self.name in tracepoints.places:
-            columns = Columns(tracepoints.most(self.name))
+            spool = tracepoints.spool(self.name)
+            columns = Columns(spool.kept)
             begin = tracepoints.places[self.name].begin
             self._take(tracepoints.chunks(self.name), columns, clock, tally, since_ns, begin)
-            if columns.count or self.counters is None or self._before:
-                return columns.requests(self.name, tracepoints.source, tracepoints.refused(self.name))
+            if columns.count or self.counters is None or not self._is_first:
+                return columns.requests(self.name, "block tracepoints", spool.refused)
             self.doubts.append(estimated(self.name, f"the kernel traces none of {self.disk.device}", "use its disk"))
-        if self.counters is None or self._before:
+        if self.counters is None or not self._is_first:
             return None
         counted = self.counters.counted(self.name, self._only_role or "other", since_ns)
         tally.add_counted(counted)
@@ -376,73 +369,39 @@ class Medium:
             seen = dropped + columns.count
             what = f"{dropped} of {seen} requests of medium {self.name!r} are missing from its log"
             self.doubts.append(TRACE_DROPPED.doubt(what, self.name))
-        return columns.requests(self.name, log.source, dropped)
+        return columns.requests(self.name, "emulator log", dropped)
 
     def _take(
         self, chunks: Iterable[Records], columns: Columns, clock: Clock, tally: Tally, since_ns: int, shift: int = 0
     ) -> None:
         """Put down to roles what is this medium's, portion by portion: all at once would take the memory twice."""
+        import numpy as np
+
         own = self.attribution(shift)
-        before, after = ([one.attribution(shift) for one in those] for those in (self._before, self._after))
+        others = [found for one in self._others if (found := one.attribution(shift)) is not None]
         if own is None:
-            self._doubt_files()
+            role = self._only_role
+            instead = f"its requests count as {role}, the only role it serves" if role else "its requests are `other`"
+            self.doubts.append(
+                TRACE_FILES_UNMAPPED.doubt(
+                    f"the addresses of files on medium {self.name!r} are not known: {self.files.unsupported}",
+                    self.name,
+                    why=f"all {instead}, the file system's own among them",
+                )
+            )
+        only = ACCESS_ROLES.index(self._only_role or "other")
         for chunk in chunks:
             records = chunk[chunk["arrived_ns"] >= since_ns]
-            roles = self._roles(records, own)
-            if before or after:
+            roles = np.full(len(records), only, np.uint8) if own is None else own.roles(records)
+            if self._others:
                 own_files = roles != OTHER
-                kept = own_files & ~_of_any(records, before) if before else own_files | ~_of_any(records, after)
+                theirs = np.logical_or.reduce([one.roles(records) != OTHER for one in others])
+                kept = own_files | ~theirs if self._is_first else own_files & ~theirs
                 records, roles = records[kept], roles[kept]
             arrived_ns = records["arrived_ns"].astype("i8")
             time_of_day_ns = clock.time_of_day(arrived_ns)
             tally.add(arrived_ns, time_of_day_ns, records["bytes"], records["kind"], roles)
             columns.add(records, time_of_day_ns, roles, shift)
 
-    def _doubt_files(self) -> None:
-        """Its files' places say nothing of its requests."""
-        role = self._only_role
-        instead = f"its requests count as {role}, the only role it serves" if role else "its requests are `other`"
-        self.doubts.append(
-            TRACE_FILES_UNMAPPED.doubt(
-                f"the addresses of files on medium {self.name!r} are not known: {self.files.unsupported}",
-                self.name,
-                why=f"all {instead}, the file system's own among them",
-            )
-        )
-
     def _doubt_log(self, error: Exception) -> None:
         self.doubts.append(TRACE_MISSING.doubt(f"the log of medium {self.name!r} can't be read: {error}", self.name))
-
-    def _roles(self, records: Records, own: Attribution | None) -> "np.ndarray[Any, Any]":
-        import numpy as np
-
-        if own is not None:
-            return own.roles(records)
-        return np.full(len(records), ACCESS_ROLES.index(self._only_role or "other"), np.uint8)
-
-    def _open_log(self) -> EmulatorLog | None:
-        if self.disk.log is None:
-            return None
-        try:
-            return EmulatorLog(self.disk.log)
-        except OSError as error:
-            self._doubt_log(error)
-            return None
-
-    def _open_counters(self) -> CounterLog | None:
-        if self.disk.device is not None:
-            with suppress(OSError, ValueError):
-                return CounterLog(self.disk.device)
-        self.doubts.append(estimated(self.name, "it has no block device of its own", "use one that has"))
-        return None
-
-
-def _of_any(records: Records, others: "Sequence[Attribution | None]") -> "np.ndarray[Any, Any]":
-    """Which of them belonged to files of a role on other media."""
-    import numpy as np
-
-    theirs = np.zeros(len(records), bool)
-    for other in others:
-        if other is not None:
-            theirs |= other.roles(records) != OTHER
-    return theirs

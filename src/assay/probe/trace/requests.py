@@ -54,8 +54,6 @@ def parse_header(content: bytes) -> Header:
 class EmulatorLog:
     """The log that an emulated drive writes; it may still be growing. Raises OSError when it can't be opened."""
 
-    source = "emulator log"
-
     def __init__(self, path: Path) -> None:
         # Kept open: what was written stays readable when the drive's home is removed.
         self._file = path.open("rb", buffering=0)
