@@ -11,7 +11,7 @@ raises ends this probe and no other, and becomes its Doubt: a probe is a guest o
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
@@ -94,19 +94,22 @@ SHORTEST_S = 0.1
 """A shorter interval (before a mark) says little: its figures are added to the next sample's."""
 
 
-class Interval:
-    """The time that an instrument's next samples are of."""
+ReadingT = TypeVar("ReadingT")
 
-    def __init__(self, since: Moment | None = None) -> None:
-        self._since_s = since and since.clock_s
 
-    def ended(self, now: Moment) -> float | None:
-        """Its seconds, and the next one begins; 0 at the first time, None while it is too short."""
-        seconds = 0.0 if self._since_s is None else now.clock_s - self._since_s
-        if self._since_s is not None and seconds < SHORTEST_S:
+class Interval(Generic[ReadingT]):
+    """The time that an instrument's next samples are of, and what it read at the beginning."""
+
+    def __init__(self) -> None:
+        self._began: tuple[float, ReadingT] | None = None
+
+    def ended(self, now: Moment, reading: ReadingT) -> tuple[float, ReadingT] | None:
+        """Its seconds and its first reading, and the next one begins; None at the first time and while it is short."""
+        began = self._began
+        if began is not None and now.clock_s - began[0] < SHORTEST_S:
             return None
-        self._since_s = now.clock_s
-        return seconds
+        self._began = (now.clock_s, reading)
+        return None if began is None else (now.clock_s - began[0], began[1])
 
 
 class Quantity(NamedTuple):

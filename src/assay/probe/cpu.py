@@ -45,9 +45,8 @@ class CpuProbe(Sampled):
         self._node = node
         self._file: OpenFile | None = None
         self._before: dict[str, int] = {}
-        self._interval = Interval()
+        self._interval = Interval[Counter[str]]()
         self._sums: Counter[str] = Counter()
-        self._told: Counter[str] = Counter()
 
     def attach(self, _scene: Scene) -> None:
         self._file = self._node.open(STAT)
@@ -59,11 +58,8 @@ class CpuProbe(Sampled):
         ticks = read_ticks(self._file)
         self._sums.update(differences(self._before, ticks))
         self._before = ticks
-        seconds = self._interval.ended(now)
-        if seconds is None:
-            return {}
-        told, self._told = self._told, self._sums.copy()
-        return shares(self._sums - told) if seconds else {}
+        ended = self._interval.ended(now, self._sums.copy())
+        return {} if ended is None else shares(self._sums - ended[1])
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of processor time by state, all cores together."""
@@ -131,8 +127,7 @@ class PressureProbe(Sampled):
         self._node = node
         self._files: dict[str, OpenFile] = {}
         self._stalls_us: dict[str, int] = {}
-        self._interval = Interval()
-        self._told_us: dict[str, int] = {}
+        self._interval = Interval[dict[str, int]]()
 
     def attach(self, _scene: Scene) -> None:
         try:
@@ -149,12 +144,10 @@ class PressureProbe(Sampled):
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Percent of the interval."""
         self._stalls_us = stalls = self._read()
-        interval_s = self._interval.ended(now)
-        if interval_s is None:
+        ended = self._interval.ended(now, stalls)
+        if ended is None:
             return {}
-        before, self._told_us = self._told_us, stalls
-        if not interval_s:
-            return {}
+        interval_s, before = ended
         # The counter is brought up to date when it is read, a moment before or after the clock.
         return {
             f"{name}_percent": round(min(100.0, (stall - before[name]) / interval_s / 10_000), 2)

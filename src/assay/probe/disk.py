@@ -6,6 +6,7 @@ queue of an interval are those of the requests that ended in it. Sectors are of 
 """
 
 from collections.abc import Mapping
+from operator import add, sub
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,12 +59,10 @@ def parse_counters(text: str) -> Counters:
 
 def gained(before: Counters, now: Counters) -> Counters | None:
     """What was done between two readings; None when a counter went back, as after a device was made anew."""
-    differences = {}
-    for name, earlier, later in zip(Counters._fields, before, now, strict=True):
-        difference = later - earlier
-        if difference < 0 and name in _MS and difference + WRAP < WRAPPED_MS:
-            difference += WRAP
-        differences[name] = difference
+    differences = Counters(*map(sub, now, before))._asdict()
+    for name in _MS:
+        if differences[name] < 0 and differences[name] + WRAP < WRAPPED_MS:
+            differences[name] += WRAP
     return Counters(**differences) if min(differences.values()) >= 0 else None
 
 
@@ -94,8 +93,7 @@ class _Device:
         self._file = node.open(CLASS / self.name / "stat")
         self.close = self._file.close
         self._last: Counters | None = None
-        self._interval = Interval()
-        self._waiting = Counters()
+        self._interval = Interval[Counters]()
         self.total = Counters()
         self.resets = 0
         self.gone: str | None = None
@@ -112,18 +110,10 @@ class _Device:
         self._last = counters
         if done is None:
             self.resets += 1
-            self._interval, self._waiting = Interval(now), Counters()
-            return {}
-        self.total = _added(self.total, done)
-        return self._figures(done, now) if now is not None else {}
-
-    def _figures(self, done: Counters, now: Moment) -> Mapping[str, float]:
-        self._waiting = _added(self._waiting, done)
-        seconds = self._interval.ended(now)
-        if seconds is None:
-            return {}
-        waiting, self._waiting = self._waiting, Counters()
-        return figures(waiting, seconds) if seconds else {}
+            self._interval, done = Interval(), Counters()
+        self.total = Counters(*map(add, self.total, done))
+        ended = self._interval.ended(now, self.total) if now is not None else None
+        return {} if ended is None else figures(Counters(*map(sub, self.total, ended[1])), ended[0])
 
 
 class DiskInstrument:
@@ -187,10 +177,6 @@ class DiskInstrument:
     def close(self) -> None:
         for device in self._devices:
             device.close()
-
-
-def _added(one: Counters, other: Counters) -> Counters:
-    return Counters(*map(sum, zip(one, other, strict=True)))
 
 
 def _totals(total: Counters) -> Mapping[str, float]:

@@ -13,6 +13,7 @@ further copy (BlockPlacementPolicyDefault). That is an estimate: a node without 
 sends its first copy away too.
 """
 
+import math
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,13 +58,12 @@ def rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s:
     """Bytes a second of interfaces that were there before and did not begin anew."""
     for name, interface in now.items():
         old = before.get(name)
-        if (
-            old is not None
-            and interface.received_bytes >= old.received_bytes
-            and interface.sent_bytes >= old.sent_bytes
-        ):
-            yield f"{name}/received_bytes_per_s", round((interface.received_bytes - old.received_bytes) / gone_s)
-            yield f"{name}/sent_bytes_per_s", round((interface.sent_bytes - old.sent_bytes) / gone_s)
+        if old is None:
+            continue
+        received, sent = interface.received_bytes - old.received_bytes, interface.sent_bytes - old.sent_bytes
+        if received >= 0 and sent >= 0:
+            yield f"{name}/received_bytes_per_s", round(received / gone_s)
+            yield f"{name}/sent_bytes_per_s", round(sent / gone_s)
 
 
 PROC = Path("/proc")
@@ -80,9 +80,13 @@ def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[in
     found: dict[int, str] = {}
     for process in processes:
         sockets = _listening_sockets(node, PROC / str(process.pid) / "net")
-        for link in _links(node, PROC / str(process.pid) / "fd"):
-            if link in sockets:
-                found.setdefault(sockets[link], process.group)
+        folder = PROC / str(process.pid) / "fd"
+        with suppress(OSError):  # it ended, or is another user's
+            for name in node.names(folder):
+                with suppress(OSError):  # closed meanwhile
+                    link = node.link(folder / name)
+                    if link in sockets:
+                        found.setdefault(sockets[link], process.group)
     return found
 
 
@@ -102,13 +106,6 @@ def _listening_sockets(node: Node, net: Path) -> Mapping[str, int]:
         if len(fields) > 9 and fields[3] == _LISTENING:
             found[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
     return found
-
-
-def _links(node: Node, folder: Path) -> Iterator[str]:
-    with suppress(OSError):  # it ended, or is another user's
-        for name in node.names(folder):
-            with suppress(OSError):  # closed meanwhile
-                yield node.link(folder / name)
 
 
 def _text(node: Node, file: Path) -> str:
@@ -153,25 +150,22 @@ class Network:
         self._names = Names({}, {}, {}, frozenset(), "")
         self._home = ""
         self._interfaces: Mapping[str, Interface] = {}
-        self._told: Mapping[str, Interface] = {}
-        self._interval = Interval()
-        self._flows: Mapping[tuple[str, bool], int] | None = None
+        self._interval = Interval[Mapping[str, Interface]]()
+        self._flows: Mapping[tuple[str, str], int] | None = {}
         self._paused = False
-        self._flows_at_s = 0.0
+        self._flows_at_s = math.inf
         self._doubts: list[Doubt] = []
 
     def attach(self, scene: Scene) -> None:
         """Begin to count flows. Raises OSError when there is no /proc/net/dev."""
         self._interfaces = self._read_interfaces()
-        nodes = self._nodes(scene)
+        self._home = self._node.name if scene.nodes else socket.gethostname()
+        nodes = {address: node.name for node in scene.nodes for address in self._addresses_of(node.name)}
+        nodes = dict.fromkeys(own_addresses(self._node), self._home) | nodes
         purposes = {port: purpose for purpose, ports in scene.ports.items() for port in ports}
-        self._names = Names(
-            nodes,
-            purposes,
-            listening_groups(self._node, scene.processes),
-            frozenset(node.name for node in scene.nodes),
-            self._home,
-        )
+        daemons = listening_groups(self._node, scene.processes)
+        cluster = frozenset(node.name for node in scene.nodes)
+        self._names = Names(nodes, purposes, daemons, cluster, self._home)
         counter = self._make_counter(purposes)
         try:
             if not purposes:
@@ -185,13 +179,11 @@ class Network:
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Rates of the interfaces; every few seconds those of each purpose too."""
         self._interfaces = self._read_interfaces()
-        interval_s = self._interval.ended(now)
-        if interval_s is None:
+        self._flows_at_s = min(self._flows_at_s, now.clock_s)  # the first sample begins
+        ended = self._interval.ended(now, self._interfaces)
+        if ended is None:
             return {}
-        before, self._told = self._told, self._interfaces
-        if not interval_s:
-            self._flows, self._flows_at_s = {}, now.clock_s
-            return {}
+        interval_s, before = ended
         values = dict(rates(before, self._interfaces, interval_s))
         if self._counter is not None and not self._paused and now.clock_s - self._flows_at_s >= FLOWS_EVERY_S:
             values |= self._flow_rates(now.clock_s)
@@ -223,13 +215,6 @@ class Network:
     def _read_interfaces(self) -> dict[str, Interface]:
         return interfaces(self._node.read(NET / "dev"), self._node.interfaces)
 
-    def _nodes(self, scene: Scene) -> dict[str, str]:
-        """The name of each address that is known: this node's, and those of the others."""
-        own = own_addresses(self._node)
-        found = {address: node.name for node in scene.nodes for address in self._addresses_of(node.name)}
-        self._home = self._node.name if scene.nodes else socket.gethostname()
-        return {**found, **{address: found.get(address, self._home) for address in own}}
-
     def _flow_totals(self) -> Mapping[Quantity, float]:
         """What was counted by flow; nothing at a mark at which it could not be read, nor at the first after that.
 
@@ -256,24 +241,22 @@ class Network:
     def _flow_rates(self, now_s: float) -> dict[str, float]:
         """By purpose since the last time; after a failure not before a mark has found that the table can be read."""
         assert self._counter is not None  # noqa: S101 - asked for by the caller
-        sums: dict[tuple[str, bool], int] = {}
+        sums: dict[tuple[str, str], int] = {}
         try:
             flows = self._counter.glance()
         except FlowsError:  # each try may hold up all other probes for seconds
             self._flows, self._paused = None, True
             return {}
         for flow, count in flows.items():
-            key = (self._names.purposes[flow.port], flow.to_server)
+            key = (self._names.purposes[flow.port], flow.direction)
             sums[key] = sums.get(key, 0) + count.bytes
         before, gone_s = self._flows, now_s - self._flows_at_s
         self._flows, self._flows_at_s = sums, now_s
         if before is None:
             return {}
         return {
-            f"{purpose}/{_direction(to_server=to_server)}_bytes_per_s": round(
-                (value - before.get((purpose, to_server), 0)) / gone_s
-            )
-            for (purpose, to_server), value in sums.items()
+            f"{purpose}/{direction}_bytes_per_s": round((value - before.get((purpose, direction), 0)) / gone_s)
+            for (purpose, direction), value in sums.items()
         }
 
 
@@ -300,16 +283,12 @@ class Names(NamedTuple):
         else:
             daemon = self.daemons.get(flow.port, f"port {flow.port}")
             subject = f"{sender}: clients > {daemon}" if flow.to_server else f"{sender}: {daemon} > clients"
-        series = f"{purpose.replace(' ', '_')}_{_direction(to_server=flow.to_server)}"
+        series = f"{purpose.replace(' ', '_')}_{flow.direction}"
         yield Quantity(subject, f"{series}_bytes", basis), count.bytes
         yield Quantity(subject, f"{series}_packets", basis), count.packets
 
     def _node(self, address: str) -> str:
         return self.home if address.startswith("127.") else self.nodes.get(address, address)
-
-
-def _direction(*, to_server: bool) -> str:
-    return "to_server" if to_server else "from_server"
 
 
 def _network(context: ProbeContext) -> Network:

@@ -13,7 +13,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from assay.host.processes import is_left_over, own_name
 from assay.model.doubt import Doubt, doubt_kind
@@ -32,6 +32,11 @@ class Flow(NamedTuple):
     receiver: str
     port: int
     to_server: bool
+
+    @property
+    def direction(self) -> str:
+        """As the names of series have it."""
+        return "to_server" if self.to_server else "from_server"
 
 
 class Count(NamedTuple):
@@ -165,17 +170,13 @@ def parse(listing: str) -> Iterator[tuple[Flow, Count]]:
     try:
         for entry in json.loads(listing)["nftables"]:
             if "set" in entry:
-                for element in entry["set"].get("elem", ()):
-                    yield _flow(entry["set"]["name"], element["elem"])
+                to_server = entry["set"]["name"].startswith("to_")
+                for element in (each["elem"] for each in entry["set"].get("elem", ())):
+                    sender, receiver, port = element["val"]["concat"]
+                    count = Count(int(element["counter"]["bytes"]), int(element["counter"]["packets"]))
+                    yield Flow(str(sender), str(receiver), int(port), to_server), count
     except (ValueError, KeyError, TypeError) as error:
         raise FlowsError(f"nft printed something unknown: {type(error).__name__} {error}") from None
-
-
-def _flow(set_name: str, element: dict[str, Any]) -> tuple[Flow, Count]:
-    sender, receiver, port = element["val"]["concat"]
-    counter = element["counter"]
-    flow = Flow(str(sender), str(receiver), int(port), to_server=set_name.startswith("to_"))
-    return flow, Count(bytes=int(counter["bytes"]), packets=int(counter["packets"]))
 
 
 def remove_left_overs(run: "Run | None" = None) -> list[str]:

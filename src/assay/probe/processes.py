@@ -276,10 +276,8 @@ class ProcessProbe:
         self._node, self._cores = node, cores
         self._processes: ProcessGroups | None = None
         self._peaks: dict[str, int] = {}
-        self._interval = Interval()
+        self._interval = Interval[tuple[Mapping[str, Ticks], Mapping[str, int], int]]()
         self._busy_ticks = 0
-        self._groups: Mapping[str, Ticks] = {}
-        self._containers: Mapping[str, int] = {}
         self._remainder: Remainder | None = None
         self._cluster: Cluster | None = None
         self._doubts: list[Doubt] = []
@@ -300,14 +298,11 @@ class ProcessProbe:
 
     def _percent(self, now: Moment, groups: Mapping[str, Ticks], containers: Mapping[str, int]) -> dict[str, float]:
         """Time of all cores since it last gave any."""
-        interval_s = self._interval.ended(now)
-        if interval_s is None:
+        ended = self._interval.ended(now, (groups, containers, self._busy_ticks))
+        if ended is None:
             return {}
-        before, self._groups = self._groups, groups
-        containers_before, self._containers = self._containers, containers
-        left, self._busy_ticks = self._busy_ticks, 0
-        if not interval_s:
-            return {}
+        interval_s, (before, containers_before, busy_before) = ended
+        left = self._busy_ticks - busy_before
         percent = 100 / (interval_s * (self._cores or 1) * TICKS_PER_S)
         values = {}
         for group, ticks in groups.items():
