@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 import assay
+from assay.cli.context import vocabulary
 from assay.cli.report import report_run
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
@@ -21,7 +22,6 @@ from assay.report.analysis import read_tables
 from assay.report.charts.paths import job_paths
 from assay.run import check_needs, execute
 from assay.stats.timeline import running_tasks
-from assay.vocabulary import vocabulary
 from assay_extras.testing.fakes import FakeNode, Script, fake_setup
 from tests.builders import make_plan
 from tests.toys import plugged_in

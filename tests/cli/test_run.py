@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from assay.cli import main
-from assay.cli.run import AT_ONCE, How, run_experiment
+from assay.cli.run import run_experiment
 from assay.host.machine import machine_facts
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
@@ -74,11 +74,11 @@ class Command:
         clock = lambda: 10.0 * len(self.began)  # noqa: E731
         monkeypatch.setattr("assay.cli.run.Budget", partial(Budget, clock=clock))
 
-    def run(self, how=AT_ONCE):
+    def run(self, **how):
         """The exit code, and what was said."""
         said = io.StringIO()
         self.began.clear()
-        code = run_experiment(self.experiment, self.out, self.installation, Console(file=said, width=200), how)
+        code = run_experiment(self.experiment, self.out, self.installation, Console(file=said, width=200), **how)
         return code, said.getvalue()
 
     @property
@@ -101,7 +101,7 @@ def test_a_plan_runs_in_its_order_and_warm_ups_are_left_out(command):
 
 
 def test_a_dry_run_shows_the_plan_and_leaves_nothing(command):
-    code, said = command.run(How(dry_run=True))
+    code, said = command.run(dry_run=True)
     assert code == 0
     lines = [line for line in said.splitlines() if not line.startswith("assay: ")]
     assert lines[0].startswith(f"demo: {TRIALS} trials, about ")
@@ -118,17 +118,17 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on(command):
         command.run()
     assert not command.records
     command.script = Script()
-    assert command.run(How(resume=True))[0] == 0
+    assert command.run(resume=True)[0] == 0
     assert len(command.began) == TRIALS
-    assert command.run(How(resume=True))[0] == 0
+    assert command.run(resume=True)[0] == 0
     assert not command.began
 
 
 def test_a_part_runs_first_and_the_rest_later(command):
-    command.run(How(only=("placement=ssd", "workload=triangles")))
+    command.run(levels=("placement=ssd", "workload=triangles"))
     first = set(command.began)
     assert {trial.partition("-")[2] for trial in first} == {"triangles-ssd"}
-    command.run(How(resume=True))
+    command.run(resume=True)
     assert len(command.began) == TRIALS - len(first)
     assert first.isdisjoint(command.began)
 
@@ -148,7 +148,7 @@ def test_earlier_runs_here_say_how_noisy_the_machine_is_and_the_run_keeps_that(c
     command.run()
     prior = RunFolder(command.out).plan().prior
     assert (prior.source, prior.workloads, prior.trials) == ("history", 3, len(first) - 1)
-    command.run(How(resume=True))
+    command.run(resume=True)
     assert RunFolder(command.out).plan().prior == prior
 
 
@@ -163,11 +163,11 @@ def test_damaged_records_of_earlier_runs_are_left_out_and_named(command):
 
 
 def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_from_that(command):
-    command.run(How(only=("placement=ssd",)))
+    command.run(levels=("placement=ssd",))
     assert RunFolder(command.out).plan().options == ("--only", "placement=ssd")
     assert (command.out / "experiment.yaml").read_text() == f"folder: '{command.experiment.parent}'\n{EXPERIMENT}"
     command.experiment = command.out / "experiment.yaml"
-    assert command.run(How(resume=True))[0] == 0
+    assert command.run(resume=True)[0] == 0
     assert len(command.records) == TRIALS
     assert RunFolder(command.out).plan().options == ()
     trials = [record.trial for record in command.records]
@@ -178,17 +178,17 @@ def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_fro
 
 def test_resuming_needs_a_run_of_the_same_plan(command):
     with pytest.raises(BadInputError, match="is not a run folder: it has no plan.json"):
-        command.run(How(resume=True))
+        command.run(resume=True)
     command.run()
     with pytest.raises(BadInputError, match="is not empty; name another folder with --out, or continue it"):
         command.run()
     command.experiment.write_text(EXPERIMENT.replace("triangles, components", "triangles"))
     with pytest.raises(BadInputError, match="holds another plan than this experiment makes now"):
-        command.run(How(resume=True))
+        command.run(resume=True)
 
 
 def test_too_little_time_runs_nothing_and_says_what_is_left(command):
-    code, said = command.run(How(budget_s=0.001))
+    code, said = command.run(budget_s=0.001)
     assert f"the time is up, and {TRIALS} of {TRIALS} trials have not run; go on with --resume" in said
     assert not command.began
     assert code == 1
@@ -197,7 +197,7 @@ def test_too_little_time_runs_nothing_and_says_what_is_left(command):
 def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, monkeypatch):
     """Time for one repetition of everything, and then for one of the two workloads."""
     command.give_time(monkeypatch)
-    code, said = command.run(How(budget_s=10.0 * TRIALS + 65))
+    code, said = command.run(budget_s=10.0 * TRIALS + 65)
     assert code == 0
     assert "6 further trials repeated the plan while there was time" in said
     more = [record.trial for record in command.records[TRIALS:]]
@@ -211,10 +211,10 @@ def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, m
 
 def test_more_repetitions_can_be_asked_for_after_more_time(command, monkeypatch):
     command.give_time(monkeypatch)
-    command.run(How(budget_s=10.0 * TRIALS + 65))
+    command.run(budget_s=10.0 * TRIALS + 65)
     before = {record.trial.id for record in command.records}
     command.experiment.write_text(EXPERIMENT.replace("repetitions: 2", "repetitions: 5"))
-    assert command.run(How(resume=True))[0] == 0
+    assert command.run(resume=True)[0] == 0
     assert before.isdisjoint(command.began)
     assert len(command.records) == 1 + 5 * 2 * 2
     found = Counter((record.trial.repetition, record.trial.placement.name) for record in command.records[1:])
@@ -235,7 +235,7 @@ def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(c
     assert len(command.records) == len(command.began) == 4
     command.free_bytes = 1 << 40
     command.begin = begin
-    assert command.run(How(resume=True))[0] == 0
+    assert command.run(resume=True)[0] == 0
     assert len(command.began) == TRIALS - 4
 
 
@@ -267,25 +267,25 @@ def test_a_record_that_does_not_fit_stops_the_plan_and_leaves_nothing_half_writt
         ):
             command.run()
     assert len(command.began) == 1
-    assert command.run(How(resume=True))[0] == 0
+    assert command.run(resume=True)[0] == 0
     assert len(command.records) == TRIALS
     assert not list((command.out / "trials").glob(".*"))
 
 
 def test_a_machine_that_changes_between_two_parts_of_a_run_is_told_apart(command):
-    command.run(How(only=("workload=triangles",)))
+    command.run(levels=("workload=triangles",))
     command.facts = {**MACHINE, "kernel": "6.2"}
-    command.run(How(resume=True, only=("workload=components",)))
+    command.run(resume=True, levels=("workload=components",))
     assert {row.group.machine for row in summarise(command.records)} == {"A (kernel 6.1)", "B (kernel 6.2)"}
     (doubt,) = [doubt for doubt in doubts_of(command.records) if doubt.kind == "different-machines"]
     assert "A (kernel 6.1), B (kernel 6.2)" in doubt.what
 
 
 def test_repetitions_on_a_changed_machine_are_never_pooled(command):
-    command.run(How(only=("workload=triangles",)))
+    command.run(levels=("workload=triangles",))
     command.facts = {**MACHINE, "kernel": "6.2"}
     command.experiment.write_text(EXPERIMENT.replace("repetitions: 2", "repetitions: 4"))
-    command.run(How(resume=True, only=("workload=triangles",)))
+    command.run(resume=True, levels=("workload=triangles",))
     rows = summarise(command.records)
     assert sorted((row.group.machine, row.placement, row.trials) for row in rows) == [
         (machine, placement, 2) for machine in ("A (kernel 6.1)", "B (kernel 6.2)") for placement in ("hdd", "ssd")

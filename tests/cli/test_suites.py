@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.context import vocabulary
 from assay.model.installation import Installation
 from assay.model.registry import WORKLOADS
-from assay.vocabulary import vocabulary
 from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from assay.cli.context import vocabulary
 from assay.cli.workloads import (
     experiment_text,
     print_workload,
@@ -16,7 +17,6 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.registry import WORKLOADS
 from assay.plan.source import no_check
-from assay.vocabulary import vocabulary
 from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]

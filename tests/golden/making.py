@@ -144,8 +144,7 @@ def commands() -> Iterator[tuple[str, ...]]:
 @cache
 def known_words() -> Any:
     """The names that an experiment may use: reading Hadoop's properties for each of them takes as long as the plans."""
-    from assay.cli.context import find_installation
-    from assay.vocabulary import vocabulary
+    from assay.cli.context import find_installation, vocabulary
 
     return vocabulary(find_installation())
 

@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from assay.cli.context import vocabulary
 from assay.cli.run import open_trial
 from assay.model.doubt import Outcome
 from assay.model.progress import Silent
@@ -13,7 +14,6 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
 from assay.run import execute
 from assay.store.hdfs import Hdfs, HdfsPlacer, WebHdfs
-from assay.vocabulary import vocabulary
 from tests.builders import make_plan
 from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from assay.cli.context import vocabulary
 from assay.model.installation import Installation
-from assay.vocabulary import vocabulary
 from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]

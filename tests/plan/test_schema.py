@@ -6,9 +6,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
+from assay.cli.context import vocabulary
 from assay.model.installation import Installation
 from assay.plan.schema import schema
-from assay.vocabulary import vocabulary
 
 ROOT = Path(__file__).parents[2]
 INSTALLATION = Installation(root=ROOT, parts=ROOT, jobs_jar=ROOT, cache=ROOT, state=ROOT)

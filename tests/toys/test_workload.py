@@ -31,7 +31,7 @@ from assay.plan.source import Source
 from assay.record.folder import RunFolder
 from assay.run import execute
 from assay_extras.testing.fakes import Script, fake_setup
-from assay.vocabulary import vocabulary
+from assay.cli.context import vocabulary
 
 class Quiet(Silent):
     trial_begins = trial_ends = lambda *_: None

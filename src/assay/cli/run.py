@@ -9,13 +9,12 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
-from assay.cli.context import OUT_HELP, Duration, UserPath, find_installation, open_console
+from assay.cli.context import OUT_HELP, Duration, UserPath, find_installation, open_console, vocabulary
 from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
@@ -41,7 +40,6 @@ from assay.report.words import duration_text, print_line
 from assay.run import Budget, Needs, RepetitionSchedule, SetUp, check_needs, execute, interruptible, repeat
 from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
-from assay.vocabulary import vocabulary
 
 # Levels that go without saying in a line about a trial, by factor.
 _USUAL = {"variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{one.name: one.usual for one in FACTORS}}
@@ -144,28 +142,6 @@ RUNS = Path("runs")
 MOST_LEFT_OUT = 3
 
 
-class How(NamedTuple):
-    """How an experiment is run.
-
-    `only` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which nothing begins, and until
-    which the plan is repeated.
-    """
-
-    resume: bool = False
-    dry_run: bool = False
-    only: tuple[str, ...] = ()
-    budget_s: float | None = None
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options of the command that chose or repeated trials, as they are typed."""
-        chosen = [part for level in self.only for part in ("--only", level)]
-        return (*chosen, *(("--for", f"{self.budget_s:g}s") if self.budget_s is not None else ()))
-
-
-AT_ONCE = How()
-
-
 @contextmanager
 def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]:
     """What one trial is made of, for the time of a scope; what it holds on this machine goes with its lease."""
@@ -188,22 +164,25 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
 
 
 def run_experiment(
-    experiment: Path, out: Path | None, installation: Installation, console: Console, how: How = AT_ONCE,
-    doubts: tuple[Doubt, ...] = (),
+    experiment: Path, out: Path | None, installation: Installation, console: Console, *, resume: bool = False,
+    dry_run: bool = False, levels: tuple[str, ...] = (), budget_s: float | None = None, doubts: tuple[Doubt, ...] = (),
 ) -> int:  # fmt: skip
     """Plan, check, run and report an experiment; `doubts` are those of the whole plan, beside its own.
 
-    Returns the exit code; raises BadInputError before anything starts.
+    `levels` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which nothing begins, and
+    until which the plan is repeated. Returns the exit code; raises BadInputError before anything starts.
     """
     began_s = time.monotonic()
+    options = [part for level in levels for part in ("--only", level)]
+    options += ["--for", f"{budget_s:g}s"] if budget_s is not None else []
     source = Source(experiment)
     full, more = plan_and_more(source, vocabulary(installation))
     for doubt in full.doubts:
         print_doubt(doubt, console)
-    full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": how.options})
-    plan = only(full, how.only)
+    full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": tuple(options)})
+    plan = only(full, levels)
     folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
-    whole = _whole(folder, full, plan, out, resume=how.resume)
+    whole = _whole(folder, full, plan, out, resume=resume)
     _clean_left_overs(installation, console)
     set_up = partial(open_trial, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible():
@@ -216,27 +195,27 @@ def run_experiment(
         print_line(console, f"earlier record left out: {file} is damaged")
     if len(damaged) > MOST_LEFT_OUT:
         print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
-    if not how.resume:
+    if not resume:
         prior = prior_of(took, machine_facts(), {trial.cluster.kind for trial in plan.trials})
         whole = whole.model_copy(update={"prior": prior})
     plan = plan.model_copy(update={"prior": whole.prior})
-    print_needs(plan, needs, how.budget_s, console)
-    if how.dry_run:
+    print_needs(plan, needs, budget_s, console)
+    if dry_run:
         return 0
-    if how.resume:
+    if resume:
         folder.replace_plan(whole)
     else:
         folder.create(whole)
     folder.keep_experiment(source.portable())
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
-            if how.budget_s is None:
+            if budget_s is None:
                 execute(plan, folder, set_up, display)
             else:
-                budget = Budget(how.budget_s, plan, needs.estimates)
+                budget = Budget(budget_s, plan, needs.estimates)
                 _run_for(budget, plan, RepetitionSchedule(plan, more), folder, set_up, display)
     except KeyboardInterrupt:
-        again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *how.options)
+        again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *options)
         print_line(console, f"finished trials are kept; continue with: {again}")
         raise
     code = report_run(folder.path, console)
@@ -298,5 +277,7 @@ def run(
               assay run experiments/quickstart.yaml --out runs/mine --resume
               assay run experiments/quickstart.yaml --only placement=ssd --for 20min
     """
-    how = How(resume=resume, dry_run=dry_run, only=only, budget_s=budget_s)
-    return run_experiment(experiment, out, find_installation(), open_console(), how)
+    installation, console = find_installation(), open_console()
+    return run_experiment(
+        experiment, out, installation, console, resume=resume, dry_run=dry_run, levels=only, budget_s=budget_s
+    )

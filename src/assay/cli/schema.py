@@ -4,10 +4,9 @@ import json
 
 import click
 
-from assay.cli.context import find_installation
+from assay.cli.context import find_installation, vocabulary
 from assay.model.installation import Installation
 from assay.plan.schema import schema as experiment_schema
-from assay.vocabulary import vocabulary
 
 
 def schema_text(installation: Installation) -> str:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.context import vocabulary
 from assay.model.installation import Installation
 from assay.model.record import Amount, Output, Record, totals
 from assay.model.trial import Trial
-from assay.vocabulary import vocabulary
 from assay_extras.studies.comparison import CHECKS, NEVER, NEVER_SCALED, StudyComparison, compare
 from assay_extras.studies.figures import SHAPES
 from assay_extras.studies.published import StudyName, cells, contrasts, statements
