@@ -80,8 +80,10 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
         if cmd_name in SUMMARIES:
             command: click.Command = getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name)
-            if isinstance(command, click.Group):
-                _plug_into(command, cmd_name)
+            for words, kind in COMMANDS.items():  # of plug-ins, for this group; its own come first
+                group, _, own = words.partition(" ")
+                if group == cmd_name and own and isinstance(command, click.Group):
+                    command.commands.setdefault(own, kind.command)
             return command
         return COMMANDS[cmd_name].command if cmd_name in COMMANDS else None
 
@@ -93,14 +95,6 @@ class _Commands(click.Group):
         own = {name: click.Command(name, help=text).get_short_help_str(width) for name, text in SUMMARIES.items()}
         with formatter.section("Commands"):
             formatter.write_dl([(name, {**plugged, **own}[name]) for name in names])
-
-
-def _plug_into(group: click.Group, name: str) -> None:
-    """Add the commands that plug-ins have for a group of the core; its own come first."""
-    for words, kind in COMMANDS.items():
-        of, _, own = words.partition(" ")
-        if of == name and own:
-            group.commands.setdefault(own, kind.command)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

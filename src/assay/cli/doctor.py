@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import click
@@ -26,26 +25,30 @@ from assay.run import CLUSTER_MEMORY_BYTES
 
 def findings(installation: Installation) -> list[Finding]:
     """Everything that a user should know before a run, and what is left over from earlier ones."""
-    facts = machine_facts()
+    facts, available = machine_facts(), available_memory_bytes()
+    needed = f"{bytes_text(available)} available; a cluster needs about {bytes_text(CLUSTER_MEMORY_BYTES)}"
+    jar = installation.jobs_jar
+    jobs = str(jar) if jar.is_file() else f"{jar} is missing; start ./assay once"
+    drops = os.geteuid() == 0 and os.access(Path("/proc/sys/vm/drop_caches"), os.W_OK)
+    caches = "the page cache can be dropped" if drops else "without root caches are dropped file by file only"
     return [
         Finding(
             what="machine", state="good", detail=f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}"
         ),
-        _tried("java and hadoop", lambda: _hadoop(installation)),
-        _jobs(installation),
-        _memory(),
-        *(_tried(name, partial(look, installation)) for name, look in FINDINGS.items()),
-        _tried("tmpfs", lambda: _tmpfs(installation)),
-        _root(),
+        _tried("java and hadoop", _hadoop, installation),
+        Finding(what="jobs", state="good" if jar.is_file() else "broken", detail=jobs),
+        Finding(what="memory", state="good" if available > CLUSTER_MEMORY_BYTES else "broken", detail=needed),
+        *(_tried(name, look, installation) for name, look in FINDINGS.items()),
+        _tried("tmpfs", _tmpfs, installation),
+        Finding(what="cold caches", state="good" if drops else "lacking", detail=caches),
         _emulation(installation),
         *_left_overs(installation),
-        *_drives(installation),
     ]
 
 
-def _tried(what: str, look: Callable[[], Finding]) -> Finding:
+def _tried(what: str, look: Callable[[Installation], Finding], installation: Installation) -> Finding:
     try:
-        return look()
+        return look(installation)
     except AssayError as error:
         return Finding(what=what, state="broken", detail=str(error))
 
@@ -60,29 +63,10 @@ def _hadoop(installation: Installation) -> Finding:
     return Finding(what="java and hadoop", state="good", detail=f"Hadoop {distribution.version} ({source})")
 
 
-def _jobs(installation: Installation) -> Finding:
-    there = installation.jobs_jar.is_file()
-    detail = str(installation.jobs_jar) if there else f"{installation.jobs_jar} is missing; start ./assay once"
-    return Finding(what="jobs", state="good" if there else "broken", detail=detail)
-
-
-def _memory() -> Finding:
-    available = available_memory_bytes()
-    enough = available > CLUSTER_MEMORY_BYTES
-    detail = f"{bytes_text(available)} available; a cluster needs about {bytes_text(CLUSTER_MEMORY_BYTES)}"
-    return Finding(what="memory", state="good" if enough else "broken", detail=detail)
-
-
 def _tmpfs(installation: Installation) -> Finding:
     with Lease(installation.state, "doctor") as lease:
         space = MemoryMedium(MediumSpec(name="memory", kind=MEMORY.name), lease).space()
     return Finding(what="tmpfs", state="good", detail=f"{bytes_text(space.free_bytes)} fit into the memory medium")
-
-
-def _root() -> Finding:
-    if os.geteuid() == 0 and os.access(Path("/proc/sys/vm/drop_caches"), os.W_OK):
-        return Finding(what="cold caches", state="good", detail="the page cache can be dropped")
-    return Finding(what="cold caches", state="lacking", detail="without root caches are dropped file by file only")
 
 
 def _emulation(installation: Installation) -> Finding:
@@ -95,21 +79,9 @@ def _emulation(installation: Installation) -> Finding:
     return Finding(what="emulated drives", state="lacking" if lacking else "good", detail=detail)
 
 
-def _drives(installation: Installation) -> list[Finding]:
-    """Emulated drives that stay attached or whose lease is lost; others are told with the leases."""
-    return [
-        Finding(
-            what=drive.id,
-            state="good" if drive.state == "attached" else "lacking",
-            detail=f"{drive.profile or 'an emulated drive'}, {drive.state}; `assay media detach {drive.id}` removes it",
-        )
-        for drive in drives(installation)
-        if drive.state in {"attached", "broken", "foreign"}
-    ]
-
-
 def _left_overs(installation: Installation) -> list[Finding]:
-    return [
+    """Leases; then emulated drives that stay attached or whose lease is lost: others belong to a lease."""
+    leases = [
         Finding(
             what=held.id,
             state="lacking" if held.state == "left over" else "good",
@@ -117,6 +89,15 @@ def _left_overs(installation: Installation) -> list[Finding]:
             + ("; `assay cluster down` removes it" if held.state != "in use" else ""),
         )
         for held in status(installation.state)
+    ]
+    return leases + [
+        Finding(
+            what=drive.id,
+            state="good" if drive.state == "attached" else "lacking",
+            detail=f"{drive.profile or 'an emulated drive'}, {drive.state}; `assay media detach {drive.id}` removes it",
+        )
+        for drive in drives(installation)
+        if drive.state in {"attached", "broken", "foreign"}
     ]
 
 

@@ -1,6 +1,5 @@
 """`assay media`: drive profiles, and emulated drives to work with by hand."""
 
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from textwrap import wrap
@@ -11,7 +10,7 @@ from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, UserPath, find_installation, json_option, open_console, print_json
-from assay.media.emulated.attached_drives import AttachedDrive, attach, detach, drives, named
+from assay.media.emulated.attached_drives import attach, detach, drives, named
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names
@@ -140,7 +139,12 @@ def detach_drives(names: tuple[str, ...], installation: Installation, console: C
             print_line(console, f"assay: {drive.id} could not be detached: {error}")
             code = FAILED
             continue
-        print_line(console, f"detached {drive.profile or drive.id} ({drive.state}){_summary(report)}")
+        did = ""
+        if report.get("begun"):
+            read, written = (bytes_text(report[name]["bytes"]) for name in ("reads", "writes"))
+            late = f", {report['late']['share']:.1%} of the requests late" if report["late"]["requests"] else ""
+            did = f": {read} read, {written} written, busy for {report['busy_seconds']:.0f} s{late}"
+        print_line(console, f"detached {drive.profile or drive.id} ({drive.state}){did}")
     if not chosen:
         print_line(console, "nothing to detach")
     return code
@@ -164,7 +168,11 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
     print_line(console, TITLE)
     attached = drives(installation)
     for drive in attached:
-        print_line(console, _line(drive))
+        where = f" at {drive.mount_point}" if drive.mount_point else ""
+        end = "" if drive.state in {"attached", "in use"} else "; `assay media detach --all` removes it"
+        name = f"{drive.profile} ({drive.id})" if drive.profile else drive.id
+        taken = f"takes {bytes_text(drive.backing_bytes)} below {drive.home.parent}"
+        print_line(console, f"{name}: {drive.state}{where}, {taken}{end}")
     if not attached:
         print_line(console, "no drive is attached, and nothing was left behind")
 
@@ -233,19 +241,3 @@ def _described(spec: FigureSpec | None) -> dict[str, str | float]:
     if spec is None:
         return {"unit": "", "meaning": ""}
     return {"unit": spec.unit, "meaning": spec.meaning, "least": spec.least, "most": spec.most}
-
-
-def _line(drive: AttachedDrive) -> str:
-    where = f" at {drive.mount_point}" if drive.mount_point else ""
-    end = "" if drive.state in {"attached", "in use"} else "; `assay media detach --all` removes it"
-    name = f"{drive.profile} ({drive.id})" if drive.profile else drive.id
-    return f"{name}: {drive.state}{where}, takes {bytes_text(drive.backing_bytes)} below {drive.home.parent}{end}"
-
-
-def _summary(report: Mapping[str, Any]) -> str:
-    """What the drive did, for the end of a line."""
-    if not report.get("begun"):
-        return ""
-    read, written = (bytes_text(report[name]["bytes"]) for name in ("reads", "writes"))
-    late = f", {report['late']['share']:.1%} of the requests late" if report["late"]["requests"] else ""
-    return f": {read} read, {written} written, busy for {report['busy_seconds']:.0f} s{late}"

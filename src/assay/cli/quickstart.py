@@ -12,7 +12,6 @@ from assay.media.emulated.attachment import missing
 from assay.media.memory import SHARED_MEMORY
 from assay.model.doubt import doubt_kind
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.model.platform import ClusterSpec
 from assay.platform.limits import check_limits
 from assay.report.terminal import print_doubt
@@ -41,15 +40,6 @@ def _fits_into_memory() -> bool:
     return numbers.f_bavail * numbers.f_frsize >= BACKING_BYTES and available_memory_bytes() >= MEMORY_BYTES
 
 
-def _unbounded(installation: Installation) -> list[str]:
-    """Why memory can't be bounded, where it can't."""
-    try:
-        check_limits(ClusterSpec(limit_memory_bytes=SMALL_BYTES), installation.state)
-    except BadInputError as error:
-        return [str(error)]
-    return []
-
-
 @click.command()
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 def quickstart(out: Path | None) -> int:
@@ -63,7 +53,11 @@ def quickstart(out: Path | None) -> int:
     """
     installation, console = find_installation(), open_console()
     experiments = installation.root / "experiments"
-    lacking = [*missing(installation), *_unbounded(installation)]
+    lacking = list(missing(installation))
+    try:
+        check_limits(ClusterSpec(limit_memory_bytes=SMALL_BYTES), installation.state)
+    except BadInputError as error:  # memory can't be bounded
+        lacking.append(str(error))
     if not lacking:
         # In memory no disk of this machine is in the emulated drives' way.
         name = "quickstart.yaml" if _fits_into_memory() else "quickstart-on-disk.yaml"

@@ -37,7 +37,7 @@ from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
 from assay.report.words import duration_text, print_line
-from assay.run import Budget, Needs, RepetitionSchedule, SetUp, check_needs, execute, interruptible, repeat
+from assay.run import Budget, Needs, RepetitionSchedule, check_needs, execute, interruptible, repeat
 from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
 
@@ -48,25 +48,39 @@ _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
     """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
-    time = f"{_about(plan, needs)} {duration_text(needs.seconds)}"
-    print_line(console, f"{plan.experiment}: {len(plan.trials)} trials, {time}")
-    for trial in plan.trials:
-        print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
-    for line in (*_sources(needs), *_places(needs), f"  in all: {_sum(plan, needs)}"):
-        print_line(console, line)
-    if budget_s is not None:
-        rest = "the time that trials leave is used for further repetitions"
-        print_line(console, f"  for {duration_text(budget_s)}: {rest}")
-
-
-def _about(plan: Plan, needs: Needs) -> str:
-    """Times that are reckoned are those of a quick drive, and emulated ones are slow."""
+    # Times that are reckoned are those of a quick drive, and emulated ones are slow.
     hopeful = any(
         kind_of(medium).emulated and not needs.estimates[trial.id].records
         for trial in plan.trials
         for medium in trial.media
     )
-    return "at least" if hopeful else "about"
+    time = f"{'at least' if hopeful else 'about'} {duration_text(needs.seconds)}"
+    print_line(console, f"{plan.experiment}: {len(plan.trials)} trials, {time}")
+    for trial in plan.trials:
+        print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
+    if known := sum(bool(one.records) for one in needs.estimates.values()):
+        others = len(needs.estimates) - known
+        reckoned = f"; the other {others} are reckoned, and rough" if others else ""
+        times = f"times of {known} trial{'s' if known > 1 else ''} are medians of earlier records"
+        print_line(console, f"  {times}{reckoned}")
+    for name, wanted in needs.disk_bytes.items():
+        if wanted:
+            free = bytes_text(needs.free_bytes[name])
+            print_line(console, f"  {name}: at most about {bytes_text(wanted)} at once, {free} free")
+    memory, available = bytes_text(needs.memory_bytes), bytes_text(needs.available_memory_bytes)
+    if needs.memory_bytes:
+        print_line(console, f"  this machine: at most about {memory} of memory, {available} available")
+    # Trials run one after the other on empty media: their times add up, of their bytes the most count.
+    longest = max(plan.trials, key=lambda trial: needs.estimates[trial.id].seconds)
+    seconds = duration_text(needs.estimates[longest.id].seconds)
+    disk = max(estimate.disk_bytes for estimate in needs.estimates.values())
+    space = "disk and memory of the cluster are its own and not estimated"
+    if disk:
+        space = f"at most about {bytes_text(disk)} of disk and {memory} of memory at once"
+    print_line(console, f"  in all: {time}, more on slow drives (the longest trial, {longest.id}, {seconds}); {space}")
+    if budget_s is not None:
+        rest = "the time that trials leave is used for further repetitions"
+        print_line(console, f"  for {duration_text(budget_s)}: {rest}")
 
 
 def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
@@ -77,40 +91,6 @@ def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
     turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"
     time = f", {duration_text(estimate.seconds)} in earlier records" if estimate and estimate.records else ""
     return f"  {trial.id}: {', '.join([*named, *further, turn])}{time}"
-
-
-def _sources(needs: Needs) -> list[str]:
-    """Which times come from records; nothing is said where none does."""
-    known = sum(bool(one.records) for one in needs.estimates.values())
-    rest = len(needs.estimates) - known
-    if not known:
-        return []
-    reckoned = f"; the other {rest} are reckoned, and rough" if rest else ""
-    return [f"  times of {known} trial{'s' if known > 1 else ''} are medians of earlier records{reckoned}"]
-
-
-def _places(needs: Needs) -> list[str]:
-    lines = [
-        f"  {medium}: at most about {bytes_text(wanted)} at once, {bytes_text(needs.free_bytes[medium])} free"
-        for medium, wanted in needs.disk_bytes.items()
-        if wanted
-    ]
-    if needs.memory_bytes:
-        available = bytes_text(needs.available_memory_bytes)
-        lines.append(f"  this machine: at most about {bytes_text(needs.memory_bytes)} of memory, {available} available")
-    return lines
-
-
-def _sum(plan: Plan, needs: Needs) -> str:
-    """Trials run one after the other on empty media: their times add up, of their bytes the most count."""
-    longest = max(plan.trials, key=lambda trial: needs.estimates[trial.id].seconds)
-    seconds = duration_text(needs.estimates[longest.id].seconds)
-    total = f"{_about(plan, needs)} {duration_text(needs.seconds)}"
-    time = f"{total}, more on slow drives (the longest trial, {longest.id}, {seconds})"
-    disk = max(estimate.disk_bytes for estimate in needs.estimates.values())
-    if not disk:
-        return f"{time}; disk and memory of the cluster are its own and not estimated"
-    return f"{time}; at most about {bytes_text(disk)} of disk and {bytes_text(needs.memory_bytes)} of memory at once"
 
 
 def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) -> Plan:
@@ -209,11 +189,15 @@ def run_experiment(
     folder.keep_experiment(source.portable())
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
-            if budget_s is None:
-                execute(plan, folder, set_up, display)
-            else:
-                budget = Budget(budget_s, plan, needs.estimates)
-                _run_for(budget, plan, RepetitionSchedule(plan, more), folder, set_up, display)
+            budget = None if budget_s is None else Budget(budget_s, plan, needs.estimates)
+            if not execute(plan, folder, set_up, display, budget):
+                left = len({trial.id for trial in plan.trials} - folder.finished())
+                display.say(
+                    f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume"
+                )
+            elif budget is not None:
+                count = repeat(RepetitionSchedule(plan, more), folder, set_up, display, budget)
+                display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
     except KeyboardInterrupt:
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *options)
         print_line(console, f"finished trials are kept; continue with: {again}")
@@ -234,17 +218,6 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
         return resumed(folder.plan(), full, plan, folder.finished())
     except BadInputError as error:
         raise BadInputError(f"{out}: {error}") from None
-
-
-def _run_for(
-    budget: Budget, plan: Plan, schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, display: ConsoleDisplay
-) -> None:
-    if execute(plan, folder, set_up, display, budget):
-        count = repeat(schedule, folder, set_up, display, budget)
-        display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
-    else:
-        left = len({trial.id for trial in plan.trials} - folder.finished())
-        display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
 
 
 def _clean_left_overs(installation: Installation, console: Console) -> None:

@@ -50,12 +50,16 @@ def workloads_show(name: str, *, as_json: bool) -> None:
 def workload_json(name: str) -> dict[str, Any]:
     """All that a workload says of itself, and an experiment that runs it. Raises BadInputError for an unknown name."""
     kind = WORKLOADS.find(name)
+    own = next((option for option in ("file", "directory") if option in kind.known_options), None)
+    taken = f"generated, or your `{own}`" if own else "generated"
+    if kind.takes is InputKind.GRAPH or "input" in kind.known_options:
+        taken = "graph" if kind.takes is InputKind.GRAPH else "your `input`"
     return {
         "name": name,
         "summary": kind.summary,
         "stresses": kind.stresses,
         "source": kind.source,
-        "input": _input(name),
+        "input": taken,
         "result": kind.result,
         "verified": kind.verified,
         "variants": [
@@ -67,16 +71,6 @@ def workload_json(name: str) -> dict[str, Any]:
         ],
         "experiment": experiment_text(name),
     }
-
-
-def _input(name: str) -> str:
-    kind = WORKLOADS[name]
-    if kind.takes is InputKind.GRAPH:
-        return "graph"
-    if "input" in kind.known_options:
-        return "your `input`"
-    own = next((option for option in ("file", "directory") if option in kind.known_options), "")
-    return f"generated, or your `{own}`" if own else "generated"
 
 
 def experiment_text(name: str) -> str:
