@@ -71,7 +71,12 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: 
     if not shown:
         return ""
     several = len({flow.medium for flow in shown}) > 1
-    parts = [_legend()]
+    legend = "".join(  # full and pale, as `_bar` draws them
+        f'{svg.marks([(f"{direction}, sequential", colour)])}<tspan dx="16" fill="{colour}" fill-opacity="{PALE}" '
+        f'stroke="{colour}" stroke-width=".8">{svg.MARK}</tspan><tspan dx="5">not sequential</tspan>'
+        for direction, colour in COLOURS.items()
+    )
+    parts = [f'<text x="{BAR_X - 16}" y="14">{legend}</text>']
     last = None
     for row, flow in enumerate(shown):
         top = HEAD_PX + row * ROW_PX
@@ -155,17 +160,6 @@ def _flow(key: tuple[bool, str, str, Direction, str], lines: Sequence[Access]) -
         streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
         estimated=any(one.basis != "measured" for one in lines),
     )  # fmt: skip
-
-
-def _legend() -> str:
-    """Full and pale, as `_bar` draws them."""
-    parts = []
-    for direction, colour in COLOURS.items():
-        pale = (
-            f'<tspan dx="16" fill="{colour}" fill-opacity="{PALE}" stroke="{colour}" stroke-width=".8">\u25a0</tspan>'
-        )
-        parts.append(f'{svg.marks([(f"{direction}, sequential", colour)])}{pale}<tspan dx="5">not sequential</tspan>')
-    return f'<text x="{BAR_X - 16}" y="14">{"".join(parts)}</text>'
 
 
 def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[str]:

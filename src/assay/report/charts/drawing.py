@@ -246,7 +246,6 @@ class SecondsPanel(NamedTuple):
     `letters` are those of the longest figure in words that follows a line.
     """
 
-    top: float
     left: float
     greatest: float
     lines: int
@@ -255,12 +254,7 @@ class SecondsPanel(NamedTuple):
     @property
     def bottom(self) -> float:
         """Where the axis lies."""
-        return self.top + HEAD_PX + self.lines * ROW_PX
-
-    @property
-    def end(self) -> float:
-        """How far down the panel goes with its axis."""
-        return self.bottom + AXIS_PX
+        return HEAD_PX + self.lines * ROW_PX
 
     @property
     def right(self) -> float:
@@ -276,27 +270,18 @@ class SecondsPanel(NamedTuple):
         """Where a time lies."""
         return self.left + seconds / self.greatest * (self.right - self.left)
 
-    def middle(self, place: int) -> float:
-        """The height of a line."""
-        return self.top + HEAD_PX + (place + 0.5) * ROW_PX
-
     def frame(self, title: str, unit: str) -> str:
         """Title, lines across, axis with its unit."""
         marks = ticks(self.greatest)
-        top = self.top + HEAD_PX
-        across = "".join(f"M{self.x(one):.1f},{top:g}V{self.bottom + 4:g}" for one in marks)
+        across = "".join(f"M{self.x(one):.1f},{HEAD_PX}V{self.bottom + 4:g}" for one in marks)
         named = "".join(text(self.x(one), self.bottom + 18, f"{one:,.6g}", 'text-anchor="middle"') for one in marks)
         return (
-            text(0, top - 10, title, 'font-weight="600" font-size="14"')
+            text(0, HEAD_PX - 10, title, 'font-weight="600" font-size="14"')
             + f'<path d="{across}" stroke="{FAINT}"/>'
             + f'<path d="M{self.left:.1f},{self.bottom:g}H{self.right:.1f}" stroke="{INK}"/>'
             + named
             + text(self.right, self.bottom + 35, unit, 'text-anchor="end"')
         )
-
-    def figures(self, at: float, words: str) -> str:
-        """A line's figures in words, after the axis."""
-        return text(self.right + GAP_PX, at + 4.5, words)
 
 
 def row_label(left: float, at: float, name: str) -> str:

@@ -50,14 +50,20 @@ def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
     left = svg.room_for(max(len(one.label) for one in every))
     letters = max(len(_figures(one.row)) for one in every)
-    ends = svg.common_axes({title: max(map(_greatest, lines)) for title, lines in known.items()})
+    greatest = {}
+    for title, lines in known.items():
+        intervals = [one.row.elapsed.interval for one in lines if one.row.elapsed]
+        highs = [interval.high for interval in intervals if interval]
+        greatest[title] = max([0.0, *highs, *(seconds for one in lines for seconds in (*one.times, *one.wrong))])
+    ends = svg.common_axes(greatest)
     charts = []
     for title, lines in known.items():
-        panel = svg.SecondsPanel(0, left, ends[title], len(lines), letters)
+        panel = svg.SecondsPanel(left, ends[title], len(lines), letters)
         parts = [panel.frame(title, "elapsed, seconds" + axis_apart(title, ends))]
-        parts += [_line(panel, panel.middle(place), one, colours[one.level]) for place, one in enumerate(lines)]
+        for place, one in enumerate(lines):
+            parts.append(_line(panel, svg.HEAD_PX + (place + 0.5) * svg.ROW_PX, one, colours[one.level]))
         words = f"elapsed time of each combination of {title}, in seconds, with intervals"
-        charts.append(svg.figure(panel.end, parts, words, "chart", panel.width))
+        charts.append(svg.figure(panel.bottom + svg.AXIS_PX, parts, words, "chart", panel.width))
     return charts
 
 
@@ -70,11 +76,6 @@ def _figures(row: Row) -> str:
     interval = row.elapsed.interval if row.elapsed else None
     words = f" ({between(interval.low, interval.high)})" if interval else ""
     return f"{seconds_text(row.elapsed_s)} s{words}"
-
-
-def _greatest(one: ChartRow) -> float:
-    high = one.row.elapsed.interval.high if one.row.elapsed and one.row.elapsed.interval else 0.0
-    return max([high, *one.times, *one.wrong])
 
 
 def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str:
@@ -98,7 +99,7 @@ def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str
         parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{svg.INK}" stroke-width="1.5"/>')
     parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
     figures = _figures(one.row)
-    parts.append(panel.figures(at, figures))
+    parts.append(svg.text(panel.right + svg.GAP_PX, at + 4.5, figures))
     runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
     runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""
     words = f"{one.label}: {figures}, {runs}" + (f". {one.row.words}." if one.row.words else "")
@@ -124,7 +125,16 @@ def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
     for row, (name, spread) in enumerate(trials):
         of = f"{name}, {spread.node}" if several else name
         parts += _box(panel, row * ROW_PX, of, spread)
-    parts += _axis(panel, svg.ticks(most))
+    marks = svg.ticks(most)
+    bottom = panel.top
+    lines = "".join(f"M{panel.x(watts):.1f},{bottom + 4:g}v5" for watts in marks)
+    words = "W, of a node's components together, by half second"
+    parts += [
+        f'<path d="M{svg.LEFT},{bottom + 4:g}H{svg.WIDTH - svg.RIGHT}{lines}" fill="none" stroke="{svg.INK}"/>',
+        f'<path d="M{svg.LEFT},{bottom + 4:g}V0" stroke="{svg.FAINT}"/>',
+        *(svg.text(panel.x(watts), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
+        svg.text(svg.WIDTH - svg.RIGHT, bottom + 38, words, 'text-anchor="end"'),
+    ]
     return svg.figure(panel.top + AXIS_PX, parts, "power of each node over the run, in watts")
 
 
@@ -149,16 +159,4 @@ def _box(panel: svg.Panel, top: float, name: str, spread: Spread) -> list[str]:
         f'<path d="{whiskers}{ends}" fill="none" stroke="{svg.INK}"/>',
         svg.rect(first, at, max(third - first, 1), BOX_PX, svg.SKY, edge=svg.INK),
         f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{svg.INK}" stroke-width="2.4"/>',
-    ]
-
-
-def _axis(panel: svg.Panel, marks: Sequence[float]) -> list[str]:
-    bottom = panel.top
-    lines = "".join(f"M{panel.x(watts):.1f},{bottom + 4:g}v5" for watts in marks)
-    words = "W, of a node's components together, by half second"
-    return [
-        f'<path d="M{svg.LEFT},{bottom + 4:g}H{svg.WIDTH - svg.RIGHT}{lines}" fill="none" stroke="{svg.INK}"/>',
-        f'<path d="M{svg.LEFT},{bottom + 4:g}V0" stroke="{svg.FAINT}"/>',
-        *(svg.text(panel.x(watts), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
-        svg.text(svg.WIDTH - svg.RIGHT, bottom + 38, words, 'text-anchor="end"'),
     ]

@@ -48,11 +48,15 @@ def path_kinds(engine: str) -> dict[str, PathKind]:
 
 def job_paths(tables: TrialTables) -> list[JobPath]:
     """Of each of the run's jobs."""
-    figures = engine_kind(tables.record.trial.engine).figures
-    return [
-        JobPath(job, _seconds(job, tables), tuple(_figure(one, job, tables) for one in figures))
-        for job in tables.record.jobs
-    ]
+    engine = tables.record.trial.engine
+    kinds, figures = path_kinds(engine), engine_kind(engine).figures
+    paths = []
+    for job in tables.record.jobs:
+        parts = critical_path(job, tables.attempts, tables.phases).parts
+        found = {name: sum(part.seconds for part in parts if part.kind in kind.parts) for name, kind in kinds.items()}
+        known = {kind: seconds for kind, seconds in found.items() if seconds}
+        paths.append(JobPath(job, known, tuple(_figure(one, job, tables) for one in figures)))
+    return paths
 
 
 def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> str:
@@ -77,13 +81,6 @@ def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> s
     bottom = HEAD_PX + len(rows) * ROW_PX + 8
     parts.append(svg.time_axis(svg.Panel(bottom, 0, 0, round(1000 * most_s), 1), "of the run, added up by kind"))
     return svg.figure(bottom + 42, parts, "what the jobs' critical paths were made of, in seconds")
-
-
-def _seconds(job: JobRecord, tables: TrialTables) -> dict[str, float]:
-    parts = critical_path(job, tables.attempts, tables.phases).parts
-    kinds = path_kinds(tables.record.trial.engine)
-    found = {name: sum(part.seconds for part in parts if part.kind in kind.parts) for name, kind in kinds.items()}
-    return {kind: seconds for kind, seconds in found.items() if seconds}
 
 
 def _figure(figure: TaskFigure, job: JobRecord, tables: TrialTables) -> float | None:

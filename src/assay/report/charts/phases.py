@@ -44,7 +44,10 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
         for title, lines in known.items()
     }
     ends = svg.common_axes({title: max(own.values()) for title, own in greatest.items()})
-    columns_of = {title: _columns(left, _most(greatest, ends, title)) for title in known}
+    columns_of = {}
+    for title in known:
+        alike = [own for other, own in greatest.items() if ends[other] == ends[title]]  # all that share this axis
+        columns_of[title] = _columns(left, {phase: max(own[phase] for own in alike) for phase in phases})
     width = max(columns[-1].left + columns[-1].width for columns in columns_of.values()) + FIGURE_PX
     charts = []
     for title, lines in known.items():
@@ -54,12 +57,6 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
         words = f"average seconds per task of {title} in each phase"
         charts.append(svg.figure(svg.HEAD_PX * 2 + len(lines) * svg.ROW_PX + AXIS_PX, parts, words, "chart", width))
     return charts
-
-
-def _most(greatest: Mapping[str, Mapping[str, float]], ends: Mapping[str, float], title: str) -> dict[str, float]:
-    """The greatest of each phase, of all figures that share an axis."""
-    alike = [own for other, own in greatest.items() if ends[other] == ends[title]]
-    return {phase: max(own[phase] for own in alike) for phase in greatest[title]}
 
 
 def _columns(left: float, greatest: Mapping[str, float]) -> list[_PhaseAxis]:
@@ -77,27 +74,21 @@ def _frame(title: str, columns: Sequence[_PhaseAxis], lines: int, apart: str) ->
     top, bottom = svg.HEAD_PX * 2, svg.HEAD_PX * 2 + lines * svg.ROW_PX
     parts = [svg.text(0, 20, title, 'font-weight="600" font-size="14"')]
     for one in columns:
-        mark = _tick(one)
+        rounded = [value for value in svg.ticks(svg.round_up(one.greatest)) if value <= one.greatest]
         parts += [
             svg.rect(one.left, top - 20, 10, 10, one.colour),
             svg.text(one.left + 14, top - 10, one.phase),
             f'<path d="M{one.left:.1f},{top}V{bottom}H{one.left + one.width:.1f}" fill="none" stroke="{svg.INK}"/>',
             svg.text(one.left, bottom + 18, "0", 'text-anchor="middle"'),
         ]
-        if mark:
+        mark = max(rounded, default=0.0)
+        if mark and one.width >= LEAST_PX:
             x = one.left + mark / one.greatest * one.width
             parts.append(f'<path d="M{x:.1f},{top}V{bottom + 4}" stroke="{svg.FAINT}"/>')
             parts.append(svg.text(x, bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"'))
     words = f"seconds of an average task, over all jobs{apart}"
     parts.append(svg.text(columns[0].left, bottom + 37, words))
     return "".join(parts)
-
-
-def _tick(one: _PhaseAxis) -> float:
-    """The greatest round number on a column's axis; 0 where there is no room for it."""
-    if one.width < LEAST_PX:
-        return 0.0
-    return max((value for value in svg.ticks(svg.round_up(one.greatest)) if value <= one.greatest), default=0.0)
 
 
 def _bars(columns: Sequence[_PhaseAxis], top: float, one: ChartRow) -> str:

@@ -100,7 +100,22 @@ def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
     tops = [LEGEND_PX + place * ROW_PX + (APART_PX if bar.baseline and place else 0) for place, bar in enumerate(bars)]
     bottom = tops[-1] + LABEL_PX + BAR_PX + 14
     spans = "of all jobs" if WHOLE in shown else "from first submission to last end"
-    parts = [_axis(end_s, bottom, spans, shorter=shorter), _legend(shown)]
+    parts = []
+    for value in svg.ticks(end_s):
+        x = _x(value, end_s)
+        anchor = "start" if not value else "middle"
+        parts.append(f'<line x1="{x}" x2="{x}" y1="{LEGEND_PX + LABEL_PX}" y2="{bottom + 4:g}" stroke="{svg.FAINT}"/>')
+        parts.append(f'<text x="{x}" y="{bottom + 18:g}" text-anchor="{anchor}">{value:,.6g}</text>')
+    words = "seconds, on a shorter axis" if shorter else f"seconds {spans}"
+    legend = '<tspan dx="10"'.join(  # in one text, so that the browser sets the distances
+        f' fill="{part.colour}" stroke="{svg.EDGE}" stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
+        for part in shown
+    )
+    parts += [
+        f'<line x1="0" x2="{FULL:g}%" y1="{bottom:g}" y2="{bottom:g}" stroke="{svg.INK}"/>',
+        f'<text x="0" y="{bottom + 34:g}" fill="{svg.SOFT}">{words}</text>',
+        f'<text x="0" y="13" font-size="{svg.TEXT_PX - 1}"><tspan{legend}</text>',
+    ]
     parts += [_drawn(bar, top, end_s) for bar, top in zip(bars, tops, strict=True)]
     base = next((bar for bar in bars if bar.baseline), None)
     if base is not None and len(bars) > 1:
@@ -122,29 +137,6 @@ def _x(seconds: float, end_s: float) -> str:
     return f"{seconds / end_s * FULL:.2f}%"
 
 
-def _axis(end_s: float, bottom: float, spans: str, *, shorter: bool) -> str:
-    parts = []
-    for value in svg.ticks(end_s):
-        x = _x(value, end_s)
-        anchor = "start" if not value else "middle"
-        parts.append(f'<line x1="{x}" x2="{x}" y1="{LEGEND_PX + LABEL_PX}" y2="{bottom + 4:g}" stroke="{svg.FAINT}"/>')
-        parts.append(f'<text x="{x}" y="{bottom + 18:g}" text-anchor="{anchor}">{value:,.6g}</text>')
-    parts.append(f'<line x1="0" x2="{FULL:g}%" y1="{bottom:g}" y2="{bottom:g}" stroke="{svg.INK}"/>')
-    words = "seconds, on a shorter axis" if shorter else f"seconds {spans}"
-    parts.append(f'<text x="0" y="{bottom + 34:g}" fill="{svg.SOFT}">{words}</text>')
-    return "".join(parts)
-
-
-def _legend(shown: Sequence[Segment]) -> str:
-    """In one text, so that the browser sets the distances."""
-    spans = "".join(
-        f'<tspan{" dx=" + chr(34) + "10" + chr(34) if place else ""} fill="{part.colour}" stroke="{svg.EDGE}" '
-        f'stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
-        for place, part in enumerate(shown)
-    )
-    return f'<text x="0" y="13" font-size="{svg.TEXT_PX - 1}">{spans}</text>'
-
-
 def _drawn(bar: Bar, top: float, end_s: float) -> str:
     at, middle = top + LABEL_PX, top + LABEL_PX + BAR_PX / 2
     weight = ' font-weight="600"' if not bar.baseline else f' fill="{svg.SOFT}"'
@@ -158,7 +150,9 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
             f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{edge}">'
             f"<title>{escape(_spoken(bar))}</title></rect>"
         )
-        words = _fitting(part, seconds, seconds / end_s * NARROWEST_PX * FULL / 100)
+        figure = f"{seconds_text(seconds)} s" if seconds < 9.95 else f"{seconds:,.0f} s"
+        room = seconds / end_s * NARROWEST_PX * FULL / 100 / svg.LETTER_PX - 1
+        words = next((one for one in (f"{part.name} {figure}", figure) if len(one) < room), "")
         if words:
             centre = _x(begin + seconds / 2, end_s)
             parts.append(
@@ -179,15 +173,6 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
         across = f'<line x1="{low}" x2="{high}" y1="{below:g}" y2="{below:g}"/>'
         parts.append(f'<g stroke="{svg.INK}" stroke-width="1.8">{across}{caps}</g>')
     return "".join(parts)
-
-
-def _fitting(part: Segment, seconds: float, room_px: float) -> str:
-    """Seconds with the part's name where there is room on a phone, seconds alone where only they fit."""
-    figure = f"{seconds_text(seconds)} s" if seconds < 9.95 else f"{seconds:,.0f} s"
-    for words in (f"{part.name} {figure}", figure):
-        if (len(words) + 1) * svg.LETTER_PX < room_px:
-            return words
-    return ""
 
 
 def _spoken(bar: Bar) -> str:

@@ -187,21 +187,17 @@ class _Timeline:
     def _chart(self, probe: str, chart: Chart, medium: MediumSpec | None = None) -> None:
         """One chart of a probe, of the machine or of a medium."""
         found = [(panel, self._series(probe, panel, medium)) for panel in chart.panels]
-        if any(panel.series[0] not in series for panel, series in found):
-            self._say_missing(probe, chart, medium)
-            return
-        for panel, series in found:
-            self._draw(panel, series, chart.name, medium.name if medium is not None else None)
-
-    def _say_missing(self, probe: str, chart: Chart, medium: MediumSpec | None) -> None:
-        doubted = any(doubt.instrument == probe for doubt in self._tables.record.doubts)
-        if chart.expected or doubted:
-            reason = self._tables.reason(probe, subject=medium.name if medium is not None else "")
+        subject = medium.name if medium is not None else ""
+        if all(panel.series[0] in series for panel, series in found):
+            for panel, series in found:
+                self._draw(panel, series, chart.name, subject)
+        elif chart.expected or any(doubt.instrument == probe for doubt in self._tables.record.doubts):
+            reason = self._tables.reason(probe, subject=subject)
             if medium is not None and kind_of(medium).in_memory:
                 reason = "it is memory, there is no device"
-            self._missing(f"{medium.name}: {chart.name}" if medium is not None else chart.name, reason)
+            self._missing(f"{subject}: {chart.name}" if subject else chart.name, reason)
 
-    def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, medium: str | None) -> None:
+    def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, medium: str) -> None:
         greatest = shown.greatest if shown.greatest is not None else self._scale.greatest[shown]
         panel = self._panel(shown.height_px, greatest)
         words = shown.title.format(cores=self._tables.record.facts.get("cores", "?"))
