@@ -123,7 +123,7 @@ COMMENT = "#%"
 MOST_DIGITS = 19
 _HEAD_BYTES = 1 << 18
 _MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before UTF-8 text
-_FIELD_ENDS = re.compile(rb"[ \t,;\r]+")
+FIELD_ENDS = re.compile(rb"[ \t,;\r]+")
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 _BANNER = re.compile(rb"%%MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
 
@@ -320,7 +320,7 @@ def _lines(head: bytes) -> Iterator[_Line]:
             end = len(head)
         number += 1
         text = head[start:end]
-        yield _Line(number, end, text, [field for field in _FIELD_ENDS.split(text.strip()) if field])
+        yield _Line(number, end, text, [field for field in FIELD_ENDS.split(text.strip()) if field])
         start = end
 
 

@@ -1,8 +1,7 @@
 """Reading graphs from text, and keeping what was read.
 
-Every byte is classed as a digit, a separator or something else; tokens and lines are then array operations. A block
-takes the same path whatever its quirks: comments, blank lines, carriage returns, commas, tabs, many spaces. A line that
-can't be an edge is found by its place in the block, so that its number can be told.
+Tokens and lines of a block are found by array operations, whatever its quirks: comments, blank lines, carriage returns,
+commas, tabs, many spaces. Only a block in which something is wrong is looked at line by line.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from assay.input.formats import Layout, Rest, shorten, suspicion, uncompressed
+from assay.input.formats import FIELD_ENDS, MOST_DIGITS, Layout, Rest, shorten, suspicion, uncompressed
 from assay.input.graph import Collector, Keys, Simple, node_count, unpack
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
@@ -29,11 +28,10 @@ Indices = NDArray[np.int64]
 Ids = NDArray[np.uint64]
 
 MAX_ID = 2**63 - 1
-_DIGIT, _OTHER = 1, 2
-_CLASS = np.full(256, _OTHER, dtype=np.uint8)
-_CLASS[[ord(character) for character in " \t\r\n,;"]] = 0
-_CLASS[ord("0") : ord("9") + 1] = _DIGIT
-_POWERS = np.array([10**exponent for exponent in range(20)], dtype=np.uint64)
+_INSIDE = np.ones(256, dtype=np.bool_)
+_INSIDE[[ord(character) for character in " \t\r\n,;"]] = False
+_COMMENTS = np.frombuffer(b"#%", dtype=np.uint8)
+_POWERS = np.array([10**exponent for exponent in range(MOST_DIGITS)], dtype=np.uint64)
 
 
 class Block(NamedTuple):
@@ -54,127 +52,89 @@ class BadLineError(Exception):
         self.index, self.what, self.cure = index, what, cure
 
 
-class _Tokens(NamedTuple):
-    bytes: NDArray[np.uint8]
-    classes: NDArray[np.uint8]
-    starts: Indices
-    ends: Indices
-    first: Indices  # of each line: the index of its first token
-    filling: Indices  # of each line: how many tokens it has
-
-
 def parse(block: bytes, layout: Layout) -> Block:
     """The numbers in a block that ends with a newline.
 
     Raises BadLineError for the first line that is neither an edge, a comment, blank, nor a lone vertex where allowed.
     """
-    if block.count(b"\r") != block.count(b"\r\n"):
-        _refuse_bare_return(block)
-    tokens = _tokenise(block)
-    comment = _comments(block, tokens)
-    blank = tokens.filling == 0
-    data = ~(comment | blank)
-    _check_counts(tokens, data, layout)
-    if b",," in block or b";;" in block:
-        for index, line in enumerate(block.split(b"\n")[:-1]):
-            if data[index] and (b",," in line or b";;" in line):
-                raise BadLineError(index, "has an empty column", "give both ends of the edge, or remove the line")
-    edges = data & (tokens.filling > 1)
-    lone = data & (tokens.filling == 1)
-    left = tokens.first[edges]
-    pairs = np.empty((left.size, 2), dtype=np.uint64)
-    pairs[:, 0] = _numbers(tokens, left, edges)
-    pairs[:, 1] = _numbers(tokens, left + 1, edges)
-    if layout.size is not None:
-        _refuse(
-            np.any((pairs < 1) | (pairs > layout.size), axis=1),
-            edges,
-            f"has an index outside 1 to {layout.size:,}, the matrix's size",
-            "the file was edited or is damaged: fetch it again",
-        )
-    return Block(pairs, _numbers(tokens, tokens.first[lone], lone), data.size, int(comment.sum()), int(blank.sum()))
-
-
-def _tokenise(block: bytes) -> _Tokens:
     raw = np.frombuffer(block, dtype=np.uint8)
-    classes = _CLASS[raw]
-    inside = classes != 0
-    turns = np.flatnonzero(inside[1:] != inside[:-1]) + 1
-    if inside[0]:
-        turns = np.concatenate((np.zeros(1, dtype=turns.dtype), turns))
+    turns = np.flatnonzero(np.diff(_INSIDE[raw], prepend=False))
     starts, ends = turns[0::2], turns[1::2]
-    before = np.searchsorted(starts, np.flatnonzero(raw == ord("\n")))
-    count = np.diff(before, prepend=0)
-    return _Tokens(raw, classes, starts, ends, before - count, count)
+    # Of each line: how many tokens it has, and the index of its first.
+    upto = np.searchsorted(starts, np.flatnonzero(raw == ord("\n")))
+    count = np.diff(upto, prepend=0)
+    first = upto - count
+    blank, comment = count == 0, count > 0
+    comment[comment] = np.isin(raw[starts[first[comment]]], _COMMENTS)
+    data = ~(comment | blank)
+    left, lone = first[data & (count > 1)], first[data & (count == 1)]
+    chosen = np.concatenate((left, left + 1, lone))
+    numbers, right = _numbers(raw, starts[chosen], ends[chosen])
+    pairs = numbers[: 2 * left.size].reshape(2, -1).T
+    if (
+        not right
+        or (not layout.extra_columns and (count[data] > 2).any())
+        or (not layout.lone_lines and lone.size)
+        or (layout.size is not None and ((pairs < 1) | (pairs > layout.size)).any())
+        or block.count(b"\r") != block.count(b"\r\n")
+        or b",," in block
+        or b";;" in block
+    ):
+        for index, line in enumerate(block.split(b"\n")[:-1]):
+            _check(index, line, layout)
+    return Block(pairs, numbers[2 * left.size :], data.size, int(comment.sum()), int(blank.sum()))
 
 
-def _comments(block: bytes, tokens: _Tokens) -> NDArray[np.bool_]:
-    comment = np.zeros(tokens.filling.size, dtype=np.bool_)
-    if b"#" in block or b"%" in block:
-        filled = tokens.filling > 0
-        opening = tokens.bytes[tokens.starts[tokens.first[filled]]]
-        comment[filled] = (opening == ord("#")) | (opening == ord("%"))
-    return comment
+def _numbers(raw: NDArray[np.uint8], starts: Indices, ends: Indices) -> tuple[Ids, bool]:
+    """The values of tokens, and whether all are ids."""
+    size = ends - starts
+    numbers = np.zeros(size.size, dtype=np.uint64)
+    right = int(size.max(initial=0)) <= MOST_DIGITS
+    for place in range(min(int(size.max(initial=0)), MOST_DIGITS)):
+        digit = np.where(size > place, raw[np.maximum(ends - 1 - place, 0)] - np.uint8(ord("0")), 0)
+        right &= int(digit.max()) <= 9
+        numbers += digit.astype(np.uint64) * _POWERS[place]
+    return numbers, right and int(numbers.max(initial=0)) <= MAX_ID
 
 
-def _check_counts(tokens: _Tokens, data: NDArray[np.bool_], layout: Layout) -> None:
-    columns = tokens.filling[data]
-    if not layout.extra_columns:
-        _refuse(
-            columns > 2,
-            data,
+def _check(index: int, line: bytes, layout: Layout) -> None:
+    """Raises BadLineError for a line that can't be used."""
+    fields = [field for field in FIELD_ENDS.split(line) if field]
+    # Hadoop takes a carriage return alone as the end of a line, which other programs don't.
+    if b"\r" in line[:-1]:
+        raise BadLineError(index, "has a carriage return inside", "give every line its own end, LF or CR LF")
+    if not fields or fields[0][:1] in (b"#", b"%"):
+        return
+    if len(fields) > 2 and not layout.extra_columns:
+        raise BadLineError(
+            index,
             "has more than two columns",
             "if the others are weights or times, cut those columns off, or name the columns in a first line of a CSV "
             "file; else remove them",
         )
-    if not layout.lone_lines:
-        _refuse(
-            columns == 1,
-            data,
+    if len(fields) == 1 and not layout.lone_lines:
+        raise BadLineError(
+            index,
             "holds one column where an edge `u v` is expected",
             "say `format: edges` if such a line is a vertex without an edge, or `header_lines: N` if it belongs to the "
             "header; else fetch the file again",
         )
-
-
-def _refuse_bare_return(block: bytes) -> None:
-    """Hadoop takes a carriage return alone as the end of a line, which other programs don't: such lines are refused."""
-    for index, line in enumerate(block.split(b"\n")):
-        if b"\r" in line[:-1]:
-            raise BadLineError(index, "has a carriage return inside", "give every line its own end, LF or CR LF")
-
-
-def _numbers(tokens: _Tokens, which: Indices, of_line: NDArray[np.bool_]) -> Ids:
-    """The values of chosen tokens, one on each line of `of_line`."""
-    starts, ends = tokens.starts[which], tokens.ends[which]
-    size = ends - starts
-    longest = int(size.max(initial=0))
-    _refuse(
-        _unreadable(tokens, starts, ends),
-        of_line,
-        "isn't an edge of two whole numbers",
-        "ids are 0 to 2^63-1; if the line is a header say `header_lines: N`, if it is a comment begin it with #",
-    )
-    _refuse(size > 19, of_line, "has an id beyond 2^63-1", "renumber the vertices")
-    values = np.zeros(which.size, dtype=np.uint64)
-    for place in range(min(longest, 19)):
-        digit = tokens.bytes[np.maximum(ends - 1 - place, 0)] - np.uint8(ord("0"))
-        values += np.where(size > place, digit, 0).astype(np.uint64) * _POWERS[place]
-    _refuse(values > MAX_ID, of_line, "has an id beyond 2^63-1", "renumber the vertices")
-    return values
-
-
-def _unreadable(tokens: _Tokens, starts: Indices, ends: Indices) -> NDArray[np.bool_]:
-    strange = tokens.classes == _OTHER
-    if not strange.any():
-        return np.zeros(starts.size, dtype=np.bool_)
-    upto = np.concatenate((np.zeros(1, dtype=np.int32), np.cumsum(strange, dtype=np.int32)))
-    return np.asarray(upto[ends] > upto[starts])
-
-
-def _refuse(bad: NDArray[np.bool_], of_line: NDArray[np.bool_], what: str, cure: str) -> None:
-    if bad.any():
-        raise BadLineError(int(np.flatnonzero(of_line)[np.argmax(bad)]), what, cure)
+    if b",," in line or b";;" in line:
+        raise BadLineError(index, "has an empty column", "give both ends of the edge, or remove the line")
+    if not all(field.isdigit() for field in fields[:2]):
+        raise BadLineError(
+            index,
+            "isn't an edge of two whole numbers",
+            "ids are 0 to 2^63-1; if the line is a header say `header_lines: N`, if it is a comment begin it with #",
+        )
+    if any(len(field) > MOST_DIGITS or int(field) > MAX_ID for field in fields[:2]):
+        raise BadLineError(index, "has an id beyond 2^63-1", "renumber the vertices")
+    if layout.size is not None and not all(1 <= int(field) <= layout.size for field in fields[:2]):
+        raise BadLineError(
+            index,
+            f"has an index outside 1 to {layout.size:,}, the matrix's size",
+            "the file was edited or is damaged: fetch it again",
+        )
 
 
 BLOCK_BYTES = 1 << 23
