@@ -81,6 +81,26 @@ def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
     assert open_.headline == "a faster drive could save at most 55 % of the time on this machine's disk"
 
 
+def test_a_bound_below_the_threshold_answers_where_placements_are_compared_too():
+    one = decision(
+        placed(seconds=24.9), placed("tape", seconds=24.0, saving=estimate(0.04, -0.1, 0.2)), baseline=None,
+        verdict=Verdict.NOT_WORTH_IT, busy_bound_s=1.5, conditions=(),
+    )  # fmt: skip
+    assert answer_of(one).headline == "no faster drive is worth it: storage is less than 10 % of the time"
+
+
+def test_a_baseline_slower_than_the_drives_is_no_limit():
+    base = HDD.model_copy(update={"storage_s": estimate(-10, -20, 8), "storage_share": estimate(-0.17, -0.5, 0.19)})
+    ssd = SSD.model_copy(update={"won_back": None})
+    answer = answer_of(decision(base, ssd, baseline=placed("zero-delay", "SSD", "", 69.0)))
+    assert answer.lines[2].words == "slower than the hard disk: noise, so this is no limit"
+
+
+def test_on_a_shared_machine_other_programs_are_the_reason_for_an_idle_drive():
+    (note, _) = answer_of(decision(conditions=conditions(busy=0.3), machine_shared=True)).notes
+    assert note.endswith("Other programs slowed the job down.")
+
+
 def test_where_nothing_was_measured_that_is_said():
     alone = placed("existing", "existing", "", 73.0)
     answer = answer_of(decision(alone, baseline=None, verdict=Verdict.NOT_KNOWN_YET, conditions=()))

@@ -27,6 +27,12 @@ def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
     assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min"
 
 
+def test_on_a_shared_machine_other_programs_are_closed_first():
+    first, second = steps_of(undecided().model_copy(update={"machine_shared": True}))
+    assert first.words == "Close other programs and run the experiment again"
+    assert second.words.startswith("To decide it, repeat the experiment")
+
+
 def test_what_can_not_be_decided_by_repeating_is_not_repeated():
     assert not any(step.command for step in steps_of(undecided(repetitions=0)))
 

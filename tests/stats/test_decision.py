@@ -7,6 +7,7 @@ from assay.model.record import Amount
 from assay.model.trial import ZERO_DELAY
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import summarise
+from assay.stats.trial_doubts import MACHINE_SHARED
 from tests.builders import a_trial
 from tests.stats.terasort import mirrored_run, terasort_run, timed
 
@@ -161,9 +162,30 @@ def busy_run(times, busy_s, **plan):
     ]  # fmt: skip
 
 
-def test_the_bound_decides_nothing_where_placements_are_compared():
+def test_a_bound_far_below_the_threshold_decides_where_placements_are_compared_too():
     found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (60.0, 69.0)}, 4.0))
-    assert found.verdict is Verdict.NOT_KNOWN_YET
+    assert found.storage_too_small
+    assert (found.verdict, result(found, "ssd").verdict, found.more) == (
+        Verdict.NOT_WORTH_IT,
+        Verdict.NOT_WORTH_IT,
+        None,
+    )
+    found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (60.0, 69.0)}, 7.0))
+    assert (found.verdict, found.storage_too_small) == (Verdict.NOT_KNOWN_YET, False)
+
+
+def test_a_baseline_slower_than_the_base_is_no_limit():
+    slow = {"hdd": (59.0, 60.0), "ssd": (52.0, 53.0), ZERO_DELAY: (69.0, 66.0)}
+    assert decision_of(terasort_run(times=slow)).baseline_slower
+    assert not decision_of(terasort_run()).baseline_slower
+
+
+def test_a_machine_that_other_programs_use_is_known_of_the_decision():
+    plan, records = terasort_run()
+    crowded = MACHINE_SHARED.doubt("other processes used 67 %", "hdd")
+    assert not decision_of((plan, records)).machine_shared
+    records[0] = records[0].model_copy(update={"doubts": (crowded,)})
+    assert decision_of((plan, records)).machine_shared
 
 
 def test_a_bound_that_a_placement_exceeds_is_no_bound():

@@ -11,7 +11,7 @@ from assay.model.medium import UNKNOWN_DRIVE
 from assay.model.registry import MEDIA
 from assay.report.words import about_text, seconds_text
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
-from assay.stats.run_doubts import BUSY, READ, WRITTEN, Condition
+from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT
 
 MOST_SURE = 0.995
@@ -58,7 +58,7 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
         words = _baseline_words(decision, names)
         label = "With zero storage delay"
         lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
-    notes = [*_left_out(decision), *_not_met(decision.conditions, names), *_bound(decision, names)]
+    notes = [*_left_out(decision), *_not_met(decision, names), *_bound(decision, names)]
     notes += [*_open(decision), _scope(decision)]
     return Answer(
         subject=subject_of(decision, shared),
@@ -154,6 +154,8 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
         share = decision.placements[0].storage_share if decision.placements else None
         if share is None:
             return "no placement to compare it with"
+        if decision.baseline_slower:
+            return f"slower than {names[decision.placements[0].placement]}: noise, so this is no limit"
         if share.high is None:
             return "how much a drive could save at most is not known"
         base = names[decision.placements[0].placement]
@@ -182,6 +184,8 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
         return f"{names[best.placement]} is worth it: {less} than {base}"
     best = min(decision.placements[1:], key=lambda one: one.elapsed_s.value)
     if decision.verdict is Verdict.NOT_WORTH_IT:
+        if decision.storage_too_small:
+            return _alone(decision, names)
         others = "no other placement" if len(decision.placements) > 2 else names[best.placement]
         verb = "is" if len(decision.placements) > 2 else "is not"
         most = max(one.saving.high or 0.0 for one in decision.placements[1:] if one.saving)
@@ -226,19 +230,19 @@ def _left_out(decision: Decision) -> list[str]:
     return notes
 
 
-def _not_met(found: Sequence[Condition], names: Mapping[str, str]) -> list[str]:
+def _not_met(decision: Decision, names: Mapping[str, str]) -> list[str]:
     """A sentence for each kind of condition that is not met, with what still holds."""
     says = {
         READ: "{share} of what the jobs read came from {subject} (at least {least} is needed). The page cache served "
         "the rest; with less memory or more data the drives may matter more",
         WRITTEN: "{share} of what was written to {subject} was on it when the jobs ended (at least {least} is "
         "needed). The rest was written afterwards, and that time is not counted above",
-        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). This job uses its "
-        "storage little",
+        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). "
+        + ("Other programs slowed the job down" if decision.machine_shared else "This job uses its storage little"),
     }
     notes = []
     for kind, words in says.items():
-        missed = [one for one in found if one.kind == kind and not one.met]
+        missed = [one for one in decision.conditions if one.kind == kind and not one.met]
         if missed:
             worst = min(missed, key=lambda one: one.share or 0.0)
             share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"

@@ -28,6 +28,8 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     """The most useful first; at least one where anything was decided."""
     steps = []
     undecided = [one for one in decisions if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
+    if any(one.machine_shared for one in undecided):
+        steps.append(NextStep("Close other programs and run the experiment again", run_command(run)))
     if undecided:
         seconds = sum(one.more.seconds for one in undecided if one.more)
         what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"

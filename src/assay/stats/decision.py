@@ -27,6 +27,7 @@ from assay.stats.sample import (
     samples,
     varying_factors,
 )
+from assay.stats.trial_doubts import MACHINE_SHARED
 
 DRAWS, SEED = 20_000, 20_140_814
 """Joint draws for the interval of a share of a difference; the same records always give the same figures."""
@@ -126,6 +127,24 @@ class Decision(Frozen):
     corrected: int = 1
     assumed: bool = False
     nodes: int | None = None
+    machine_shared: bool = False
+    """Other programs took processor time while its jobs ran."""
+
+    @property
+    def baseline_slower(self) -> bool:
+        """Whether zero storage delay took longer than the base: noise exceeds what storage costs; that is no limit."""
+        if self.baseline is None or not self.placements:
+            return False
+        return self.baseline.elapsed_s.value > self.placements[0].elapsed_s.value
+
+    @property
+    def storage_too_small(self) -> bool:
+        """Whether the base's drives were busy for so little of the time that no drive could be worth it."""
+        return _too_small(self.busy_bound_s, self.placements, self.worth)
+
+
+def _too_small(bound: float | None, placements: Sequence[PlacementResult], worth: float) -> bool:
+    return bound is not None and BUSY_MARGIN * bound < worth * placements[0].elapsed_s.value
 
 
 def decisions(
@@ -216,6 +235,9 @@ class _DecisionInputs:
         others = tuple(item for item in self.levels if item[0] != MACHINE)
         placements = tuple(self._result(level, verdicts.get((self.levels, level))) for level in self.placements)
         bound = self._busy_bound(placements)
+        if _too_small(bound, placements, self._worth):
+            none = {"verdict": Verdict.NOT_WORTH_IT}
+            placements = (placements[0], *(one.model_copy(update=none) for one in placements[1:]))
         verdict = self._overall(placements, bound)
         of_drives = self.factor == PLACEMENT and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
@@ -234,6 +256,12 @@ class _DecisionInputs:
             corrected=together,
             assumed=not self.fit.noise.own_freedom,
             nodes=_nodes(self._records[self.base][0]),
+            machine_shared=any(
+                doubt.kind == MACHINE_SHARED.name
+                for own in self._records.values()
+                for record in own
+                for doubt in record.doubts
+            ),
             without_time=tuple(level for level, any_counts in known.items() if not any_counts),
             elsewhere=tuple(
                 level for level, any_counts in known.items() if any_counts and level not in self.fit.levels
@@ -261,10 +289,8 @@ class _DecisionInputs:
             none = all(one is Verdict.NOT_WORTH_IT for one in own)
             return Verdict.NOT_WORTH_IT if none else Verdict.NOT_KNOWN_YET
         share = placements[0].storage_share if placements else None
-        most = share.high if share else None
-        if bound is not None:
-            most = BUSY_MARGIN * bound / placements[0].elapsed_s.value
-        return Verdict.NOT_WORTH_IT if most is not None and most < self._worth else Verdict.NOT_KNOWN_YET
+        little = share is not None and share.high is not None and share.high < self._worth
+        return Verdict.NOT_WORTH_IT if little or _too_small(bound, placements, self._worth) else Verdict.NOT_KNOWN_YET
 
     def _result(self, level: str, verdict: Verdict | None) -> PlacementResult:
         own = self._records[level]

@@ -33,18 +33,18 @@ TOGETHER = Segment("computing and storage", svg.SKY, svg.ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
 WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
 """Of a run whose record does not say when its tasks ran."""
-NOT_A_DRIVE = "the limit, not a drive to buy"
+NOT_A_DRIVE, NO_LIMIT = "the limit, not a drive to buy", "slower than the drives: noise, no limit"
 ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN)
 
 
 class Bar(NamedTuple):
-    """One placement's: its label, its seconds by segment, and its interval moved to the bar's end."""
+    """One placement's: its label, its seconds by segment, its interval moved to the bar's end; a baseline's `note`."""
 
     label: str
     segments: Mapping[Segment, float]
     low: float | None
     high: float | None
-    baseline: bool
+    note: str
 
     @property
     def end(self) -> float:
@@ -82,7 +82,7 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
     else:
         storage_s = max(0.0, split.storage_s.value) if split.storage_s else 0.0
         parts = {
-            TOGETHER if decision.baseline is None else COMPUTING: split.computing_s,
+            COMPUTING if decision.baseline and not decision.baseline_slower else TOGETHER: split.computing_s,
             STORAGE: storage_s,
             START_UP: split.start_up_s,
             BETWEEN: split.between_jobs_s,
@@ -91,13 +91,14 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
     low = None if elapsed.low is None else elapsed.low + moved
     high = None if elapsed.high is None else elapsed.high + moved
     shown = {part: seconds for part, seconds in parts.items() if seconds > 0}
-    return Bar(label, shown, low, high, baseline=one is decision.baseline)
+    note = NO_LIMIT if decision.baseline_slower else NOT_A_DRIVE
+    return Bar(label, shown, low, high, note if one is decision.baseline else "")
 
 
 def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
     """Legend, bars under one another, the baseline's set apart, the axis; a dashed line where the baseline ends."""
     shown = [part for part in ORDER if any(part in bar.segments for bar in bars)]
-    tops = [LEGEND_PX + place * ROW_PX + (APART_PX if bar.baseline and place else 0) for place, bar in enumerate(bars)]
+    tops = [LEGEND_PX + place * ROW_PX + (APART_PX if bar.note and place else 0) for place, bar in enumerate(bars)]
     bottom = tops[-1] + LABEL_PX + BAR_PX + 14
     spans = "of all jobs" if WHOLE in shown else "from first submission to last end"
     parts = []
@@ -117,7 +118,7 @@ def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
         f'<text x="0" y="13" font-size="{svg.TEXT_PX - 1}"><tspan{legend}</text>',
     ]
     parts += [_drawn(bar, top, end_s) for bar, top in zip(bars, tops, strict=True)]
-    base = next((bar for bar in bars if bar.baseline), None)
+    base = next((bar for bar in bars if bar.note == NOT_A_DRIVE), None)
     if base is not None and len(bars) > 1:
         x = _x(base.end, end_s)
         parts += [
@@ -139,8 +140,8 @@ def _x(seconds: float, end_s: float) -> str:
 
 def _drawn(bar: Bar, top: float, end_s: float) -> str:
     at, middle = top + LABEL_PX, top + LABEL_PX + BAR_PX / 2
-    weight = ' font-weight="600"' if not bar.baseline else f' fill="{svg.SOFT}"'
-    label = f"{bar.label} ({NOT_A_DRIVE})" if bar.baseline else bar.label
+    weight = ' font-weight="600"' if not bar.note else f' fill="{svg.SOFT}"'
+    label = f"{bar.label} ({bar.note})" if bar.note else bar.label
     parts = [f'<text x="0" y="{top + 13:g}"{weight}>{escape(label)}</text>']
     begin = 0.0
     for part, seconds in bar.segments.items():
@@ -159,7 +160,7 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
                 f'<text x="{centre}" y="{middle + 4.5:g}" text-anchor="middle" fill="{part.ink}">{words}</text>'
             )
         begin += seconds
-    if bar.baseline:
+    if bar.note:
         parts.append(
             f'<rect x="0" y="{at:g}" width="{_x(bar.end, end_s)}" height="{BAR_PX}" fill="none" stroke="{svg.INK}" '
             'stroke-dasharray="4 3"/>'
