@@ -155,12 +155,22 @@ class DiskInstrument:
 
     def totals(self) -> Mapping[Quantity, float]:
         """Of each medium whose device is still there."""
-        return {
-            Quantity(device.medium, series): value
-            for device in self._devices
-            if device.gone is None
-            for series, value in _totals(device.total).items()
-        }
+        found: dict[Quantity, float] = {}
+        for medium, total in ((one.medium, one.total) for one in self._devices if one.gone is None):
+            series = {
+                "read_bytes": total.read_bytes,
+                "written_bytes": total.written_bytes,
+                "discarded_bytes": total.discarded_bytes,
+                "read_requests": total.reads,
+                "write_requests": total.writes,
+                "flush_requests": total.flushes,
+                "busy_s": total.busy_ms / 1000,
+                "queue_s": total.queue_ms / 1000,
+                "read_latency_s": total.read_ms / 1000,
+                "write_latency_s": total.write_ms / 1000,
+            }
+            found |= {Quantity(medium, name): value for name, value in series.items()}
+        return found
 
     def doubts(self) -> tuple[Doubt, ...]:
         vanished, reset = [], []
@@ -177,21 +187,6 @@ class DiskInstrument:
     def close(self) -> None:
         for device in self._devices:
             device.close()
-
-
-def _totals(total: Counters) -> Mapping[str, float]:
-    return {
-        "read_bytes": total.read_bytes,
-        "written_bytes": total.written_bytes,
-        "discarded_bytes": total.discarded_bytes,
-        "read_requests": total.reads,
-        "write_requests": total.writes,
-        "flush_requests": total.flushes,
-        "busy_s": total.busy_ms / 1000,
-        "queue_s": total.queue_ms / 1000,
-        "read_latency_s": total.read_ms / 1000,
-        "write_latency_s": total.write_ms / 1000,
-    }
 
 
 DISK_UNCOUNTED = doubt_kind(

@@ -104,10 +104,8 @@ class DiskProcessesInstrument:
     def doubts(self) -> tuple[Doubt, ...]:
         doubts = []
         if self._refused and self._files:
-            reason = next(iter(self._refused.values()))
-            doubts.append(
-                DISK_PROCESSES_UNREAD.doubt(f"the bytes of {', '.join(self._refused)} could not be read: {reason}")
-            )
+            what = f"the bytes of {', '.join(self._refused)} could not be read: {next(iter(self._refused.values()))}"
+            doubts.append(DISK_PROCESSES_UNREAD.doubt(what))
         for group, lost in self._orphaned.items():
             size = lost["read_bytes"] + lost["written_bytes"]
             what = f"{size} bytes of {group} were of processes that ended without their parents"

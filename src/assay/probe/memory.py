@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from assay.host.control_groups import ControlGroup, flat, group_of
+from assay.host.control_groups import flat, group_of
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node, OpenFile
 from assay.model.probe import CONTAINERS, Moment, ProbeKind, Quantity, Scene
@@ -47,17 +47,24 @@ class MemoryProbe:
         groups = (group_of(self._node, one.pid, "memory") for one in scene.processes if one.children == CONTAINERS)
         group = next(filter(None, groups), None)
         if group is not None:
-            self._open(group)
+            try:
+                self._group_stat = self._node.open(group.directory / "memory.stat")
+                self._version = group.version
+            except OSError as error:
+                what = f"the cluster's control group does not show its memory: {error}"
+                self._doubts.append(CLUSTER_MEMORY_UNTOLD.doubt(what))
 
     def sample(self, _now: Moment) -> Mapping[str, float]:
         assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
         machine = machine_bytes(self._meminfo.read())
         self._least_available = min(self._least_available, machine["available"])
-        values = {f"{name}_mib": _mib(count) for name, count in machine.items()}
-        self._keep_peaks("machine", machine)
-        cluster = self._cluster()
-        self._keep_peaks("cluster", cluster)
-        return values | {f"cluster/{name}_mib": _mib(count) for name, count in cluster.items()}
+        values: dict[str, float] = {}
+        for subject, prefix, told in (("machine", "", machine), ("cluster", "cluster/", self._cluster())):
+            for name, count in told.items():
+                values[f"{prefix}{name}_mib"] = float(round(count / MIB, 1))
+                if name in _PEAKS:
+                    self._peaks[subject, name] = max(self._peaks.get((subject, name), 0), count)
+        return values
 
     def totals(self) -> Mapping[Quantity, float]:
         """Peaks in the part that ends, and how often memory had to be read back from a disk."""
@@ -82,15 +89,6 @@ class MemoryProbe:
             if file is not None:
                 file.close()
 
-    def _open(self, group: ControlGroup) -> None:
-        try:
-            self._group_stat = self._node.open(group.directory / "memory.stat")
-            self._version = group.version
-        except OSError as error:
-            self._doubts.append(
-                CLUSTER_MEMORY_UNTOLD.doubt(f"the cluster's control group does not show its memory: {error}")
-            )
-
     def _cluster(self) -> dict[str, int]:
         """The group's figures; nothing where it has none, or has gone."""
         if self._group_stat is None:
@@ -100,15 +98,9 @@ class MemoryProbe:
         except (OSError, ValueError) as error:
             self._group_stat.close()
             self._group_stat = None
-            self._doubts.append(
-                CLUSTER_MEMORY_LOST.doubt(f"the cluster's control group no longer shows its memory: {error}")
-            )
+            what = f"the cluster's control group no longer shows its memory: {error}"
+            self._doubts.append(CLUSTER_MEMORY_LOST.doubt(what))
             return {}
-
-    def _keep_peaks(self, subject: str, values: Mapping[str, int]) -> None:
-        for name in _PEAKS:
-            if name in values:
-                self._peaks[subject, name] = max(self._peaks.get((subject, name), 0), values[name])
 
 
 def machine_bytes(meminfo: str) -> dict[str, int]:
@@ -135,10 +127,6 @@ def group_bytes(stat: str, version: int) -> dict[str, int]:
     if "page_cache" in found:
         found["page_cache"] -= found.get("shared", 0)
     return found
-
-
-def _mib(count: float) -> float:
-    return float(round(count / MIB, 1))
 
 
 CLUSTER_MEMORY_UNTOLD = doubt_kind(

@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import IO
 
 from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Sampled, Scene
-from assay.model.record import Amount, Basis
+from assay.model.record import Amount
 from assay.model.registry import PROBES
 from assay.node.local import LocalNode
 from assay.probe.process_stat import OpenProcess
@@ -103,16 +104,10 @@ def thread_clocks_s() -> dict[int, float]:
     for thread in threading.enumerate():
         if thread.name.startswith(PREFIX) and thread.native_id is not None:
             with suppress(OSError):  # ended meanwhile
-                found[thread.native_id] = time.clock_gettime(_clock_of(thread.native_id))
+                # Its clock as the C library makes it (MAKE_THREAD_CPUCLOCK, CPUCLOCK_SCHED), which the kernel refuses
+                # for one that has just ended; time.pthread_getcpuclockid may crash then.
+                found[thread.native_id] = time.clock_gettime((~thread.native_id << 3) | 0b110)
     return found
-
-
-def _clock_of(thread: int) -> int:
-    """The clock of a thread of this process, as the C library makes it (MAKE_THREAD_CPUCLOCK, CPUCLOCK_SCHED).
-
-    time.pthread_getcpuclockid may crash with a thread that has just ended; the kernel refuses this one then.
-    """
-    return (~thread << 3) | 0b110
 
 
 NAME = "own-cost"
@@ -193,7 +188,10 @@ def weighed(process: Path = SELF) -> Iterator[Weight]:
     /proc/PID/clear_refs, 5); so no peak is missed, however short.
     """
     weight = Weight()
-    before = _peak_from_now(process)
+    before: int | None = None
+    with suppress(OSError):
+        (process / "clear_refs").write_text("5")
+        before = _peak_bytes(process)
     began_s = time.process_time()
     try:
         yield weight
@@ -202,15 +200,6 @@ def weighed(process: Path = SELF) -> Iterator[Weight]:
         peak = _peak_bytes(process)
         if before is not None and peak is not None:
             weight.growth_bytes = max(0, peak - before)
-
-
-def _peak_from_now(process: Path) -> int | None:
-    """The peak that the kernel counts from: the resident memory of this moment. None where it can't be told to."""
-    try:
-        (process / "clear_refs").write_text("5")
-    except OSError:
-        return None
-    return _peak_bytes(process)
 
 
 def _peak_bytes(process: Path) -> int | None:
@@ -223,15 +212,10 @@ def _peak_bytes(process: Path) -> int | None:
 
 def evaluation_cost(weight: Weight) -> Iterator[Amount]:
     """What it took to evaluate the probes, in the trial's last part."""
-    found: tuple[tuple[str, float | None, Basis], ...] = (
-        ("busy_s", weight.busy_s, "measured"),
-        ("resident_growth_bytes", weight.growth_bytes, "estimated"),
-    )
-    for series, value, basis in found:
-        if value is not None:
-            yield Amount(
-                probe=NAME, subject="evaluation", series=series, part="collect", value=float(value), basis=basis
-            )
+    amount = partial(Amount, probe=NAME, subject="evaluation", part="collect")
+    yield amount(series="busy_s", value=weight.busy_s)
+    if weight.growth_bytes is not None:
+        yield amount(series="resident_growth_bytes", value=float(weight.growth_bytes), basis="estimated")
 
 
 PROBES.add(NAME, ProbeKind(OwnCost), place=1)

@@ -13,7 +13,7 @@ both. Resident memory counts what processes share once for each; at marks `propo
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 from assay.host.control_groups import busy_s, group_of
@@ -22,15 +22,7 @@ from assay.model.node import Node
 from assay.model.probe import CONTAINERS, Interval, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
 from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, differences, read_ticks
-from assay.probe.process_stat import (
-    PROC,
-    OpenProcess,
-    ProcessStat,
-    Ticks,
-    all_pids,
-    kernel_ticks,
-    stat_of,
-)
+from assay.probe.process_stat import PROC, OpenProcess, ProcessStat, Ticks, all_pids, kernel_ticks, stat_of
 
 NOTHING = Ticks()
 # As the NodeManager's scripts and the tasks' JVMs name it in their command lines (ContainerId of Hadoop).
@@ -115,7 +107,13 @@ class ProcessGroups:
                 self._end(member)
             else:
                 member.stat = stat
-        self._count()
+        sums = dict.fromkeys(self.accounts, NOTHING)
+        for member in self.members.values():
+            sums[member.group] = sums[member.group].plus(member.stat.own)
+            sums[member.reaped_group] = sums[member.reaped_group].plus(member.stat.reaped)
+            self._name(member)
+        for group, account in self.accounts.items():
+            account.look(sums[group])
 
     def close(self) -> None:
         for member in self.members.values():
@@ -137,18 +135,16 @@ class ProcessGroups:
 
     def _adopt(self, new: set[int]) -> None:
         """Take in the descendants among processes that were not seen before; the others are strangers for ever."""
-        parents = dict(self._parents(new))
+        parents = {}
+        for pid in new:
+            with suppress(OSError, ValueError):
+                parents[pid] = stat_of(self._node, pid).parent
         while found := [pid for pid, parent in parents.items() if parent in self.members]:
             for pid in found:
                 parent = self.members.get(parents.pop(pid))
                 if parent is not None and self._join(pid, parent.reaped_group):
                     self.members[pid].container = parent.container
         self._strangers |= parents.keys()
-
-    def _parents(self, pids: Iterable[int]) -> Iterable[tuple[int, int]]:
-        for pid in pids:
-            with suppress(OSError, ValueError):
-                yield pid, stat_of(self._node, pid).parent
 
     def _end(self, member: Member) -> None:
         """A process has ended: where its parent's waiting would put its time into another group, put that right."""
@@ -168,15 +164,6 @@ class ProcessGroups:
         if waiting is not None:
             self.accounts[waiting].leave(stat.own, -1)
             self.accounts[waiting].leave(stat.reaped, -1)
-
-    def _count(self) -> None:
-        sums = dict.fromkeys(self.accounts, NOTHING)
-        for member in self.members.values():
-            sums[member.group] = sums[member.group].plus(member.stat.own)
-            sums[member.reaped_group] = sums[member.reaped_group].plus(member.stat.reaped)
-            self._name(member)
-        for group, account in self.accounts.items():
-            account.look(sums[group])
 
     def _name(self, member: Member) -> None:
         """Find a container's name; between fork and exec a process still has its parent's command line."""
@@ -248,10 +235,8 @@ class Cluster:
         if self._before is not None:
             exact, summed = exact_s - self._before[0], summed_s - self._before[1]
             if abs(exact - summed) > max(DOUBTED_SHARE * exact, DOUBTED_S):
-                what = (
-                    f"daemons and containers took {exact:.1f} s by their control group, and {summed:.1f} s by process"
-                )
-                doubts.append(CPU_GROUPS_INCOMPLETE.doubt(what))
+                took = f"{exact:.1f} s by their control group, and {summed:.1f} s by process"
+                doubts.append(CPU_GROUPS_INCOMPLETE.doubt(f"daemons and containers took {took}"))
         self._before = (exact_s, summed_s)
         return {Quantity("cluster", "control_group_s"): exact_s}
 

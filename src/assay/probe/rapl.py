@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
-from assay.model.probe import CannotMeasureError, Moment, ProbeContext, ProbeKind, Quantity, Scene
+from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
 
 POWERCAP = Path("/sys/class/powercap")
@@ -132,18 +132,15 @@ class _Counter:
         self.range_uj = zone.range_uj
         self._file = node.open(zone.energy)
         self.close = self._file.close
-        self._last_uj = self._now_uj()
+        self._last_uj = int(self._file.read())
 
     def read(self) -> int:
         """Microjoules since the last reading."""
-        now_uj = self._now_uj()
+        now_uj = int(self._file.read())
         gone = gone_uj(self._last_uj, now_uj, self.range_uj)
         self._last_uj = now_uj
         self.counted_uj += gone
         return gone
-
-    def _now_uj(self) -> int:
-        return int(self._file.read())
 
 
 def gone_uj(before_uj: int, now_uj: int, range_uj: int) -> int:
@@ -174,8 +171,8 @@ ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
 )  # fmt: skip
 
 
-def _rapl(context: ProbeContext) -> Rapl | None:
-    return Rapl(context.node) if has_zones(context.node) else None
-
-
-PROBES.add(Rapl.name, ProbeKind(_rapl, of_nodes=True), place=9)
+PROBES.add(
+    Rapl.name,
+    ProbeKind(lambda context: Rapl(context.node) if has_zones(context.node) else None, of_nodes=True),
+    place=9,
+)

@@ -333,7 +333,15 @@ class Measurement:
             except Empty:
                 order = None
             moment = now()
-            self._sample(moment, order)
+            try:
+                for guest in self._sampled:
+                    guest.sample(moment, self.samples)
+                if order is not None and not self._lost:
+                    for guest in self._sampled:
+                        self.amounts += guest.total(order.part)
+            finally:
+                if order is not None:
+                    order.done.set()
             longest_s = max(longest_s, moment.clock_s - last.clock_s)
             stepped_s = max(stepped_s, abs((moment.time_ms - last.time_ms) / 1000 - (moment.clock_s - last.clock_s)))
             last = moment
@@ -342,18 +350,6 @@ class Measurement:
         if stepped_s >= CLOCK_STEP_S:
             what = f"the machine's clock was set by {stepped_s:.1f} s while the trial ran"
             self._own_doubts.append(CLOCK_STEPPED.doubt(what))
-
-    def _sample(self, moment: Moment, order: _Mark | None) -> None:
-        """Read all probes; a mark that came is answered, whatever happens."""
-        try:
-            for guest in self._sampled:
-                guest.sample(moment, self.samples)
-            if order is not None and not self._lost:
-                for guest in self._sampled:
-                    self.amounts += guest.total(order.part)
-        finally:
-            if order is not None:
-                order.done.set()
 
 
 def probes_of(level: str, context: ProbeContext) -> tuple[Probe, ...]:
