@@ -67,20 +67,12 @@ def read_bytes(file: Path, most_bytes: int = MOST_RECORDED_BYTES) -> bytes:
     """All of a regular file of at most `most_bytes`. Raises UnreadableFileError, at once, for anything else."""
     try:
         # Without O_NONBLOCK the opening of a pipe would wait for its writer.
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with opened(file, os.O_NONBLOCK | os.O_NOCTTY) as descriptor:
+            _check_regular(file, os.fstat(descriptor).st_mode)
+            with os.fdopen(descriptor, "rb", closefd=False) as whole:
+                content = whole.read(most_bytes + 1)
     except (OSError, ValueError) as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise UnreadableFileError(file, why(error), missing=missing) from None
-    try:
-        kind = irregular(os.fstat(descriptor).st_mode)
-        if kind is not None:
-            raise UnreadableFileError(file, f"it is {kind}, and a regular file is needed")
-        with os.fdopen(descriptor, "rb", closefd=False) as whole:
-            content = whole.read(most_bytes + 1)
-    except OSError as error:
-        raise UnreadableFileError(file, why(error)) from None
-    finally:
-        os.close(descriptor)
+        raise UnreadableFileError(file, why(error), missing=isinstance(error, FileNotFoundError)) from None
     if len(content) > most_bytes:
         raise UnreadableFileError(file, f"it is larger than {most_bytes >> 10:,} KiB; name another file")
     return content
@@ -104,6 +96,10 @@ def refuse_irregular(file: Path) -> None:
         return
     except (OSError, ValueError) as error:
         raise UnreadableFileError(file, why(error)) from None
+    _check_regular(file, mode)
+
+
+def _check_regular(file: Path, mode: int) -> None:
     kind = irregular(mode)
     if kind is not None:
         raise UnreadableFileError(file, f"it is {kind}, and a regular file is needed")

@@ -19,14 +19,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from assay.host.mounts import let_go
-from assay.host.processes import (
-    MARK,
-    end_processes,
-    marked_processes,
-    remove_directory,
-    remove_group,
-    start_time,
-)
+from assay.host.processes import MARK, end_processes, marked_processes, remove_directory, remove_group, start_time
 from assay.model.errors import AssayError
 
 
@@ -53,10 +46,8 @@ class Lease:
     @property
     def stale(self) -> bool:
         """Its owner on this machine is gone and it was not meant to outlive it; other machines' leases are theirs."""
-        host, boot, pid, _ = self._owner
-        if self.kept or host != platform.node():
-            return False
-        return boot != _boot_id() or _owner(pid) != self._owner
+        host, _, pid, _ = self._owner
+        return not self.kept and host == platform.node() and _owner(pid) != self._owner
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """The environment for a process started under this lease."""
@@ -210,11 +201,7 @@ def uninterrupted() -> Iterator[None]:
             signal.raise_signal(late)
 
 
-def _boot_id() -> str:
-    """Different after every boot (random(4))."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-
-
 def _owner(pid: int) -> tuple[str, str, int, int | None]:
     """What tells a process from all others, on other machines and at other times too."""
-    return platform.node(), _boot_id(), pid, start_time(pid)
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()  # different after every boot (random(4))
+    return platform.node(), boot_id, pid, start_time(pid)

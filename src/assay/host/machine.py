@@ -16,6 +16,10 @@ GOES_BACK, HELD, STAYS = "goes back to the host", "held", "stays"
 
 def machine_facts() -> Mapping[str, str]:
     """Processor, cores, memory, kernel, distribution and Assay's version."""
+    try:
+        distribution = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        distribution = "unknown"
     model = re.search(r"^model name[ \t]*:[ \t]*(\S.*?)[ \t]*$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return {
         "assay": version(),
@@ -23,16 +27,9 @@ def machine_facts() -> Mapping[str, str]:
         "cores": str(len(os.sched_getaffinity(0))),
         "memory_bytes": str(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),
         "kernel": platform.release(),
-        "distribution": _distribution(),
+        "distribution": distribution,
         "host": platform.node(),
     }
-
-
-def _distribution() -> str:
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError):
-        return "unknown"
 
 
 def available_memory_bytes() -> int:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.host.files import opened
 from assay.model.errors import AssayError
 
 LOOP_CLR_FD = 0x4C01
@@ -176,15 +177,10 @@ def _unmounted(point: str) -> str | None:
 def _detached(device: Path) -> str | None:
     """LOOP_CLR_FD once; the reason when it did not work."""
     try:
-        descriptor = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        return f"{device} can't be detached: {error.strerror}"
-    try:
-        fcntl.ioctl(descriptor, LOOP_CLR_FD)
+        with opened(device) as descriptor:
+            fcntl.ioctl(descriptor, LOOP_CLR_FD)
     except OSError as error:
         return None if error.errno == errno.ENXIO else f"{device} can't be detached: {error.strerror}"
-    finally:
-        os.close(descriptor)
     return None
 
 

@@ -15,17 +15,15 @@ _NAME = re.compile(r"assay_(\d+)_(\d+)_(\d+)_\d+")
 _NUMBERS = itertools.count()
 
 
-def _environment(pid: str) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
 def marked_processes(lease_id: str) -> list[int]:
     """The ids of the living processes that carry the mark of a lease, whether or not it is still written down."""
     mark = f"{MARK}={lease_id}".encode()
-    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and mark in _environment(pid)]
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # ended, or another user's
+            if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.append(int(pid))
+    return found
 
 
 def end_processes(find: Callable[[], list[int]], grace_s: float, patience_s: float = 30.0) -> None:

@@ -199,21 +199,15 @@ def _check_shape(text: str, file: Path) -> None:
 
 def _check_values(tree: Any, file: Path) -> None:
     """Raises BadInputError for keys that aren't texts, and numbers that aren't finite."""
-    for inside, key, value in _within(tree):
-        where = f"{file}, line {line_of(inside, [key])}"
-        if isinstance(inside, dict) and not isinstance(key, str):
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in items:
+        where = f"{file}, line {line_of(tree, [key])}"
+        if isinstance(tree, dict) and not isinstance(key, str):
             word = shown(plain(key)) if not isinstance(key, dict | list | tuple) else "that begins with ? or {"
             raise _bad(where, f"the key {word} is not text; put it into quotes")
         if isinstance(value, float) and not math.isfinite(value):
             raise _bad(where, f"{key if isinstance(key, str) else 'a number'} is {value}, and must be a finite number")
-
-
-def _within(tree: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """All items of all lists and maps, each with what it is in and its place there."""
-    if isinstance(tree, dict | list):
-        for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            yield tree, key, value
-            yield from _within(value)
+        _check_values(value, file)
 
 
 def _constructor() -> type:
@@ -252,7 +246,11 @@ def _mistake(error: ValidationError, model: type[BaseModel], more: Collection[st
 def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[BaseModel], more: Collection[str]) -> str:
     name = ".".join(str(part) for part in place if isinstance(part, str) and part != "[key]")
     if first["type"] == "extra_forbidden":
-        keys = [key for key in _keys_beside(place, model) if key not in more]
+        for part in place[:-1]:
+            field = model.model_fields.get(str(part))
+            if field is not None:
+                model = _model_within(field.annotation) or model
+        keys = [key for key in model.model_fields if key not in more]
         return f"unknown key {place[-1]!r}; {nearest(str(place[-1]), keys)}"
     if first["type"] == "missing":
         return f"{name!r} is missing"
@@ -263,15 +261,6 @@ def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[Bas
     if must is not None:
         return f"{name} is {shown(first['input'])}, and must be {must.format(**first.get('ctx', {}))}"
     return f"{name} is {shown(first['input'])}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-
-
-def _keys_beside(place: Sequence[int | str], model: type[BaseModel]) -> list[str]:
-    """The keys that are valid where an unknown key stands."""
-    for part in place[:-1]:
-        field = model.model_fields.get(str(part))
-        if field is not None:
-            model = _model_within(field.annotation) or model
-    return list(model.model_fields)
 
 
 def _model_within(annotation: Any) -> type[BaseModel] | None:

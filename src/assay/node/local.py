@@ -26,7 +26,6 @@ class KernelFile:
         return os.pread(self._descriptor, most_bytes, 0).decode(errors="replace")
 
     def close(self) -> None:
-        """Close it; again does nothing."""
         if self._descriptor is not None:
             with suppress(OSError):
                 os.close(self._descriptor)
@@ -55,11 +54,9 @@ class LocalNode:
             return file.read().decode(errors="replace")
 
     def open(self, path: Path) -> KernelFile:
-        """One descriptor for each."""
         return KernelFile(path)
 
     def names(self, path: Path) -> list[str]:
-        """In no order."""
         return os.listdir(path)
 
     def link(self, path: Path) -> str:
@@ -67,11 +64,9 @@ class LocalNode:
         return os.readlink(path)  # noqa: PTH115 - `socket:[1]` is no path
 
     def command(self, command: Sequence[str]) -> Sequence[str]:
-        """As it is."""
         return command
 
     def copy(self, source: Path, target: Path) -> None:
-        """With `shutil.copytree`."""
         shutil.copytree(source, target)
 
     def free_ports(self, count: int) -> list[int]:
