@@ -18,7 +18,7 @@ import pytest
 
 from assay.host.lease import Lease, leases
 from assay.host.mounts import below, mounts
-from assay.media.emulated.attachment import attach_loop, attach_raw, make_file_system, missing, options, queue_of
+from assay.media.emulated.attachment import MAKE, attach_loop, attach_raw, missing, options, queue_of
 from assay.media.emulated.emulator import Drive, Emulator, System, serve
 from assay.media.emulated.medium import PURPOSE, EmulatedMedium
 from assay.media.memory import MemoryMedium
@@ -322,7 +322,7 @@ def test_what_was_forced_out_survives_a_killed_emulator(place, tmp_path, file_sy
     with Lease(place.installation.state, PURPOSE) as lease:
         with ExitStack() as scope:
             device, drive = attach_raw(profile, SIZE, tmp_path, lease, emulator, system, scope)
-            make_file_system(device, file_system, system)
+            system.run(*MAKE[file_system], str(device))
             drive.begin()
             scope.callback(system.unmount, point)
             system.run("mount", "-o", options(file_system, os.uname().release), str(device), str(point))
@@ -356,7 +356,7 @@ def test_heavy_use_leaves_a_clean_file_system(place, tmp_path, file_system):
     point.mkdir()
     with Lease(place.installation.state, PURPOSE) as lease, ExitStack() as scope:
         device, drive = attach_raw(medium(place).profile, SIZE, tmp_path, lease, emulator, system, scope)
-        make_file_system(device, file_system, system)
+        system.run(*MAKE[file_system], str(device))
         drive.begin()
         scope.callback(system.unmount, point)
         run("mount", "-o", options(file_system, os.uname().release), device, point)

@@ -32,6 +32,10 @@ hadoop:
 PURE = "  - hdd"
 ROLES = "  - {name: roles, input: hdd, intermediate: ssd, output: {ssd: 0.25, hdd: 0.75}}"
 HALVES = "  - {ssd: 0.5, hdd: 0.5}"
+# Bytes that each drive must get of the input and the output, at the tolerated fractions. Not of the intermediate data:
+# Hadoop deletes it when the job ends, most often before the kernel has written it back.
+LEAST_OF_ROLES = {"hdd": 64e6 * (1 + 0.75 - TOLERANCE_SHARE), "ssd": 64e6 * (0.25 - TOLERANCE_SHARE)}
+LEAST_OF_HALVES = dict.fromkeys(("hdd", "ssd"), 64e6 * 2 * (0.5 - TOLERANCE_SHARE))
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +45,14 @@ def _emulation(place):
         pytest.skip("; ".join(lacking))
 
 
-@pytest.mark.parametrize("placement", [ROLES, pytest.param(HALVES, marks=pytest.mark.long)], ids=["roles", "halves"])
-def test_roles_and_fractions_land_where_they_should(place, placement):
+@pytest.mark.parametrize(
+    ("placement", "least"),
+    [
+        pytest.param(ROLES, LEAST_OF_ROLES, id="roles"),
+        pytest.param(HALVES, LEAST_OF_HALVES, id="halves", marks=pytest.mark.long),
+    ],
+)
+def test_roles_and_fractions_land_where_they_should(place, placement, least):
     experiment = place.experiment(EXPERIMENT.format(placements=placement))
     place.assay("run", experiment, "--out", "run")
     (record,) = place.records("run")
@@ -56,7 +66,7 @@ def test_roles_and_fractions_land_where_they_should(place, placement):
     assert {"staging", "run", "write out", "collect"} == set(record.devices["hdd"])
     assert record.limits.memory_peak_bytes <= 1600 << 20
     written = {name: sum(report.writes.bytes for report in device.values()) for name, device in record.devices.items()}
-    assert min(written.values()) > 60_000_000
+    assert all(written[name] > least[name] for name in least), written
     assert place.left_over() == []
 
 

@@ -47,7 +47,12 @@ def attach(medium: EmulatedMedium, installation: Installation, mount_point: Path
     """Attach a drive and leave it so. Raises BadInputError before anything starts, AssayError after; nothing stays."""
     medium.check()
     if mount_point is not None:
-        _check_mount_point(mount_point)
+        if mount_point.is_symlink() or (mount_point.exists() and not mount_point.is_dir()):
+            raise BadInputError(f"{mount_point} is not a directory; name an empty one, or one that is not there yet")
+        if mount_point.is_dir() and any(mount_point.iterdir()):
+            raise BadInputError(f"{mount_point} is not empty: what is in it would be hidden; name an empty directory")
+        if not mount_point.exists() and not mount_point.parent.is_dir():
+            raise BadInputError(f"{mount_point.parent} is not there; make it first, or name another directory")
     with ExitStack() as scope:
         lease = scope.enter_context(Lease(installation.state, PURPOSE))
         attached = medium.attach(lease, scope, mount_point)
@@ -128,17 +133,13 @@ def _foreign(installation: Installation) -> Iterator[AttachedDrive]:
     paths += [f"{folder}/" for folder in (installation.parts / "work").resolve().glob(f"assay-{PURPOSE}-*")]
     homes = {Path(match["home"]): match["id"] for path in paths if (match := HOME.match(f"{path}/"))}
     for home, name in sorted(homes.items()):
-        if not _is_held(home):
+        try:
+            file = Path((home / "lease").read_text().strip())
+            held = any(lease.kept or not lease.stale for lease in leases(file.parents[1]) if lease.id == file.stem)
+        except OSError:  # too young to name its lease yet, perhaps
+            held = home.is_dir() and time.time() - home.stat().st_mtime < YOUNG_S
+        if not held:
             yield AttachedDrive(id=name, state="foreign", home=home, backing_bytes=_taken(home))
-
-
-def _is_held(home: Path) -> bool:
-    """The lease that a drive's home names is there and its owner lives, or the home is too young to name one yet."""
-    try:
-        file = Path((home / "lease").read_text().strip())
-        return any(lease.kept or not lease.stale for lease in leases(file.parents[1]) if lease.id == file.stem)
-    except OSError:
-        return home.is_dir() and time.time() - home.stat().st_mtime < YOUNG_S
 
 
 def _taken(home: Path) -> int:
@@ -147,12 +148,3 @@ def _taken(home: Path) -> int:
         return Drive(home).backing.stat().st_blocks * 512
     except OSError:
         return 0
-
-
-def _check_mount_point(point: Path) -> None:
-    if point.is_symlink() or (point.exists() and not point.is_dir()):
-        raise BadInputError(f"{point} is not a directory; name an empty one, or one that is not there yet")
-    if point.is_dir() and any(point.iterdir()):
-        raise BadInputError(f"{point} is not empty: what is in it would be hidden; name an empty directory")
-    if not point.exists() and not point.parent.is_dir():
-        raise BadInputError(f"{point.parent} is not there; make it first, or name another directory")

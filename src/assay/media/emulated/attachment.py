@@ -12,10 +12,10 @@ import os
 import re
 import shutil
 import struct
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from assay.host.files import opened
 from assay.host.lease import Lease
@@ -271,11 +271,6 @@ def options(kind: Kind, kernel: str) -> str:
     return ",".join(one for one in chosen if one != "no_prefetch_block_bitmaps" or release >= PREFETCH_SINCE)
 
 
-def make_file_system(device: Path, kind: Kind, system: System) -> None:
-    """An empty file system on all of a device."""
-    system.run(*MAKE[kind], str(device))
-
-
 def mount(device: Path, kind: Kind, point: Path, system: System, scope: ExitStack) -> None:
     """Mount a device's file system; it is unmounted with the scope.
 
@@ -298,12 +293,11 @@ def shut_down(point: Path, device: Path) -> None:
 
 
 class Attached(NamedTuple):
-    """A mounted emulated drive; `path_cost` is what `measure` told."""
+    """A mounted emulated drive."""
 
     drive: Drive
     device: Path
     mount_point: Path
-    path_cost: Mapping[str, Any]
 
 
 def wanted_size(profile: DriveProfile, size_bytes: int | None, file_system: Kind, capacity: int) -> int:
@@ -314,11 +308,3 @@ def wanted_size(profile: DriveProfile, size_bytes: int | None, file_system: Kind
     if size < LEAST_BYTES[file_system]:
         raise BadInputError(f"{size} bytes are too few: {file_system} needs {LEAST_BYTES[file_system]} at least")
     return size
-
-
-def path_text(cost: Mapping[str, Any]) -> str:
-    """`read 21 us + 0.12 ns/byte, write ...`."""
-    lines = {name: line for name, line in cost.items() if isinstance(line, Mapping)}
-    return ", ".join(
-        f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte" for name, line in lines.items()
-    )

@@ -129,8 +129,14 @@ class Emulator:
             done = self._run("check", file.name, good=(0, BAD_PROFILE))
         if done.returncode == 0:
             return
-        errors = json.loads(done.stdout)["errors"]
-        raise BadInputError("; ".join(self._sentence(error, profile) for error in errors))
+        sentences = []
+        for error in json.loads(done.stdout)["errors"]:
+            figure, message = error["figure"], error["message"]
+            if error["least"] is None and figure in profile.figures:
+                names = [spec.name for spec in self.figures()[profile.kind]]
+                message = f"a drive of kind {profile.kind} has no figure {figure!r}; {nearest(figure, names)}"
+            sentences.append(f"{profile.where(figure)}: {message}")
+        raise BadInputError("; ".join(sentences))
 
     def measure(self, device: Path, home: Path) -> dict[str, Any]:
         """What requests to a passive drive cost on their way, as the emulator takes it at its beginning.
@@ -139,15 +145,6 @@ class Emulator:
         """
         cost: dict[str, Any] = json.loads(self._run("measure", str(device), "control", place=home).stdout)
         return cost
-
-    def _sentence(self, error: Mapping[str, Any], profile: DriveProfile) -> str:
-        """One error with its place in the file; an unknown figure with the nearest one."""
-        figure = error["figure"]
-        where = profile.where(figure)
-        if error["least"] is None and figure in profile.figures:
-            names = [spec.name for spec in self.figures()[profile.kind]]
-            return f"{where}: a drive of kind {profile.kind} has no figure {figure!r}; {nearest(figure, names)}"
-        return f"{where}: {error['message']}"
 
     def _run(
         self, *arguments: str, good: tuple[int, ...] = (0,), place: Path | None = None
@@ -255,7 +252,12 @@ class Drive:
         try:
             self.seen = self.ask("report", QUICK_S)
         except SilentError:
-            return self._silence()
+            now_s = time.monotonic()
+            self._silent_since = self._silent_since if self._silent_looks else now_s - QUICK_S
+            self._silent_looks += 1
+            silent_s = now_s - self._silent_since
+            hangs = silent_s >= SILENT_S and self._silent_looks >= SILENT_LOOKS
+            return f"the drive emulator does not answer since {silent_s:.0f} s{self.last_words()}" if hangs else None
         except GoneError:
             return f"the drive emulator is gone{self.last_words()}"
         self._silent_looks = 0
@@ -266,16 +268,6 @@ class Drive:
         if self.process is not None and self.process.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.process.pid, signal.SIGKILL)
-
-    def _silence(self) -> str | None:
-        """One more look without an answer; the failure when there have been enough."""
-        if self._silent_looks == 0:
-            self._silent_since = time.monotonic() - QUICK_S
-        self._silent_looks += 1
-        silent_s = time.monotonic() - self._silent_since
-        if silent_s < SILENT_S or self._silent_looks < SILENT_LOOKS:
-            return None
-        return f"the drive emulator does not answer since {silent_s:.0f} s{self.last_words()}"
 
     def last_words(self) -> str:
         """The last line of its log that is more than `ready`, to go at a sentence's end."""
@@ -298,15 +290,9 @@ def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: Sy
     scope.callback(_stop, drive)
     drive.process = system.start(command, drive.home, drive.log, environment)
     system.write(Path(f"/proc/{drive.process.pid}/oom_score_adj"), SPARED_FROM_OOM)
-    _wait_until_ready(drive)
-
-
-def _wait_until_ready(drive: Drive) -> None:
-    """The line `ready` tells that it is mounted."""
     deadline = time.monotonic() + READY_S
-    while "ready" not in _text(drive.log).splitlines():
-        code = drive.process.poll() if drive.process else None
-        if code is not None:
+    while "ready" not in _text(drive.log).splitlines():  # it says so once it is mounted
+        if (code := drive.process.poll()) is not None:
             raise AssayError(f"the drive emulator {ended(code)} before it was ready{drive.last_words()}")
         if time.monotonic() > deadline:
             raise AssayError(f"the drive emulator was not ready within {READY_S:.0f} s{drive.last_words()}")

@@ -15,13 +15,12 @@ from assay.host.lease import Lease
 from assay.host.mounts import mount_of
 from assay.media.directory import DirectoryOptions, PlacedKind, disk_facts, drive_by_rotation
 from assay.media.emulated.attachment import (
+    MAKE,
     Attached,
     attach_raw,
     check_loop_devices,
-    make_file_system,
     missing,
     mount,
-    path_text,
     queue_of,
     scheduler_to_use,
     schedulers,
@@ -231,13 +230,14 @@ class EmulatedMedium:
 
     def facts(self) -> Mapping[str, str]:
         queue = queue_of(self.profile)
+        title, slowdown = self.profile.title or self.profile.name, self.profile.slowdown
         known = {
             "kind": self.spec.kind,
             "profile": self.profile.name,
             "profile_digest": self.profile.digest,
             "emulator_digest": self._emulator.digest,
-            "drive": _drive(self.profile),
-            **({"model": self.profile.model} if self.profile.model and self.profile.slowdown == 1 else {}),
+            "drive": title if slowdown == 1 else f"{title}, {slowdown} times slower",
+            **({"model": self.profile.model} if self.profile.model and slowdown == 1 else {}),
             "size_bytes": str(self._size()),
             "file_system": self._options.file_system,
             "rotational": "yes" if queue.rotational else "no",
@@ -254,7 +254,11 @@ class EmulatedMedium:
             known["seed"] = str(self._attached.drive.seed)
             known["device"] = str(self._attached.device)
             known["mount_options"] = mount_of(self._attached.mount_point).options
-            known["path_cost"] = path_text(self._attached.path_cost)
+            known["path_cost"] = ", ".join(
+                f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte"
+                for name, line in self._path_cost.items()
+                if isinstance(line, Mapping)
+            )
         return known
 
     def space(self) -> Space:
@@ -309,11 +313,11 @@ class EmulatedMedium:
         device, drive = attach_raw(profile, self._size(), self.place, lease, self._emulator, system, scope)
         point = mount_point or drive.home / "mount"
         point.mkdir(exist_ok=True)
-        make_file_system(device, self._options.file_system, system)
+        system.run(*MAKE[self._options.file_system], str(device))
         cost = self._emulator.measure(device, drive.home)
         mount(device, self._options.file_system, point, system, scope)
         drive.begin(cost)
-        self._attached = Attached(drive=drive, device=device, mount_point=point, path_cost=cost)
+        self._attached = Attached(drive=drive, device=device, mount_point=point)
         self._reports, self._path_cost = [], cost
         scope.callback(self._keep_last_report)
         return self._attached
@@ -416,12 +420,6 @@ class EmulatedMedium:
             figures = self._emulator.figures()[self.profile.kind]
             capacity = next(one.default for one in figures if one.name == "capacity_bytes") or 0
         return wanted_size(self.profile, self._options.size_bytes, self._options.file_system, int(capacity))
-
-
-def _drive(profile: DriveProfile) -> str:
-    """Its title, and how much slower it is made."""
-    title = profile.title or profile.name
-    return title if profile.slowdown == 1 else f"{title}, {profile.slowdown} times slower"
 
 
 def _existing(place: Path) -> Path:

@@ -44,18 +44,11 @@ def read_profile(file: Path) -> DriveProfile:
         raise source.error_at(["slowdown"], "slowdown is of an experiment's medium; leave it out of the profile")
     for key in _OURS & set(source.tree):
         raise source.error_at([key], f"unknown key {key!r}; {nearest(key, _KEYS)}")
-    profile = source.validated(DriveProfile, file=file, lines=_lines(source))
+    figures = source.tree.get("figures")
+    places = [["figures"], *(["figures", name] for name in (figures if isinstance(figures, dict) else ()))]
+    lines = {place[-1]: line for place in places if (line := source.line(place)) is not None}
+    profile = source.validated(DriveProfile, file=file, lines=lines)
     for name in profile.expected:
         if name not in EXPECTED:
             raise source.error_at(["expected", name], f"nothing is measured as {name!r}; {nearest(name, EXPECTED)}")
     return profile
-
-
-def _lines(source: YamlFile) -> dict[str, int]:
-    """The line (from 1) of every figure, and of the heading `figures`."""
-    if "figures" not in source.tree:
-        return {}
-    figures = source.tree["figures"]
-    names = list(figures) if isinstance(figures, dict) else []
-    lines = {name: source.line(["figures", name]) for name in names} | {"figures": source.line(["figures"])}
-    return {name: line for name, line in lines.items() if line is not None}
