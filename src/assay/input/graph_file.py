@@ -94,12 +94,9 @@ class UserGraph(GraphFile):
     def file(self, progress: Progress) -> StagedFile:
         self._known(progress)
         return StagedFile(
-            path=self._path,
-            name=self._layout.name,
-            bytes=self._path.stat().st_size,
-            canonical=False,
+            path=self._path, name=self._layout.name, bytes=self._path.stat().st_size, canonical=False,
             normalise_options=self._layout.normalise_options(),
-        )
+        )  # fmt: skip
 
     @cached_property
     def _layout(self) -> Layout:

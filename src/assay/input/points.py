@@ -97,21 +97,19 @@ def _line_by_line(path: Path, first: int, block: bytes, form: Form, columns: int
         fields = [field for field in line.translate(_SEPARATORS).split(b" ") if field]
         if not fields or (form.comment is not None and fields[0].startswith(form.comment)):
             continue
-        row = [_number(path, number, field, form) for field in fields]
+        row = []
+        for field in fields:
+            usable = len(field) <= _MOST_DIGITS and form.pattern.fullmatch(field) is not None
+            value = (float(field) if form.dtype is np.float64 else int(field)) if usable else 0
+            if not usable or abs(value) > np.finfo(np.float64).max or (form.dtype is np.int64 and value >= 1 << 63):
+                shown = field[:_SHOWN_BYTES].decode(errors="replace")
+                _refuse(path, number, f"{shown!r} is not {form.number}")
+            row.append(value)
         columns = columns or len(row)
         if len(row) != columns:
             _refuse(path, number, f"the {form.row} has {len(row)} numbers, and must have {columns}")
         rows.append(row)
     return np.array(rows, dtype=form.dtype).reshape(len(rows), columns or 0)
-
-
-def _number(path: Path, line: int, field: bytes, form: Form) -> float | int:
-    usable = len(field) <= _MOST_DIGITS and form.pattern.fullmatch(field) is not None
-    number = (float(field) if form.dtype is np.float64 else int(field)) if usable else 0
-    if not usable or abs(number) > np.finfo(np.float64).max or (form.dtype is np.int64 and number >= 1 << 63):
-        shown = field[:_SHOWN_BYTES].decode(errors="replace")
-        _refuse(path, line, f"{shown!r} is not {form.number}")
-    return number
 
 
 def _refuse(path: Path, line: int, what: str) -> NoReturn:

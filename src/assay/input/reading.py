@@ -225,16 +225,12 @@ def _rest(simple: Simple, layout: Layout, edge_lines: int, largest: int) -> Rest
     if not layout.suspect:
         return Rest(edge_lines, simple.keys.size, nodes, largest)
     ends = layout.suspect.numbers
-    only_here = sum(1 for end in set(ends) if _degree(simple, end) <= 1)
-    return Rest(edge_lines - 1, simple.keys.size - (ends[0] != ends[1]), nodes - only_here, largest)
-
-
-def _degree(simple: Simple, identity: int) -> int:
-    number = identity
-    if simple.table is not None:
-        number = int(np.searchsorted(simple.table, identity))
     low, high = unpack(simple.keys)
-    return int((low == number).sum() + (high == number).sum())
+    for end in set(ends):
+        number = end if simple.table is None else int(np.searchsorted(simple.table, end))
+        if (low == number).sum() + (high == number).sum() <= 1:
+            nodes -= 1
+    return Rest(edge_lines - 1, simple.keys.size - (ends[0] != ends[1]), nodes, largest)
 
 
 def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:

@@ -31,7 +31,6 @@ LEAST_BYTES = 1 << 20
 
 
 def _bytes(value: Any) -> Any:
-    """`8GiB`, `800MB` or a number of bytes."""
     if value is None:
         return value
     size = size_of(value)

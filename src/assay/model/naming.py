@@ -45,20 +45,14 @@ HOW = "a size such as 4GiB (1024s) or 500GB (1000s)"
 def size_of(value: object) -> int | None:
     """Bytes, 0 or more; None for what is no size. The whole text must be one."""
     if isinstance(value, str):
-        return _parsed(value)
+        match = _SIZE.fullmatch(value) if len(value) < 100 else None
+        if match is None or (match[3] and not match[2]):
+            return None
+        unit = (1024 if match[3] else 1000) ** _PREFIXES.index(match[2].lower() or " ")
+        value = int(match[1]) * unit if match[1].isdecimal() else int(float(match[1]) * unit)
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value) if 0 <= value <= MOST_BYTES else None
     return None
-
-
-def _parsed(text: str) -> int | None:
-    match = _SIZE.fullmatch(text) if len(text) < 100 else None
-    if match is None or (match[3] and not match[2]):
-        return None
-    number, prefix = match[1], _PREFIXES.index(match[2].lower() or " ")
-    unit = (1024 if match[3] else 1000) ** prefix
-    size = int(number) * unit if number.isdecimal() else int(float(number) * unit)
-    return size if size <= MOST_BYTES else None
 
 
 def bytes_text(count: float) -> str:

@@ -21,7 +21,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload, output_rows, whole
+from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost, output_rows, whole
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -79,20 +79,18 @@ class _Translation:
                 raise PatternError("closes a group that is not open")
             if depth > MOST_DEPTH:
                 raise PatternError(f"has groups more than {MOST_DEPTH} deep in one another")
-            if kind == "quantifier":
-                self._check_quantified(last, text)
+            if kind == "quantifier" and last not in {"atom", ")"}:
+                raise PatternError(
+                    f"has {text!r} with nothing before it to repeat (\\{text[0]} stands for the character)"
+                )
+            if kind == "quantifier" and last == ")" and re.match(r"[*?]|\{0", text):
+                self.may_skip_groups = True
             self.may_skip_groups |= kind == "|"
             parts.append(text)
             last = kind
         if depth:
             raise PatternError("leaves a group open")
         self.python = "".join(parts)
-
-    def _check_quantified(self, last: str, text: str) -> None:
-        if last not in {"atom", ")"}:
-            raise PatternError(f"has {text!r} with nothing before it to repeat (\\{text[0]} stands for the character)")
-        if last == ")" and re.match(r"[*?]|\{0", text):
-            self.may_skip_groups = True
 
     def _next(self) -> tuple[str, str]:
         """The kind of the next element, and its Python form."""
@@ -102,7 +100,12 @@ class _Translation:
         if character == "[":
             return "atom", self._class()
         if character == "(":
-            return "(", self._open()
+            if not self._pattern.startswith("?", self._at):
+                return "(", "("
+            if not self._pattern.startswith("?:", self._at):
+                raise PatternError("has a group of a kind that Assay can't check; only ( ) and (?: ) can be used")
+            self._at += 2
+            return "(", "(?:"
         if character in "*+?{":
             return "quantifier", self._quantifier(character)
         if character in "]}":
@@ -131,14 +134,6 @@ class _Translation:
             f"has \\{character}, which is not among what Assay can check (\\d \\w \\s \\t and their like)"
         )
 
-    def _open(self) -> str:
-        if not self._pattern.startswith("?", self._at):
-            return "("
-        if not self._pattern.startswith("?:", self._at):
-            raise PatternError("has a group of a kind that Assay can't check; only ( ) and (?: ) can be used")
-        self._at += 2
-        return "(?:"
-
     def _quantifier(self, character: str) -> str:
         text = character
         if character == "{":
@@ -160,21 +155,17 @@ class _Translation:
         self._at += negated
         items: list[str] = []
         while (character := self._take()) != "]":
-            items.append(self._item(character))
+            low = self._member(character)
+            items.append(low)
+            if self._pattern.startswith("-", self._at) and self._pattern[self._at + 1 : self._at + 2] != "]":
+                self._at += 1
+                high = self._member(self._take())
+                if any(end[1:] in set(_CLASSES) for end in (low, high)):
+                    raise PatternError("has a range with a class at its end")
+                items.append(f"-{high}")
         if not items:
             raise PatternError("has a class without characters")
         return f"[{'^' if negated else ''}{''.join(items)}]"
-
-    def _item(self, character: str) -> str:
-        low = self._member(character)
-        ranged = self._pattern.startswith("-", self._at) and self._pattern[self._at + 1 : self._at + 2] != "]"
-        if not ranged:
-            return low
-        self._at += 1
-        high = self._member(self._take())
-        if any(end[1:] in set(_CLASSES) for end in (low, high)):
-            raise PatternError("has a range with a class at its end")
-        return f"{low}-{high}"
 
     def _member(self, character: str) -> str:
         if character == "\\":
@@ -222,10 +213,9 @@ class Grep(BaseWorkload):
 
     def estimate(self) -> Estimate:
         """The text, written and read, and searched again in Python; what matches is held in memory."""
-        size = self.input.size().bytes
-        seconds = 3 * HADOOP_JOB_S + 2 * size / BYTES_S + size / _CHECK_BYTES_S
-        memory_bytes = 128 * MIB + most_held_bytes(int(size))
-        return Estimate(disk_bytes=int(1.2 * size), memory_bytes=memory_bytes, seconds=seconds)
+        size = self.input.size()
+        memory_bytes = 128 * MIB + most_held_bytes(int(size.bytes))
+        return hadoop_cost(3, 2 / BYTES_S + 1 / _CHECK_BYTES_S, 1.2, memory_bytes).estimate(size)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """Both jobs. What lies between them would be in the user's home, out of the experiment's reach."""

@@ -98,8 +98,9 @@ class MutualFriends(GraphWorkload):
         sample = _sample_rows(len(expected))
         strangers = doubles = differing = compared = 0
         for u, v, friends in output_rows(store, self.output_path, self.spec.name, u=whole, v=whole, friends=_friends):
-            row = _row_of(graph.edges, u, v)
-            if row < 0:
+            start, end = np.searchsorted(graph.edges[:, 0], u), np.searchsorted(graph.edges[:, 0], u, "right")
+            row = int(start + np.searchsorted(graph.edges[start:end, 1], v))
+            if row == end or graph.edges[row, 1] != v:
                 strangers += 1
                 continue
             doubles += int(lengths[row] > 0)
@@ -140,13 +141,6 @@ def _friends(field: bytes) -> list[int]:
     if not friends:
         raise ValueError
     return friends
-
-
-def _row_of(edges: NDArray[np.int64], u: int, v: int) -> int:
-    """An edge's row among the sorted edges; -1 where it is none of them."""
-    start, end = int(np.searchsorted(edges[:, 0], u)), int(np.searchsorted(edges[:, 0], u, "right"))
-    row = start + int(np.searchsorted(edges[start:end, 1], v))
-    return row if row < end and edges[row, 1] == v else -1
 
 
 def _sample_rows(edges: int) -> NDArray[np.bool_]:

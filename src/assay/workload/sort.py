@@ -89,7 +89,15 @@ class Sort(BaseWorkload):
 
     def read_options(self) -> None:
         files, file_bytes = self.options.file_size()
-        self._reducers = self._chosen_reducers()
+        # The option, or that of the workload's Hadoop properties; empty to take the cluster's.
+        given, wanted = self.options.text("reducers"), self.spec.hadoop.get(_REDUCES, "")
+        if given:
+            self.options.count("reducers")
+        elif wanted and not wanted.isdecimal():
+            raise self.error(f"{_REDUCES} is {wanted!r}, and must be a whole number")
+        if given and wanted and given != wanted:
+            raise self.error(f"reducers is {given} and {_REDUCES} is {wanted}; leave one of them out")
+        self._reducers = given or wanted
         lengths: dict[str, int] = {}
         for field in ("key", "value"):
             low, high = self.options.count(f"min_{field}", least=0), self.options.count(f"max_{field}", least=0)
@@ -149,17 +157,6 @@ class Sort(BaseWorkload):
             ),
             counters_agree(report, dict.fromkeys(_COUNTERS, staged.pairs), "counters equal the pairs"),
         )
-
-    def _chosen_reducers(self) -> str:
-        """The option, or that of the workload's Hadoop properties; empty to take the cluster's."""
-        given, wanted = self.options.text("reducers"), self.spec.hadoop.get(_REDUCES, "")
-        if given:
-            self.options.count("reducers")
-        elif wanted and not wanted.isdecimal():
-            raise self.error(f"{_REDUCES} is {wanted!r}, and must be a whole number")
-        if given and wanted and given != wanted:
-            raise self.error(f"reducers is {given} and {_REDUCES} is {wanted}; leave one of them out")
-        return given or wanted
 
 
 def digest(store: Store, path: str) -> Digest:

@@ -15,7 +15,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, HADOOP_JOB_S, MIB, BaseWorkload
+from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -75,13 +75,11 @@ class WordFrequency(BaseWorkload):
 
     def estimate(self) -> Estimate:
         """The text, what `plain` spills, and the counts; the verification holds the different pieces, and words."""
-        size = self.input.size().bytes
+        size = self.input.size()
         copies = 1 + (_SHIPPED_COPIES if self.spec.variant == "plain" else 1)
         byte_s = 1 / BYTES_S + 1 / _MAKE_BYTES_S + 1 / _CHECK_BYTES_S + copies / 2 / _MAP_BYTES_S
-        held = 2 * most_held_bytes(int(size), self.input.distinct)
-        return Estimate(
-            disk_bytes=int(copies * size), memory_bytes=128 * MIB + held, seconds=HADOOP_JOB_S + size * byte_s
-        )
+        held = 2 * most_held_bytes(int(size.bytes), self.input.distinct)
+        return hadoop_cost(1, byte_s, copies, 128 * MIB + held).estimate(size)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Count what ASCII's white space separates as it stands, and find the words in the different ones alone."""
