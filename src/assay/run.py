@@ -62,9 +62,8 @@ class Needs(Frozen):
 def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expected | None = None) -> Needs:
     """Check the trials, prepare their datasets, estimate what they need.
 
-    Raises BadInputError for a trial that is impossible or does not fit.
-
-    Times are those that earlier trials took, as far as there were any like these, else the workloads' own estimates.
+    Raises BadInputError for a trial that is impossible or does not fit. Times are those that earlier trials took,
+    as far as there were any like these, else the workloads' own estimates.
     """
     distinct: dict[Key, Trial] = {}
     for trial in plan.trials:
@@ -72,7 +71,13 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
     for trial in distinct.values():
         with set_up(trial) as setup:
             setup.workload()
-            _refuse_unmet(trial)
+            for role in ROLES:
+                if (unmet := unmet_share(trial.placement.of(role))) > TOLERANCE_SHARE:
+                    raise BadInputError(
+                        f"placement {trial.placement.name!r}: the fractions of {role} can't be met by "
+                        f"{MOST_DIRECTORIES} directories, the nearest is off by {unmet:.0%}; name fewer media, or "
+                        "larger fractions"
+                    )
             # The jobs have these besides; those of the daemons are the settings' alone.
             setup.platform.check({**trial.settings.properties, **trial.workload.hadoop})
     found: dict[Key, Estimate] = {}
@@ -129,10 +134,13 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
     disk = copies * estimate.disk_bytes + nodes * CLUSTER_DISK_BYTES
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
-    # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     bound = trial.cluster.limit_memory_bytes or 1 << 62
+    # As many tasks run at once as fit beside the master's container, but not more than there are blocks.
+    slots = max(1, min(nodes * trial.cluster.memory_mb, bound // MIB) // 1024 - 2)
+    tasks = min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
+    # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     cluster = nodes * CLUSTER_MEMORY_BYTES
-    at_work = min(cluster + _tasks(trial, estimate, nodes) * TASK_MEMORY_BYTES, bound)
+    at_work = min(cluster + tasks * TASK_MEMORY_BYTES, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     return Estimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory, seconds=estimate.seconds + CLUSTER_S
@@ -144,17 +152,6 @@ def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
     placement = trial.placement
     largest = {name: max(placement.of(role).get(name, 0.0) for role in ROLES) for name in placement.media}
     return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
-
-
-def _refuse_unmet(trial: Trial) -> None:
-    """Raises BadInputError for fractions that the most directories come nowhere near."""
-    for role in ROLES:
-        unmet = unmet_share(trial.placement.of(role))
-        if unmet > TOLERANCE_SHARE:
-            raise BadInputError(
-                f"placement {trial.placement.name!r}: the fractions of {role} can't be met by {MOST_DIRECTORIES} "
-                f"directories, the nearest is off by {unmet:.0%}; name fewer media, or larger fractions"
-            )
 
 
 def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
@@ -179,14 +176,6 @@ def _lack(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str 
     return None
 
 
-def _tasks(trial: Trial, estimate: Estimate, nodes: int) -> int:
-    """How many tasks may run at once: what fits beside the master's container, but not more than there are blocks."""
-    bound = trial.cluster.limit_memory_bytes
-    offered_mb = nodes * trial.cluster.memory_mb
-    slots = max(1, (min(offered_mb, bound // MIB) if bound else offered_mb) // 1024 - 2)
-    return min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
-
-
 class Budget:
     """So many seconds from now on, and what trials can be expected to take of them.
 
@@ -196,10 +185,7 @@ class Budget:
     def __init__(
         self, seconds: float, plan: Plan, estimates: Mapping[str, Estimate], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`estimates` are those of the plan's trials, by their ids, and hold for their repetitions too.
-
-        `clock` tells seconds.
-        """
+        """`estimates` of the plan's trials, by their ids, hold for their repetitions too; `clock` tells seconds."""
         self._clock = clock
         self._end_s = clock() + seconds
         known = [trial for trial in plan.trials if trial.id in estimates]
@@ -321,11 +307,9 @@ class Display(Progress, Protocol):
 
     def trial_begins(self, trial: Trial, number: int, total: int) -> None:
         """The next trial starts."""
-        ...
 
     def trial_ends(self, record: Record) -> None:
         """Its record is on disk."""
-        ...
 
 
 def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None = None) -> bool:

@@ -43,12 +43,9 @@ def main() -> None:
         words = error.format_message().rstrip(".")
         _say(f"{words}; see `{context.command_path} --help`" if context else words)
         sys.exit(BAD_INPUT)
-    except BadInputError as error:
-        _say(str(error))
-        sys.exit(BAD_INPUT)
     except AssayError as error:
         _say(str(error))
-        sys.exit(FAILED)
+        sys.exit(BAD_INPUT if isinstance(error, BadInputError) else FAILED)
     except OSError as error:  # such as a full disk, wherever that is met first
         _say(f"{error.filename or 'a file'} can't be used: {why(error)}")
         sys.exit(BAD_INPUT if is_of_the_path(error) else FAILED)

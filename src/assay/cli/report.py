@@ -19,22 +19,12 @@ from assay.cli.context import FAILED, FORMS, UserPath, open_console
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
 from assay.record.folder import RunFolder
+from assay.report import values
 from assay.report.analysis import RunAnalysis, RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
 from assay.report.terminal import print_report
-from assay.report.values import (
-    combination_values,
-    csv_lines,
-    efficiencies,
-    energy_json,
-    energy_values,
-    part_values,
-    placement_values,
-    row_energies,
-    trial_values,
-)
 from assay.report.words import print_line, print_text
 
 
@@ -153,16 +143,20 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
 def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
     """One line per combination or trial, with what its jobs took of energy; per placement; or per job and phase."""
     if rows == "placements":
-        return csv_lines([line for one in analysis.decisions for line in placement_values(one)])
+        return values.csv_lines([line for one in analysis.decisions for line in values.placement_values(one)])
     if rows == "parts":
-        told = zip(analysis.breakdowns, analysis.decisions, strict=True)
-        return csv_lines([line for one, decision in told for line in part_values(one, decision.factor)])
-    known = efficiencies(run)
+        decided = zip(analysis.breakdowns, analysis.decisions, strict=True)
+        return values.csv_lines(
+            [line for one, decision in decided for line in values.part_values(one, decision.factor)]
+        )
+    known = values.efficiencies(run)
     if rows == "trials":
-        trials = zip(run.records, trial_values(run.records), strict=True)
-        return csv_lines([{**values, **energy_values([known.get(record.trial.id)])} for record, values in trials])
-    energies = row_energies(analysis.rows, run.records, known)
-    return csv_lines([{**combination_values(row), **own} for row, own in zip(analysis.rows, energies, strict=True)])
+        lines = list(values.trial_values(run.records))
+        energies = [values.energy_values([known.get(record.trial.id)]) for record in run.records]
+    else:
+        lines = [values.combination_values(row) for row in analysis.rows]
+        energies = values.row_energies(analysis.rows, run.records, known)
+    return values.csv_lines([{**line, **energy} for line, energy in zip(lines, energies, strict=True)])
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:
@@ -185,7 +179,7 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     yield f'{{"plan": {run.plan.model_dump_json()},\n"records": ['
     for place, one in enumerate(run.whole_records()):
         yield f"{',' if place else ''}{one.model_dump_json()}"
-        energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(energy_json(one))}")
+        energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(values.energy_json(one))}")
     left_out = [{"folder": str(one.folder), "reason": one.reason} for one in run.damaged]
     parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
     worked_out = "".join(

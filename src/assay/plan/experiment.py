@@ -409,7 +409,19 @@ class ExperimentFile(Frozen):
         if self.platform.ours and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.ours:
-            self._refuse_keys_of_own_clusters()
+            for key in ("media", "placement", "memory", "cpus"):
+                if getattr(self, key):
+                    what = f"{key} can't be chosen on an existing cluster: its data and limits are its own"
+                    raise MistakeAt([key], f"{what}; leave {key} out")
+            if "placement_check" in self.model_fields_set:
+                raise MistakeAt(
+                    ["placement_check"],
+                    "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
+                    "land; leave placement_check out",
+                )
+            if level := next((one for one in self.probes if one in PROBE_SETS), None):
+                what = f"probes: there are none on an existing cluster, and so no {level}"
+                raise MistakeAt(["probes"], f"{what}; leave probes out")
         for key in sorted(own & given):
             raise MistakeAt(
                 ["cluster", key],
@@ -419,25 +431,6 @@ class ExperimentFile(Frozen):
             if key not in given:
                 raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {what}")
         return self
-
-    def _refuse_keys_of_own_clusters(self) -> None:
-        for key in ("media", "placement", "memory", "cpus"):
-            if getattr(self, key):
-                raise MistakeAt(
-                    [key],
-                    f"{key} can't be chosen on an existing cluster: its data and limits are its own; leave {key} out",
-                )
-        if "placement_check" in self.model_fields_set:
-            raise MistakeAt(
-                ["placement_check"],
-                "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
-                "land; leave placement_check out",
-            )
-        for level in self.probes:
-            if level in PROBE_SETS:
-                raise MistakeAt(
-                    ["probes"], f"probes: there are none on an existing cluster, and so no {level}; leave probes out"
-                )
 
     @model_validator(mode="after")
     def _a_baseline_needs_emulated_drives(self) -> "ExperimentFile":
@@ -467,19 +460,12 @@ class ExperimentFile(Frozen):
         return self
 
     @model_validator(mode="after")
-    def _one_word_for_copies(self) -> "ExperimentFile":
+    def _one_word_for_copies_and_for_each_medium(self) -> "ExperimentFile":
         if self.replication and COPIES in self.hadoop:
             raise MistakeAt(["replication"], f"replication and {COPIES} (under hadoop) are the same; keep one of them")
-        return self
-
-    @model_validator(mode="after")
-    def _placements_name_media(self) -> "ExperimentFile":
-        for entry in self.placement:
-            for role in ROLES:
-                for medium in getattr(entry, role):
-                    if medium not in self.media:
-                        raise MistakeAt(
-                            ["placement"],
-                            f"placement: {role} names the medium {medium!r}, and media has {', '.join(self.media)}",
-                        )
+        named = ((role, medium) for entry in self.placement for role in ROLES for medium in getattr(entry, role))
+        for role, medium in named:
+            if medium not in self.media:
+                what = f"{role} names the medium {medium!r}, and media has {', '.join(self.media)}"
+                raise MistakeAt(["placement"], f"placement: {what}")
         return self

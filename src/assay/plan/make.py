@@ -21,7 +21,6 @@ from assay.model.trial import (
     MediumSpec,
     Placement,
     Plan,
-    Role,
     SettingsSpec,
     Trial,
     WorkloadSpec,
@@ -203,7 +202,15 @@ def _placements(experiment: ExperimentFile) -> list[Placement]:
     placements = []
     for entry in experiment.placement:
         roles = {role: {name: share for name, share in getattr(entry, role).items() if share > 0} for role in ROLES}
-        placement = Placement(name=entry.name or _placement_name(roles), **roles)
+        # `hdd`, `ssd25-hdd75`, or `input-hdd.intermediate-ssd.output-hdd` where the roles differ.
+        names = {
+            role: "-".join(name if len(shares) == 1 else f"{name}{share * 100:.3g}" for name, share in shares.items())
+            for role, shares in roles.items()
+        }
+        name = ".".join(f"{role}-{one}" for role, one in names.items())
+        if len(set(names.values())) == 1:
+            name = names["input"]
+        placement = Placement(name=entry.name or name, **roles)
         if len(placement.name) > MOST_NAME_CHARACTERS:
             raise BadInputError(
                 f"the placement of {len(placement.media)} media would be called {placement.name}, which is too long "
@@ -211,17 +218,6 @@ def _placements(experiment: ExperimentFile) -> list[Placement]:
             )
         placements.append(placement)
     return placements
-
-
-def _placement_name(roles: Mapping[Role, Mapping[str, float]]) -> str:
-    """`hdd`, `ssd25-hdd75`, or `input-hdd.intermediate-ssd.output-hdd` where the roles differ."""
-    names = {}
-    for role, shares in roles.items():
-        parts = [medium if len(shares) == 1 else f"{medium}{share * 100:.3g}" for medium, share in shares.items()]
-        names[role] = "-".join(parts)
-    if len(set(names.values())) == 1:
-        return names["input"]
-    return ".".join(f"{role}-{name}" for role, name in names.items())
 
 
 def _cluster(source: Source) -> ClusterSpec:

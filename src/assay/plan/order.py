@@ -27,22 +27,17 @@ def blocks(combinations: Sequence[Combination], seed: int, *, mirrored: bool = F
     In the mirrored order the first repetition begins with the placements as they are given: hdd, ssd, ssd, hdd.
     """
     source = random.Random(seed)  # noqa: S311 - an order, not a secret
-    groups = _groups(combinations)
+    alike: dict[Labels, Group] = {}  # but for their placement
+    for one in combinations:
+        others = tuple((name, text) for name, text in one.labels.items() if name != PLACEMENT)
+        alike.setdefault(others, []).append(one)
+    groups = list(alike.values())
     if not mirrored:
         for group in groups:
             source.shuffle(group)
     turned = _there_and_back if mirrored else _turned
     for repetition in count():
         yield [one for group in _spread(groups, source) for one in turned(group, repetition)]
-
-
-def _groups(combinations: Sequence[Combination]) -> list[Group]:
-    """Combinations that differ in their placement only."""
-    found: dict[Labels, Group] = {}
-    for one in combinations:
-        others = tuple((name, text) for name, text in one.labels.items() if name != PLACEMENT)
-        found.setdefault(others, []).append(one)
-    return list(found.values())
 
 
 def _turned(group: Group, repetition: int) -> Group:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from assay.host.files import UnreadableFileError, absolute
 from assay.host.yaml_file import Place, YamlFile
@@ -11,9 +11,6 @@ from assay.model.input import DATASET, DatasetSpec
 from assay.model.naming import nearest
 from assay.model.trial import HDFS, MAPREDUCE, WorkloadSpec
 from assay.plan.experiment import ExperimentFile
-
-if TYPE_CHECKING:
-    pass
 
 # The option of a workload that may name any input, the experiment's dataset too.
 INPUT = "input"

@@ -116,31 +116,7 @@ def read_rows(file: Path, kind: type[Row]) -> list[Row]:
         raise BadInputError(f"{file} can't be read: {error}") from None
 
 
-def read_series(file: Path) -> "dict[tuple[str, str], Series]":
-    """A trial's samples by probe and series, of the first node where there are several; empty where there is no file.
-
-    Raises BadInputError when it is damaged.
-    """
-    from pyarrow import compute
-
-    table = read_table(file)
-    if table is None:
-        return {}
-    if "node" in table.column_names and (nodes := table["node"].unique().drop_null()):
-        table = table.filter(compute.equal(table["node"], nodes[0]))
-    grouped = table.group_by(["probe", "series"], use_threads=False).aggregate([("time_ms", "list"), ("value", "list")])
-    return {
-        (row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in grouped.to_pylist()
-    }
-
-
 SUMS = "sha256sums"
-
-
-def write_sums(folder: Path) -> None:
-    """Name all files of a folder with their checksums, in it."""
-    lines = [f"{_digest(file)}  {file.name}\n" for file in sorted(folder.iterdir())]
-    (folder / SUMS).write_text("".join(lines))
 
 
 def check_sum(folder: Path, name: str, content: bytes | None = None) -> None:
@@ -258,7 +234,7 @@ class RunFolder:
         planned = {trial.id: trial for trial in (plan or self.plan()).trials}
         for folder in sorted(self._trials.glob("[!.]*")):
             try:
-                yield _as_planned(self._read(folder, outline=outlines), planned)
+                yield self._read(folder, planned, outline=outlines)
             except UnreadableFileError as error:
                 yield Damaged(folder, f"{RECORD} can't be read: {error.reason}")
             except (OSError, Unreadable) as error:
@@ -267,7 +243,7 @@ class RunFolder:
     def record(self, trial: str) -> Record:
         """All of one trial's record. Raises BadInputError when it can't be read."""
         try:
-            return self._read(self._trials / trial, outline=False)
+            return self._read(self._trials / trial)
         except (OSError, Unreadable) as error:
             raise BadInputError(f"{self._trials / trial} can't be read: {error}") from None
 
@@ -280,12 +256,16 @@ class RunFolder:
         return self._trials / trial / name
 
     @staticmethod
-    def _read(folder: Path, *, outline: bool) -> Record:
+    def _read(folder: Path, planned: Mapping[str, Trial] | None = None, *, outline: bool = False) -> Record:
         text = read_bytes(folder / RECORD)
         record = record_outline(text) if outline else whole_record(text)
         if record.trial.id != folder.name:
             raise Unreadable(f"it says that it is trial {record.trial.id}")
         check_sum(folder, RECORD, text)
+        if planned is not None and record.trial.id not in planned:
+            raise Unreadable("the run's plan has no such trial")
+        if planned is not None and record.trial != planned[record.trial.id]:
+            raise Unreadable("its trial is not what the run's plan says: one of them was altered")
         return record
 
     def write(self, result: TrialResult) -> None:
@@ -302,7 +282,8 @@ class RunFolder:
             (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
         if result.logs:
             (draft / LOGS).write_bytes(result.logs)
-        write_sums(draft)
+        sums = [f"{_digest(file)}  {file.name}\n" for file in sorted(draft.iterdir())]
+        (draft / SUMS).write_text("".join(sums))
         for file in draft.iterdir():
             _flush(file)
         final = self._trials / record.trial.id
@@ -329,8 +310,17 @@ class RunFolder:
         return read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
-        """A trial's samples: times and values of each probe's series; else as `attempts`."""
-        return read_series(self.unaltered(trial, "samples.parquet"))
+        """A trial's samples by probe and series, of the first node where there are several; else as `attempts`."""
+        from pyarrow import compute
+
+        table = read_table(self.unaltered(trial, "samples.parquet"))
+        if table is None:
+            return {}
+        if "node" in table.column_names and (nodes := table["node"].unique().drop_null()):
+            table = table.filter(compute.equal(table["node"], nodes[0]))
+        lists = [("time_ms", "list"), ("value", "list")]
+        rows = table.group_by(["probe", "series"], use_threads=False).aggregate(lists).to_pylist()
+        return {(row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in rows}
 
     def samples_bytes(self, trial: str) -> int:
         """What a trial's samples take on disk."""
@@ -351,15 +341,6 @@ class RunFolder:
         """Remove what a killed run left half-written."""
         for draft in self._trials.glob(".*"):
             shutil.rmtree(draft)
-
-
-def _as_planned(record: Record, planned: Mapping[str, Trial]) -> Record:
-    """The record of a planned trial. Raises Unreadable."""
-    if record.trial.id not in planned:
-        raise Unreadable("the run's plan has no such trial")
-    if record.trial != planned[record.trial.id]:
-        raise Unreadable("its trial is not what the run's plan says: one of them was altered")
-    return record
 
 
 def _flush(path: Path) -> None:

@@ -42,7 +42,7 @@ class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those 
 
 def whole_record(text: str | bytes) -> Record:
     """All of a record. Raises Unreadable."""
-    return _agreeing(_checked(Record, content_of(text)))
+    return _agreeing(read_as(Record, text))
 
 
 def record_outline(text: str | bytes) -> Record:
@@ -93,7 +93,14 @@ def content_of(text: str | bytes) -> dict[str, Any]:
     if version == 2 and not isinstance(version, bool):
         return converted(content)
     if version != SCHEMA_VERSION or isinstance(version, bool):
-        raise Unreadable(_other_schema(version, content))
+        facts = content.get("facts")
+        writer = facts.get("assay") if isinstance(facts, dict) else None
+        by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
+        age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
+        raise Unreadable(
+            f"schema_version is {json.dumps(version)}, this Assay reads 2 and {SCHEMA_VERSION}: it can't read {age} "
+            f"records; read them with {by}, or run the trials again"
+        )
     return content
 
 
@@ -104,18 +111,6 @@ def _check_numbers(content: object) -> None:
             _check_numbers(value)
     elif isinstance(content, int | float) and not abs(content) < _MOST:
         raise Unreadable("it holds a number beyond 64 bits: it was altered after it was written")
-
-
-def _other_schema(version: object, content: Mapping[str, Any]) -> str:
-    """Why it can't be read, and by what it can."""
-    facts = content.get("facts")
-    writer = facts.get("assay") if isinstance(facts, dict) else None
-    by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
-    age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
-    return (
-        f"schema_version is {json.dumps(version)}, this Assay reads 2 and {SCHEMA_VERSION}: it can't read {age} "
-        f"records; read them with {by}, or run the trials again"
-    )
 
 
 def _checked(kind: type[Kind], content: dict[str, Any]) -> Kind:
