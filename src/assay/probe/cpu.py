@@ -172,19 +172,13 @@ def stalls_us(text: str) -> dict[str, int]:
     return {words[0]: int(words[-1].removeprefix("total=")) for words in lines if words}
 
 
-STATES = ChartPanel(
-    title="processor, % of all {cores} hardware threads",
-    unit="%",
-    form="stack",
-    series=(
-        ChartSeries("user_percent", "user", "slate"),
-        ChartSeries("system_percent", "system", "silver"),
-        ChartSeries("iowait_percent", "iowait", "vermilion"),
-        ChartSeries("steal_percent", "stolen by the host", "yellow", from_value=5.0),
-    ),
-    height_px=90,
-    greatest=100,
+_STATES = (
+    ChartSeries("user_percent", "user", "slate"),
+    ChartSeries("system_percent", "system", "silver"),
+    ChartSeries("iowait_percent", "iowait", "vermilion"),
+    ChartSeries("steal_percent", "stolen by the host", "yellow", from_value=5.0),
 )
+STATES = ChartPanel("processor, % of all {cores} hardware threads", "%", "stack", _STATES, height_px=90, greatest=100)
 CPU_CHART = Chart("processor", (STATES,), expected=True)
 PROBES.add("cpu", ProbeKind(lambda context: CpuProbe(context.node), (CPU_CHART,), of_nodes=True), place=2)
 PROBES.add("pressure", ProbeKind(lambda context: PressureProbe(context.node), of_nodes=True), place=5)

@@ -228,20 +228,9 @@ DISK_COUNTERS_RESET = doubt_kind(
     why="what the device did in the half second of each reset is missing from its totals",
     cure="find out what happened to the device (dmesg)",
 )  # fmt: skip
-THROUGHPUT = ChartPanel(
-    title="throughput, MB/s",
-    unit="MB/s",
-    form="lines",
-    series=(ChartSeries("read_mb_s", "read", "blue"), ChartSeries("write_mb_s", "write", "vermilion")),
-    height_px=80,
-)
-UTILISATION = ChartPanel(
-    title="utilisation, % of the time",
-    unit="%",
-    form="level",
-    series=(ChartSeries("busy_percent", "busy", "ink"),),
-    height_px=44,
-    greatest=100,
-)
+_MB_S = (ChartSeries("read_mb_s", "read", "blue"), ChartSeries("write_mb_s", "write", "vermilion"))
+THROUGHPUT = ChartPanel("throughput, MB/s", "MB/s", "lines", _MB_S, height_px=80)
+_BUSY = (ChartSeries("busy_percent", "busy", "ink"),)
+UTILISATION = ChartPanel("utilisation, % of the time", "%", "level", _BUSY, height_px=44, greatest=100)
 DISK_CHART = Chart("throughput and utilisation", (THROUGHPUT, UTILISATION), of="medium", expected=True)
 PROBES.add("disk", ProbeKind(lambda context: DiskInstrument(context.node), (DISK_CHART,), of_nodes=True), place=6)

@@ -96,8 +96,8 @@ class ProcessGroups:
                 self.gone.append(one.group)
             self._watched.add(one.pid)
 
-    def look(self) -> None:
-        """Find what has begun and what has ended, and read all members."""
+    def look(self) -> Mapping[str, Ticks]:
+        """Find what has begun and what has ended, and read all members; gives each group's time so far."""
         listed = set(all_pids(self._node))
         self._strangers &= listed
         self._adopt(listed - self._strangers - self.members.keys())
@@ -114,6 +114,7 @@ class ProcessGroups:
             self._name(member)
         for group, account in self.accounts.items():
             account.look(sums[group])
+        return {group: account.told for group, account in self.accounts.items()}
 
     def close(self) -> None:
         for member in self.members.values():
@@ -159,11 +160,10 @@ class ProcessGroups:
             return
         if waiting is None and pid not in self._watched:
             return  # its parent ended before it: what is short then is found by the account
-        self.accounts[member.group].leave(stat.own)
-        self.accounts[member.reaped_group].leave(stat.reaped)
-        if waiting is not None:
-            self.accounts[waiting].leave(stat.own, -1)
-            self.accounts[waiting].leave(stat.reaped, -1)
+        for group, ticks in ((member.group, stat.own), (member.reaped_group, stat.reaped)):
+            self.accounts[group].leave(ticks)
+            if waiting is not None:
+                self.accounts[waiting].leave(ticks, -1)
 
     def _name(self, member: Member) -> None:
         """Find a container's name; between fork and exec a process still has its parent's command line."""
@@ -271,18 +271,22 @@ class ProcessProbe:
         self._processes = ProcessGroups(self._node, scene)
         self._cluster = Cluster(self._node, scene)
         self._cores = self._cores or len(_CORE.findall(self._node.read(STAT)))
-        groups, _ = self._look(self._processes)
-        self._remainder = Remainder(self._node, _sum(groups))
+        groups = self._processes.look()
+        self._remainder = Remainder(self._node, sum(map(sum, groups.values())))
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Time in percent of all cores, and resident MiB, by group and by container."""
         assert self._processes and self._remainder  # noqa: S101, PT018 - for the type checker: attached by now
-        groups, containers = self._look(self._processes)
-        self._busy_ticks += self._remainder.look(_sum(groups))
-        return self._resident_mib(self._processes) | self._percent(now, groups, containers)
+        groups = self._processes.look()
+        self._busy_ticks += self._remainder.look(sum(map(sum, groups.values())))
+        return self._resident_mib(self._processes) | self._percent(now, groups, self._processes)
 
-    def _percent(self, now: Moment, groups: Mapping[str, Ticks], containers: Mapping[str, int]) -> dict[str, float]:
+    def _percent(self, now: Moment, groups: Mapping[str, Ticks], processes: ProcessGroups) -> dict[str, float]:
         """Time of all cores since it last gave any."""
+        containers: dict[str, int] = defaultdict(int)
+        for member in processes.members.values():
+            if member.container is not None:
+                containers[member.container] += member.ticks
         ended = self._interval.ended(now, (groups, containers, self._busy_ticks))
         if ended is None:
             return {}
@@ -315,14 +319,6 @@ class ProcessProbe:
             values[f"{CONTAINERS}/live_count"] = len(containers)
         return values
 
-    def _look(self, processes: ProcessGroups) -> tuple[dict[str, Ticks], dict[str, int]]:
-        processes.look()
-        containers: dict[str, int] = defaultdict(int)
-        for member in processes.members.values():
-            if member.container is not None:
-                containers[member.container] += member.ticks
-        return {group: account.told for group, account in processes.accounts.items()}, containers
-
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds by group, and memory; what else the machine did is a difference that no group measured."""
         assert self._processes and self._remainder and self._cluster  # noqa: S101, PT018
@@ -354,10 +350,6 @@ class ProcessProbe:
             self._processes.close()
         if self._remainder is not None:
             self._remainder.close()
-
-
-def _sum(groups: Mapping[str, Ticks]) -> int:
-    return sum(sum(ticks) for ticks in groups.values())
 
 
 WATCHED_PROCESS_ENDED = doubt_kind(

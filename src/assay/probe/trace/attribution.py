@@ -15,7 +15,7 @@ import errno
 import fcntl
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -296,19 +296,37 @@ def unmapped(disk: WatchedDisk, roots: Sequence[Root]) -> str | None:
 
 
 OTHER = ACCESS_ROLES.index("other")
+_ROLE_NUMBERS: Mapping[str, int] = {role: number for number, role in enumerate(ACCESS_ROLES)}
+_LAYER = [("begin", "i8"), ("end", "i8"), ("since_ns", "i8"), ("until_ns", "i8"), ("role", "u1")]
 
 
 class Attribution:
     """The places of files, ready to be asked for whose a request is.
 
-    Space is used again: extents that overlap are laid into layers in which none do, and each layer is searched for the
-    requests that are still without a role.
+    Space is used again: extents that overlap are laid into layers in which none do, as few as there can be, and each
+    layer is searched for the requests that are still without a role.
     """
 
     def __init__(self, extents: Sequence[Extent], shift_bytes: int = 0) -> None:
         """`shift_bytes` is where the extents' file system begins."""
+        import numpy as np
+
         self._shift_bytes = shift_bytes
-        self._layers = _layers(extents)
+        self._layers: list[np.ndarray[Any, Any]] = []
+        # The newest use of a place comes first where the same bytes begin two extents.
+        left = sorted((one for one in extents if one.role != "data"), key=lambda one: (one.begin, -one.since_ns))
+        while left:
+            layer: list[tuple[int, ...]] = []
+            rest: list[Extent] = []
+            upto = -1
+            for extent in left:
+                if extent.begin >= upto:
+                    layer.append((*extent[:4], _ROLE_NUMBERS[extent.role]))
+                    upto = extent.end
+                else:
+                    rest.append(extent)
+            self._layers.append(np.array(layer, _LAYER))
+            left = rest
 
     def roles(self, records: Records) -> "np.ndarray[Any, Any]":
         """An index into ACCESS_ROLES for each request."""
@@ -326,31 +344,3 @@ class Attribution:
             roles[left[found]] = extent["role"][found]
             left = left[~found]
         return roles
-
-
-_LAYER = [("begin", "i8"), ("end", "i8"), ("since_ns", "i8"), ("until_ns", "i8"), ("role", "u1")]
-
-
-def _layers(extents: Sequence[Extent]) -> list["np.ndarray[Any, Any]"]:
-    """Extents of which no two in a layer overlap, in the order of their places; as few layers as there can be.
-
-    The newest use of a place comes first where the same bytes begin two extents.
-    """
-    import numpy as np
-
-    left = sorted((one for one in extents if one.role != "data"), key=lambda one: (one.begin, -one.since_ns))
-    layers = []
-    while left:
-        layer: list[Extent] = []
-        rest: list[Extent] = []
-        upto = -1
-        for extent in left:
-            if extent.begin >= upto:
-                layer.append(extent)
-                upto = extent.end
-            else:
-                rest.append(extent)
-        rows = [(*one[:4], ACCESS_ROLES.index(one.role)) for one in layer if one.role != "data"]
-        layers.append(np.array(rows, _LAYER))
-        left = rest
-    return layers

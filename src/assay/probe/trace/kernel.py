@@ -238,29 +238,23 @@ def tracing(devices: Sequence[int], root: Path = TRACING) -> Iterator[KernelTrac
             scope.callback(_run, "umount", str(root))
             _run("mount", "-t", "tracefs", own_name(), str(root))
         try:
-            trace = _begun(devices, root, scope)
+            remove_left_overs(root)
+            events = root / "events" / "block"
+            layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
+            instance = root / "instances" / own_name()
+            instance.mkdir()
+            scope.callback(remove, instance)
+            trace = KernelTrace(instance, *layouts)
+            scope.callback(trace.close)
+            _set_up(instance, devices)
+            trace.open()
+            (instance / "tracing_on").write_text("1")
         except (OSError, ValueError) as error:
-            scope.close()
+            scope.close()  # what was made so far, and nothing that others made
             raise CannotMeasureError(
                 f"the kernel's block tracepoints can't be used: {error}", _WHY, "run as root"
             ) from None
         yield trace
-
-
-def _begun(devices: Sequence[int], root: Path, scope: ExitStack) -> KernelTrace:
-    """A running trace; what was made of it by an error's time goes with the scope, and nothing that others made."""
-    remove_left_overs(root)
-    events = root / "events" / "block"
-    layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
-    instance = root / "instances" / own_name()
-    instance.mkdir()
-    scope.callback(remove, instance)
-    trace = KernelTrace(instance, *layouts)
-    scope.callback(trace.close)
-    _set_up(instance, devices)
-    trace.open()
-    (instance / "tracing_on").write_text("1")
-    return trace
 
 
 def remove_left_overs(root: Path = TRACING) -> list[str]:
