@@ -7,7 +7,7 @@ from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Sample
 from assay.record.folder import RunFolder
-from assay.stats.energy import by_phase, energy_account
+from assay.stats.energy import energy_account, phase_efficiency
 from assay.stats.tasks import critical_path
 
 pytestmark = pytest.mark.it
@@ -135,12 +135,9 @@ def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, 
     account = energy_account(record, samples, PowerModel())
     assert account.missing == ()
     assert list(account.spans) == list(PARTS)
-    phases = by_phase(account, folder.attempts(record.trial))
     whole = dict.fromkeys(("cpu", "memory", "ssd"), 0.0)
-    for part in PARTS:
-        for component in whole:
-            own = [one.energy_j.value for one in phases if (one.part, one.component) == (part, component)]
-            whole[component] += sum(own)
+    for energy in account.energies:
+        whole[energy.component] += energy.energy_j.value
     trial = Span(begin_ms=account.spans["staging"].begin_ms, end_ms=account.spans["collect"].end_ms)
     assert whole["cpu"] == pytest.approx(processor_joules(series, int(record.facts["cores"]), trial), rel=0.02)
     bound = record.trial.cluster.limit_memory_bytes or 1 << 62
@@ -149,7 +146,9 @@ def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, 
     # What it took before staging began is no part's.
     drive = sum(record.devices["ssd"][part].joules["total"] for part in PARTS)
     assert whole["ssd"] == pytest.approx(drive, rel=0.05, abs=0.5)
-    in_run = {one.phase: one.energy_j.value for one in phases if (one.part, one.component) == ("run", "cpu")}
+    processor = tuple(one for one in account.energies if (one.part, one.component) == ("run", "cpu"))
+    phases = phase_efficiency(account.model_copy(update={"energies": processor}), folder.attempts(record.trial))
+    in_run = {phase: own.energy_j.value for phase, own in phases.items()}
     told = processor_joules(series, int(record.facts["cores"]), account.spans["run"])
     assert sum(in_run.values()) == pytest.approx(told, rel=0.02)
     assert set(in_run) == {"map", "shuffle", "merge", "reduce", "outside"}

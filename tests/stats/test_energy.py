@@ -9,7 +9,6 @@ from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, Pow
 from assay.model.record import Amount, Sample, Step
 from assay.model.trial import MediumSpec, pure
 from assay.stats.energy import (
-    by_phase,
     counted,
     efficiency,
     energy_account,
@@ -265,7 +264,7 @@ class TestAccount:
         account = energy_account(a_record(steps=()), model=MODEL)
         assert account == EnergyAccount()
         assert efficiency(account) is None
-        assert by_phase(account, []) == ()
+        assert phase_efficiency(account, []) == {}
 
 
 def test_edp_and_ed2p_are_energy_times_delay_and_delay_squared():
@@ -281,10 +280,29 @@ def test_what_is_written_out_after_the_jobs_is_theirs():
     account = energy_account(a_record(facts=FACTS, steps=steps, amounts=amounts), model=MODEL)
     found = efficiency(account)
     assert (found.energy_j.value, found.seconds) == (3100, 22)
-    phases = phase_efficiency(by_phase(account, [attempt("map", 110, 130)]))
+    phases = phase_efficiency(account, [attempt("map", 110, 130)])
     assert {phase: (one.energy_j.value, one.seconds) for phase, one in phases.items()} == {
         "map": (3000, 20), "outside": (100, 2),
     }  # fmt: skip
+
+
+def test_what_another_node_counted_does_not_take_the_place_of_what_this_one_did():
+    own = (measured("rapl", "cpu", "run", 800), *counted_use())
+    amounts = [
+        amount.model_copy(update={"node": node, "value": amount.value * times})
+        for node, times in (("n1", 1), ("n2", 3))
+        for amount in own
+    ]
+    powers = [
+        sample.model_copy(update={"node": node, "value": sample.value * times})
+        for node, times in (("n1", 1), ("n2", 3))
+        for sample in samples("rapl", "cpu/power_w", 100, 140, 40)
+    ]
+    alone = energy_account(record(own, use=False), samples("rapl", "cpu/power_w", 100, 140, 40), MODEL)
+    both = energy_account(record(amounts, use=False), powers, MODEL)
+    assert [energy for energy in both.energies if energy.node == "here"] == list(alone.energies)
+    (other,) = [energy for energy in both.energies if energy.node == "n2"]
+    assert (other.component, other.energy_j.value, set(other.power.watts)) == ("cpu", 2400, {120})
 
 
 def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SUCCEEDED"):
@@ -306,10 +324,9 @@ class TestPhases:
     )
 
     def phases(self, *attempts):
-        rows = by_phase(self.ACCOUNT, attempts)
-        return {
-            row.phase: pytest.approx(row.energy_j.value) for row in rows if row.component == "cpu" and row.part == "run"
-        }
+        energies = tuple(one for one in self.ACCOUNT.energies if one.component == "cpu" and one.part == "run")
+        found = phase_efficiency(self.ACCOUNT.model_copy(update={"energies": energies}), attempts)
+        return {phase: pytest.approx(own.energy_j.value) for phase, own in found.items()}
 
     def test_without_tasks_all_is_outside(self):
         assert self.phases() == {"outside": 800}
@@ -334,7 +351,7 @@ class TestPhases:
         assert self.phases(attempt("map", 101, 109)) == {"outside": 800}
 
     def test_a_phase_is_set_against_the_time_in_which_it_ran(self):
-        found = phase_efficiency(by_phase(self.ACCOUNT, [attempt("map", 110, 115), attempt("map", 112, 120)]))
+        found = phase_efficiency(self.ACCOUNT, [attempt("map", 110, 115), attempt("map", 112, 120)])
         assert found["map"].seconds == 10
         assert found["map"].basis == "modelled"  # memory is
         assert sum(one.energy_j.value for one in found.values()) == pytest.approx(
@@ -344,8 +361,8 @@ class TestPhases:
     def test_power_that_is_not_known_over_time_is_shared_by_time(self):
         span = Span(begin_ms=0, end_ms=10_000)
         energy = Energy(node="n", component="cpu", part="run", energy_j=watts(100), basis="measured")
-        rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), [attempt("map", 1, 4)])
-        assert {row.phase: row.energy_j.value for row in rows} == pytest.approx({"map": 30, "outside": 70})
+        found = phase_efficiency(EnergyAccount(spans={"run": span}, energies=(energy,)), [attempt("map", 1, 4)])
+        assert {phase: own.energy_j.value for phase, own in found.items()} == pytest.approx({"map": 30, "outside": 70})
 
 
 times = st.integers(0, 30_000)
@@ -358,14 +375,14 @@ some_attempts = st.lists(
 def test_phases_add_up_to_the_part_whatever_ran(drawn, power):
     """In any order and overlap, each component's joules over the phases are its own."""
     series = PowerSeries(
-        node="n", component="cpu", basis="measured", edges_ms=tuple(range(0, 500 * len(power) + 1, 500)), watts=tuple(power)
+        edges_ms=tuple(range(0, 500 * len(power) + 1, 500)), watts=tuple(power)
     )  # fmt: skip
     span = Span(begin_ms=1000, end_ms=20_000)
     energy = Energy(
         node="n", component="cpu", part="run", energy_j=give_or_take(1234.5, 0.1), basis="measured", power=series
     )
     attempts = [attempt(kind, at[0] / 1000, at[3] / 1000, at[1] / 1000, at[2] / 1000) for kind, at in drawn]
-    rows = by_phase(EnergyAccount(spans={"run": span}, energies=(energy,)), attempts)
+    rows = phase_efficiency(EnergyAccount(spans={"run": span}, energies=(energy,)), attempts).values()
     assert sum(row.energy_j.value for row in rows) == pytest.approx(1234.5)
     assert sum(row.energy_j.high for row in rows) == pytest.approx(1234.5 * 1.1)
     assert all(row.energy_j.low >= 0 for row in rows)
@@ -373,9 +390,7 @@ def test_phases_add_up_to_the_part_whatever_ran(drawn, power):
 
 class TestOverTime:
     def test_half_seconds_keep_the_joules(self):
-        series = PowerSeries(
-            node="n", component="cpu", basis="measured", edges_ms=(0, 1000, 2000, 4000), watts=(10, 30, 20)
-        )
+        series = PowerSeries(edges_ms=(0, 1000, 2000, 4000), watts=(10, 30, 20))
         energy = Energy(node="n", component="cpu", part="run", energy_j=watts(80), basis="measured", power=series)
         span = Span(begin_ms=0, end_ms=4000)
         found = power_over_time(EnergyAccount(spans={"run": span}, energies=(energy,)), span)["n", "cpu"]
@@ -396,9 +411,7 @@ class TestOverTime:
         span = Span(begin_ms=0, end_ms=2000)
 
         def energy(component, power_w, within=None):
-            power = PowerSeries(
-                node="n", component=component, basis="measured", edges_ms=(0, 1000, 2000), watts=(power_w, 2 * power_w)
-            )
+            power = PowerSeries(edges_ms=(0, 1000, 2000), watts=(power_w, 2 * power_w))
             return Energy(
                 node="n", component=component, part="run", energy_j=watts(3 * power_w), basis="measured", within=within,
                 power=power,

@@ -103,14 +103,8 @@ class Span(Frozen):
 
 
 class PowerSeries(Frozen):
-    """Power of a component over time: `watts[i]` from `edges_ms[i]` to `edges_ms[i + 1]`.
+    """Power of a component over time: `watts[i]` from `edges_ms[i]` to `edges_ms[i + 1]`."""
 
-    `component` is `node` (all of it), `platform` (processor, memory and board), `cpu`, `memory` or a medium's name.
-    """
-
-    node: str
-    component: str
-    basis: Basis
     edges_ms: tuple[int, ...]
     watts: tuple[float, ...]
 
@@ -118,6 +112,7 @@ class PowerSeries(Frozen):
 class Energy(Frozen):
     """Joules of one component in one part of a trial.
 
+    `component` is `node` (all of it), `platform` (processor, memory and board), `cpu`, `memory` or a medium's name.
     `within` names the component that holds it already: such joules are told and not added up. `power` is how they
     were spread over time.
     """
@@ -137,22 +132,6 @@ class EnergyAccount(Frozen):
     spans: dict[Part, Span] = {}
     energies: tuple[Energy, ...] = ()
     missing: tuple[str, ...] = ()
-
-
-class PhaseEnergy(Frozen):
-    """A component's joules in one phase of a part's jobs; `outside` is the time in which no task ran.
-
-    `seconds` is how long at least one task was in this phase.
-    """
-
-    part: Part
-    phase: str
-    node: str
-    component: str
-    energy_j: Ranged
-    seconds: float
-    basis: Basis
-    within: str | None = None
 
 
 class Efficiency(Frozen):

@@ -17,7 +17,6 @@ from assay.stats.decision import Decision, Estimate
 from assay.stats.energy import (
     JOBS,
     NO_ENERGY,
-    by_phase,
     efficiency,
     energy_account,
     node_spreads,
@@ -210,7 +209,7 @@ def energy_of(tables: TrialTables) -> TrialEnergy:
     return TrialEnergy(
         components=_components(account, whole),
         whole=whole,
-        phases=phase_efficiency(by_phase(account, tables.attempts)),
+        phases=phase_efficiency(account, tables.attempts),
         missing=account.missing,
         power=power_over_time(account, tables.run) if tables.run is not None else {},
         spreads=node_spreads(account),

@@ -22,7 +22,6 @@ from assay.model.energy import (
     Efficiency,
     Energy,
     EnergyAccount,
-    PhaseEnergy,
     PowerModel,
     PowerSeries,
     Ranged,
@@ -91,7 +90,7 @@ def by_half_second(series: PowerSeries, span: Span) -> Pieces:
     return Pieces(edges[:-1], edges[1:], taken / numpy.diff(edges) * 1000)
 
 
-def _series(node: str, component: str, basis: Basis, points: Points, begin_ms: int | None = None) -> PowerSeries:
+def _series(points: Points, begin_ms: int | None = None) -> PowerSeries:
     """Each value is of the time since the one before it; values whose time does not go on are left out."""
     edges = [begin_ms if begin_ms is not None else points[0][0] - SAMPLE_MS] if points else []
     watts: list[float] = []
@@ -99,13 +98,11 @@ def _series(node: str, component: str, basis: Basis, points: Points, begin_ms: i
         if time_ms > edges[-1]:
             edges.append(time_ms)
             watts.append(value)
-    return PowerSeries(node=node, component=component, basis=basis, edges_ms=tuple(edges), watts=tuple(watts))
+    return PowerSeries(edges_ms=tuple(edges), watts=tuple(watts))
 
 
-def _around(points: Points) -> Points:
-    """Readings of a moment, each for the time halfway to its neighbours: as many joules as straight lines give."""
-    halfway = [((time_ms + after_ms) // 2, value) for (time_ms, value), (after_ms, _) in pairwise(points)]
-    return [*halfway, *points[-1:]]
+def _constant(span: Span, watts: float) -> PowerSeries:
+    return PowerSeries(edges_ms=(span.begin_ms, span.end_ms), watts=(watts,))
 
 
 JOBS: tuple[Part, ...] = ("run", "write out")
@@ -121,10 +118,10 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
     none is given.
     """
     trial = _Trial(record, samples, model or PowerModel())
-    found: list[Energy] = []
+    energies: list[Energy] = []
     missing: list[str] = []
     silent: list[str] = []
-    reporting = [one.name for one in record.trial.media if kind_of(one).energy == "reported"]
+    reporting = [medium.name for medium in record.trial.media if kind_of(medium).energy == "reported"]
     emulated = [] if record.trial.zero_delay else reporting
     parts = part_spans(record.steps)
     for part, span in parts.items():
@@ -133,49 +130,23 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
         machine = list(trial.machine(part, span, [energy for energy in measured if energy.component != NODE]))
         # Another node's meter knows nothing of this machine.
         metered = any(energy.node.casefold() == trial.home.casefold() for energy in nodes)
-        holder = NODE if metered else None
-        found += nodes + [energy.model_copy(update={"within": energy.within or holder}) for energy in machine]
+        within = {"within": NODE} if metered else {}
+        energies += nodes + [
+            energy.model_copy(update=within if energy.within is None and energy.node == trial.home else {})
+            for energy in machine
+        ]
         drives = list(trial.emulated(part, span))
-        found += drives
-        told = {energy.component for energy in (*machine, *drives)}
-        if not metered and "platform" not in told:
-            missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in told]
-        silent += [f"{name} in {part}" for name in emulated if name not in told]
-    return EnergyAccount(spans=parts, energies=tuple(found), missing=(*missing, *silent))
+        energies += drives
+        known = {energy.component for energy in (*machine, *drives) if energy.node == trial.home}
+        if not metered and "platform" not in known:
+            missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in known]
+        silent += [f"{name} in {part}" for name in emulated if name not in known]
+    return EnergyAccount(spans=parts, energies=tuple(energies), missing=(*missing, *silent))
 
 
 def counted(energies: Iterable[Energy]) -> list[Energy]:
     """Those that may be added up: none lies within another."""
     return [energy for energy in energies if energy.within is None]
-
-
-def by_phase(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> tuple[PhaseEnergy, ...]:
-    """Each component's joules by phase; over the phases of a part they add up to the component's own."""
-    every = [own for attempt in attempts for own in spans(attempt)]
-    edges_ms, phases, counts = running(every, [own.phase for own in every])
-    found = []
-    for part, span in account.spans.items():
-        inside = edges_ms[(edges_ms > span.begin_ms) & (edges_ms < span.end_ms)]
-        times = numpy.unique([span.begin_ms, *inside, span.end_ms])
-        tasks = counts[numpy.searchsorted(edges_ms, times[:-1], side="right")]
-        none = tasks.sum(axis=1, keepdims=True) == 0
-        shares = numpy.append(tasks, none, axis=1) / (tasks.sum(axis=1, keepdims=True) + none)
-        lengths_s = numpy.diff(times) / 1000
-        for energy in (one for one in account.energies if one.part == part):
-            taken = lengths_s  # by time alone where the component's power over time is not known
-            if energy.power is not None and joules(energy.power, span) > 0:
-                taken = numpy.diff(numpy.interp(times, energy.power.edges_ms, cumulated(energy.power)))
-            for place, phase in enumerate((*phases, OUTSIDE)):
-                own_share = float(taken @ shares[:, place] / taken.sum()) if len(taken) else float(phase == OUTSIDE)
-                if own_share or shares[:, place].any():
-                    found.append(
-                        PhaseEnergy(
-                            part=part, phase=phase, node=energy.node, component=energy.component, basis=energy.basis,
-                            within=energy.within, energy_j=energy.energy_j.times(own_share),
-                            seconds=float(lengths_s @ (shares[:, place] > 0)),
-                        )
-                    )  # fmt: skip
-    return tuple(found)
 
 
 def efficiency(account: EnergyAccount) -> Efficiency | None:
@@ -187,19 +158,38 @@ def efficiency(account: EnergyAccount) -> Efficiency | None:
     return Efficiency(energy_j=total(energy.energy_j for energy in own), seconds=seconds, basis=weakest(own))
 
 
-def phase_efficiency(phases: Iterable[PhaseEnergy]) -> dict[str, Efficiency]:
-    """All joules of each phase of the jobs' own parts against the time in which a task was in it."""
-    rows: dict[str, list[PhaseEnergy]] = {}
-    for row in phases:
-        if row.part in JOBS and row.within is None:
-            rows.setdefault(row.phase, []).append(row)
+def phase_efficiency(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> dict[str, Efficiency]:
+    """All joules of each phase of the jobs' own parts against the time in which a task was in it.
+
+    Over the phases, with `outside` for the time in which no task ran, they add up to the parts' own.
+    """
+    every = [own for attempt in attempts for own in spans(attempt)]
+    edges_ms, phases, counts = running(every, [own.phase for own in every])
+    energies: dict[str, list[Energy]] = {}
+    seconds: dict[str, float] = {}
+    for part, span in account.spans.items():
+        own = [energy for energy in counted(account.energies) if energy.part == part]
+        if part not in JOBS or not own:
+            continue
+        inside = edges_ms[(edges_ms > span.begin_ms) & (edges_ms < span.end_ms)]
+        times = numpy.unique([span.begin_ms, *inside, span.end_ms])
+        tasks = counts[numpy.searchsorted(edges_ms, times[:-1], side="right")]
+        none = tasks.sum(axis=1, keepdims=True) == 0
+        shares = numpy.append(tasks, none, axis=1) / (tasks.sum(axis=1, keepdims=True) + none)
+        lengths_s = numpy.diff(times) / 1000
+        for place, phase in enumerate((*phases, OUTSIDE)):
+            if shares[:, place].any() or (phase == OUTSIDE and not len(lengths_s)):
+                seconds[phase] = seconds.get(phase, 0.0) + float(lengths_s @ (shares[:, place] > 0))
+                for energy in own:
+                    taken = lengths_s  # by time alone where the component's power over time is not known
+                    if energy.power is not None and joules(energy.power, span) > 0:
+                        taken = numpy.diff(numpy.interp(times, energy.power.edges_ms, cumulated(energy.power)))
+                    share = float(taken @ shares[:, place] / taken.sum()) if len(taken) else 1.0
+                    in_phase = energy.model_copy(update={"energy_j": energy.energy_j.times(share)})
+                    energies.setdefault(phase, []).append(in_phase)
     return {
-        phase: Efficiency(
-            energy_j=total(row.energy_j for row in own),
-            seconds=sum({row.part: row.seconds for row in own}.values()),
-            basis=weakest(own),
-        )
-        for phase, own in rows.items()
+        phase: Efficiency(energy_j=total(one.energy_j for one in own), seconds=seconds[phase], basis=weakest(own))
+        for phase, own in energies.items()
     }
 
 
@@ -229,91 +219,99 @@ def node_spreads(account: EnergyAccount) -> dict[str, Spread]:
     watts = {node: added(own).values for node, own in components.items()}
     # Quartiles are linear between neighbours.
     return {
-        node: Spread(node, *(float(one) for one in numpy.percentile(own, [0, 25, 50, 75, 100])))
+        node: Spread(node, *map(float, numpy.percentile(own, [0, 25, 50, 75, 100])))
         for node, own in watts.items()
         if own.size
     }
 
 
-def weakest(figures: Iterable[Energy] | Iterable[PhaseEnergy]) -> Basis:
+def weakest(figures: Iterable[Energy]) -> Basis:
     """The basis of a sum: measured only if all of it is."""
     bases = {figure.basis for figure in figures}
     return next((basis for basis in ("modelled", "estimated") if basis in bases), "measured")
 
 
 class _Trial:
-    """A trial's components: their joules in each part, and their power over time."""
+    """A trial's components: their joules in each part, and their power over time.
+
+    Models are of this machine, the only one whose facts the record has: what was counted on other nodes is not theirs.
+    """
 
     def __init__(self, record: Record, samples: Iterable[Sample], model: PowerModel) -> None:
         self._record, self._model = record, model
-        self._totals = {(one.probe, one.subject, one.series, one.part): one.value for one in record.amounts}
+        self._first = next((amount.node for amount in record.amounts if amount.node is not None), None)
+        self._totals = {
+            (amount.probe, amount.subject, amount.series, amount.part): amount.value
+            for amount in record.amounts
+            if amount.node in {None, self._first}
+        }
         self._points: dict[tuple[str, str], Points] = {}
+        meters: dict[tuple[str, str | None], Points] = {}
         for sample in samples:
-            self._points.setdefault((sample.probe, sample.series), []).append((sample.time_ms, sample.value))
+            subject, _, unit = sample.series.rpartition("/")
+            if unit == "power_w":
+                meters.setdefault((subject, sample.node), []).append((sample.time_ms, sample.value))
+            elif sample.node in {None, self._first}:
+                self._points.setdefault((sample.probe, sample.series), []).append((sample.time_ms, sample.value))
         self.home = record.facts.get("host", "this machine")
         self._threads = int(record.facts.get("cores", "0"))
         bound = record.trial.cluster.limit_memory_bytes
         machine_bytes = int(record.facts.get("memory_bytes", "0"))
         self._memory_gib = (machine_bytes if bound is None else min(machine_bytes, bound)) / GIB
-        self.drives = self._real_drives()
-        self._meters = dict(self._measured_power())
+        self._meters: dict[tuple[str, str], PowerSeries] = {}
+        for (subject, node), points in meters.items():
+            halfway = points
+            if subject not in COMPONENTS:
+                # Readings of a moment, each for the time halfway to its neighbours: the joules of straight lines.
+                times_ms = [(time_ms + after_ms) // 2 for (time_ms, _), (after_ms, _) in pairwise(points)]
+                halfway = [*zip(times_ms, (value for _, value in points), strict=False), points[-1]]
+            self._meters[self._metered(subject, node)] = _series(halfway, points[0][0] - SAMPLE_MS)
+        # The drives below the trial's directories, each once, whatever media lie on it, by the first medium on it.
+        devices: dict[str, str] = {}
+        for medium in record.trial.media:
+            if kind_of(medium).energy == "by busy time":
+                devices.setdefault(record.facts.get(f"medium.{medium.name}.device", medium.name), medium.name)
+        self.drives = {
+            medium: model.hdd if record.facts.get(f"medium.{medium}.rotational") == "yes" else model.ssd
+            for medium in devices.values()
+        }
         self._cpu_power = self._power_of_cpu()
 
-    def _real_drives(self) -> dict[str, DiskPower]:
-        """The drives below a trial's directories, each once, whatever media lie on it, by the first medium on it."""
-        found: dict[str, DiskPower] = {}
-        seen: set[str] = set()
-        for spec in self._record.trial.media:
-            device = self._record.facts.get(f"medium.{spec.name}.device", spec.name)
-            if kind_of(spec).energy == "by busy time" and device not in seen:
-                seen.add(device)
-                rotates = self._record.facts.get(f"medium.{spec.name}.rotational") == "yes"
-                found[spec.name] = self._model.hdd if rotates else self._model.ssd
-        return found
-
-    def _metered(self, subject: str) -> tuple[str, str]:
+    def _metered(self, subject: str, node: str | None) -> tuple[str, str]:
         """The node and component that a meter's figures are of."""
-        return (self.home, subject) if subject in COMPONENTS else (subject, NODE)
-
-    def _measured_power(self) -> Iterator[tuple[str, PowerSeries]]:
-        """What probes measured, by subject: a component of this machine, or a whole node."""
-        for (_, series), points in self._points.items():
-            subject, _, unit = series.rpartition("/")
-            if unit == "power_w":
-                node, component = self._metered(subject)
-                steps = _around(points) if component == NODE else points
-                yield subject, _series(node, component, "measured", steps, points[0][0] - SAMPLE_MS)
+        if subject not in COMPONENTS:
+            return subject, NODE
+        return (self.home if node in {None, self._first} else str(node)), subject
 
     def measured(self, part: Part) -> Iterator[Energy]:
         """What probes counted in a part."""
         for amount in self._record.amounts:
             if amount.part == part and amount.series == "energy_j":
-                node, component = self._metered(amount.subject)
+                node, component = self._metered(amount.subject, amount.node)
                 energy_j = give_or_take(amount.value, self._model.measured_share)
                 if node.casefold() == self.home.casefold() and component in {NODE, "platform", "cpu"}:
                     most_watts = self._model.cpu_busy_watts.high - self._model.cpu_idle_watts.low
                     energy_j = energy_j.lowered(self._emulator_s(part) * most_watts)
                 yield Energy(
                     node=node, component=component, part=part, energy_j=energy_j, basis=amount.basis,
-                    power=self._meters.get(amount.subject),
+                    power=self._meters.get((node, component)),
                 )  # fmt: skip
 
     def machine(self, part: Part, span: Span, metered: Sequence[Energy]) -> Iterator[Energy]:
         """This machine's components: what was measured, and models for the rest."""
-        measured = {energy.component: energy for energy in metered}
-        yield from measured.values()
-        holder = "platform" if "platform" in measured else None
+        yield from metered
+        known = {energy.component for energy in metered if energy.node == self.home}
         models = {
             "cpu": self._cpu(part, span),
             "memory": self._memory(span),
             **{medium: self._drive(medium, drive, part, span) for medium, drive in self.drives.items()},
         }
         for component, modelled in models.items():
-            if component not in measured and modelled is not None:
-                energy_j, series = modelled
+            if component not in known and modelled is not None:
+                energy_j, power = modelled
                 yield Energy(
                     node=self.home, component=component, part=part, energy_j=energy_j, basis="modelled",
-                    within=holder, power=series,
+                    within="platform" if "platform" in known else None, power=power,
                 )  # fmt: skip
 
     def emulated(self, part: Part, span: Span) -> Iterator[Energy]:
@@ -331,24 +329,23 @@ class _Trial:
                 continue
             idle_j = known["idle"] * min(1.0, span.seconds / report.elapsed_seconds)
             rest_j = known["total"] - known["idle"]
+            # Idling takes its joules all the time, the rest goes with how busy the drive was.
+            busy = _series(self._points.get(("disk", f"{medium}/busy_percent"), []))
+            total, seconds = joules(busy, span), max(span.seconds, 1e-9)
+            power = _constant(span, (idle_j + rest_j) / seconds)
+            if total > 0:
+                watts = tuple(idle_j / seconds + rest_j * percent / total for percent in busy.watts)
+                power = PowerSeries(edges_ms=busy.edges_ms, watts=watts)
             yield Energy(
                 node=self.home, component=medium, part=part, basis="modelled",
-                energy_j=give_or_take(idle_j + rest_j, self._model.emulated_share),
-                power=self._emulated_power(medium, span, idle_j, rest_j),
+                energy_j=give_or_take(idle_j + rest_j, self._model.emulated_share), power=power,
             )  # fmt: skip
-
-    def _emulated_power(self, medium: str, span: Span, idle_j: float, rest_j: float) -> PowerSeries:
-        """An emulated drive's joules over a part: those of idling all the time, the rest as it was busy."""
-        share = _series(self.home, medium, "modelled", self._points.get(("disk", f"{medium}/busy_percent"), []))
-        total = joules(share, span)
-        if total <= 0:
-            return self._constant(medium, span, (idle_j + rest_j) / max(span.seconds, 1e-9))
-        base = idle_j / max(span.seconds, 1e-9)
-        return share.model_copy(update={"watts": tuple(base + rest_j * one / total for one in share.watts)})
 
     def _cpu(self, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
         """By its busy time but for the emulator's; None where that was not counted."""
-        states = [self._total("cpu", "machine", f"{state}_s", part) for state in ("user", "system", "irq", "softirq")]
+        states = [
+            self._totals.get(("cpu", "machine", f"{state}_s", part)) for state in ("user", "system", "irq", "softirq")
+        ]
         if not self._threads or states[0] is None:
             return None
         thread_s = span.seconds * self._threads
@@ -373,36 +370,26 @@ class _Trial:
         for time_ms, user in users.items():
             own = emulator.get(time_ms, 0.0) + emulator_system.get(time_ms, 0.0)
             watts.append((time_ms, idle + (most - idle) * max(0.0, user + systems.get(time_ms, 0.0) - own) / 100))
-        return _series(self.home, "cpu", "modelled", watts)
+        return _series(watts)
 
     def _memory(self, span: Span) -> tuple[Ranged, PowerSeries] | None:
         """By the memory that the trial may use alone; None where nothing tells how much that is."""
         if not self._memory_gib:
             return None
-        watts = self._model.memory_watts_per_gib
-        series = self._constant("memory", span, watts.value * self._memory_gib)
-        return watts.times(self._memory_gib * span.seconds), series
+        watts = self._model.memory_watts_per_gib.times(self._memory_gib)
+        return watts.times(span.seconds), _constant(span, watts.value)
 
     def _drive(self, medium: str, drive: DiskPower, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
         """A real drive's, by its busy time; None where that was not counted."""
-        busy_s = self._total("disk", medium, "busy_s", part)
+        busy_s = self._totals.get(("disk", medium, "busy_s", part))
         if busy_s is None:
             return None
         busy_s = min(busy_s, span.seconds)
         idle, active = drive.idle_watts, drive.active_watts
         points = self._points.get(("disk", f"{medium}/busy_percent"), [])
         watts = [(time_ms, idle.value + (active.value - idle.value) * percent / 100) for time_ms, percent in points]
-        series = _series(self.home, medium, "modelled", watts) if watts else None
-        return idle.times(span.seconds - busy_s) + active.times(busy_s), series
-
-    def _constant(self, component: str, span: Span, watts: float) -> PowerSeries:
-        return PowerSeries(
-            node=self.home, component=component, basis="modelled", edges_ms=(span.begin_ms, span.end_ms), watts=(watts,)
-        )
+        return idle.times(span.seconds - busy_s) + active.times(busy_s), _series(watts) if watts else None
 
     def _emulator_s(self, part: Part) -> float:
         """Seconds of processor time that went into emulating drives."""
-        return sum(self._total("processes", "emulator", f"{state}_s", part) or 0.0 for state in ("user", "system"))
-
-    def _total(self, probe: str, subject: str, series: str, part: Part) -> float | None:
-        return self._totals.get((probe, subject, series, part))
+        return sum(self._totals.get(("processes", "emulator", f"{state}_s", part), 0.0) for state in ("user", "system"))

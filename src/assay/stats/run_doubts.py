@@ -102,13 +102,16 @@ def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple
 def busy_seconds(record: Record) -> float | None:
     """How long the trial's drives were busy while its jobs ran, added up; None where nobody measured all of them."""
     seconds = 0.0
-    measured = {(one.subject, one.series): one.value for one in record.amounts if one.part == "run"}
+    measured: dict[str, float] = {}  # over all nodes
+    for amount in record.amounts:
+        if (amount.series, amount.part) == ("busy_s", "run"):
+            measured[amount.subject] = measured.get(amount.subject, 0.0) + amount.value
     for medium in record.trial.media:
         reports = record.devices.get(medium.name)
         if reports is not None:
             seconds += (reports["run"].busy_seconds or 0.0) if "run" in reports else 0.0
-        elif (medium.name, "busy_s") in measured:
-            seconds += measured[medium.name, "busy_s"]
+        elif medium.name in measured:
+            seconds += measured[medium.name]
         elif not kind_of(medium).in_memory:
             return None
     return seconds

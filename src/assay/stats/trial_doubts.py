@@ -170,13 +170,14 @@ MACHINE_SHARED = doubt_kind(
 
 def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
     """A doubt where other programs, or the host's other guests, kept processors busy while the jobs ran."""
-    run = {(one.probe, one.subject, one.series): one.value for one in amounts if one.part == "run"}
-    there_s = sum(value for (probe, subject, _), value in run.items() if (probe, subject) == ("cpu", "machine"))
-    others_s = run.get(("processes", "other", "busy_s"), 0.0) + run.get(("cpu", "machine", "steal_s"), 0.0)
-    if others_s <= CROWDED_SHARE * there_s:
+    run = [one for one in amounts if one.part == "run"]
+    all_s = sum(one.value for one in run if (one.probe, one.subject) == ("cpu", "machine"))
+    others = {("processes", "other", "busy_s"), ("cpu", "machine", "steal_s")}
+    others_s = sum(one.value for one in run if (one.probe, one.subject, one.series) in others)
+    if others_s <= CROWDED_SHARE * all_s:
         return []
     what = f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran"
-    return [MACHINE_SHARED.doubt(f"{what}, {100 * others_s / there_s:.0f} % of all", placement)]
+    return [MACHINE_SHARED.doubt(f"{what}, {100 * others_s / all_s:.0f} % of all", placement)]
 
 
 MEMORY_GOES_BACK = doubt_kind(
