@@ -41,8 +41,8 @@ def test_bins_keep_the_extremes_and_the_mean(pieces, most):
         assert not len(bins.mean)
         return
     lengths = own.end_ms - own.begin_ms
-    assert bins.told_ms.sum() == pytest.approx(lengths.sum())
-    assert (bins.mean * bins.told_ms).sum() == pytest.approx((own.values * lengths).sum(), rel=1e-9, abs=1e-6)
+    assert bins.known_ms.sum() == pytest.approx(lengths.sum())
+    assert (bins.mean * bins.known_ms).sum() == pytest.approx((own.values * lengths).sum(), rel=1e-9, abs=1e-6)
     assert bins.least.min() == own.values.min()
     assert bins.greatest.max() == own.values.max()
     assert (bins.least <= bins.mean).all()
@@ -75,7 +75,7 @@ def test_where_nothing_is_told_there_is_no_bin():
     pieces = pieces_of((1_000, 11_000, 1), (11_000, 21_000, 3), (90_000, 95_000, 8), (95_000, 101_000, 8))
     bins = binned(pieces, SPAN, 3)
     assert bins.begin_ms.tolist() == [1_000, 67_667]
-    assert bins.told_ms.tolist() == [20_000, 11_000]
+    assert bins.known_ms.tolist() == [20_000, 11_000]
 
 
 def test_samples_whose_time_does_not_go_on_are_left_out_until_it_does():

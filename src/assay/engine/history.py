@@ -11,7 +11,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.tasks import STAGES, MapReduceAttempt
-from assay.model.doubt import Doubt
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage
@@ -59,24 +58,27 @@ class HistoryServer:
         itself within that time, or leaves out what a history must have.
         """
         try:
-            return self._read(reference)
+            job = self._wait_for(reference.id)
+            counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
+            attempts = []
+            for task, attempt in self._attempts(reference.id):
+                content = self._get(f"{reference.id}/tasks/{task}/attempts/{attempt['id']}/counters")
+                groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
+                attempts.append(task_attempt(reference.id, attempt, groups))
+            record = job_record(reference.name, job, counters)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
                 f"the history of {reference.id} is incomplete: its answers lack or garble {error}; "
                 "its file may be cut short"
             ) from error
-
-    def _read(self, reference: JobReference) -> History:
-        job = self._wait_for(reference.id)
-        counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
-        attempts = []
-        for task, attempt in self._attempts(reference.id):
-            content = self._get(f"{reference.id}/tasks/{task}/attempts/{attempt['id']}/counters")
-            groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
-            attempts.append(task_attempt(reference.id, attempt, groups))
-        record = job_record(reference.name, job, counters)
         record = record.model_copy(update={"active_s": active_seconds(attempts)})
-        return History(job=record, attempts=tuple(attempts), doubts=gaps(record, attempts))
+        # Of a job that succeeded each task must have an attempt that did.
+        done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
+        lost = record.tasks - len(done)
+        what = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
+        lacks = record.state == "SUCCEEDED" and lost > 0
+        doubts = (HISTORY_INCOMPLETE.doubt(what, record.id),) if lacks else ()
+        return History(job=record, attempts=tuple(attempts), doubts=doubts)
 
     def failure(self, job: str) -> list[str]:
         """What the first failed attempt of a task said, in lines; none where no attempt failed. Raises AssayError."""
@@ -188,17 +190,6 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
         physical_memory_bytes=task.get("PHYSICAL_MEMORY_BYTES", 0),
         container=attempt.get("assignedContainerId", ""),
         reason=attempt.get("diagnostics", "").strip().partition("\n")[0][:_REASON_CHARACTERS],
-    )
-
-
-def gaps(job: JobRecord, attempts: Iterable[TaskAttempt]) -> tuple[Doubt, ...]:
-    """What a history lacks: of a job that succeeded each task must have an attempt that did."""
-    done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
-    lost = job.tasks - len(done)
-    if job.state != "SUCCEEDED" or lost <= 0:
-        return ()
-    return (
-        HISTORY_INCOMPLETE.doubt(f"the history of {job.name} ({job.id}) lacks {lost} of its {job.tasks} tasks", job.id),
     )
 
 

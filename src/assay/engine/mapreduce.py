@@ -68,7 +68,20 @@ def run_client(
             start_new_session=True, cwd=folder,
         )  # fmt: skip
         try:
-            _wait(process, log, failure, tell)
+            watched, read_bytes = time.monotonic(), 0
+            while process.poll() is None:
+                time.sleep(POLL_S)
+                with log.open("rb") as file:
+                    file.seek(read_bytes)
+                    whole, end, _ = file.read().rpartition(b"\n")
+                read_bytes += len(whole + end)
+                for line in whole.decode(errors="replace").splitlines():
+                    tell(line)
+                if time.monotonic() - watched > WATCH_S:
+                    watched = time.monotonic()
+                    reason = failure()
+                    if reason is not None:
+                        raise AssayError(reason)
         finally:
             if process.poll() is None:
                 end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
@@ -99,25 +112,6 @@ def last_lines(said: Iterable[str], count: int) -> list[str]:
         kept.pop(line.rstrip(), None)
         kept[line.rstrip()] = None
     return [line[:MOST_CHARACTERS] for line in kept][-count:]
-
-
-def _wait(
-    process: "subprocess.Popen[bytes]", log: Path, failure: Callable[[], str | None], tell: Callable[[str], None]
-) -> None:
-    watched, read_bytes = time.monotonic(), 0
-    while process.poll() is None:
-        time.sleep(POLL_S)
-        with log.open("rb") as file:
-            file.seek(read_bytes)
-            whole, end, _ = file.read().rpartition(b"\n")
-        read_bytes += len(whole + end)
-        for line in whole.decode(errors="replace").splitlines():
-            tell(line)
-        if time.monotonic() - watched > WATCH_S:
-            watched = time.monotonic()
-            reason = failure()
-            if reason is not None:
-                raise AssayError(reason)
 
 
 SCRATCH = "{scratch}"
@@ -183,27 +177,6 @@ def find_jar(program: Program, extras: Path | None) -> Path:
     return found[-1]
 
 
-def program_command(program: Program, hadoop: Path, jar: Path, files: Path) -> list[str]:
-    """The command line; generic options come first, as Hadoop's ToolRunner wants them."""
-    start = [str(hadoop), "jar", str(jar)] if program.main_class is None else [str(hadoop), program.main_class]
-    properties = [f"-D{name}={value}" for name, value in program.properties.items()]
-    return [*start, *properties, *(argument.replace(SCRATCH, str(files)) for argument in program.arguments)]
-
-
-def environment_of(program: Program, jar: Path, base: Mapping[str, str]) -> dict[str, str]:
-    """Where a main class is named its jar goes on the client's class path, before what the user has put there."""
-    if program.main_class is None:
-        return dict(base)
-    others = base.get("HADOOP_CLASSPATH")
-    return {**base, "HADOOP_CLASSPATH": os.pathsep.join([str(jar), *([others] if others else [])])}
-
-
-def texts_in(files: Path) -> dict[str, str]:
-    """The small text files that a program left, by name."""
-    small = [file for file in sorted(files.iterdir()) if file.is_file() and file.stat().st_size <= _TEXT_BYTES]
-    return {file.name: file.read_text(errors="replace") for file in small}
-
-
 REPORT_SCHEMA = 1
 _NEWS = "assay: "
 
@@ -237,7 +210,17 @@ class MapReduce:
             jobs = (_parse(report) or {}).get("jobs", [])
             self._abandon(job["id"] for job in jobs if job.get("succeeded") is None)
             raise
-        return self._read_report(launch, code, report, log)
+        content = _parse(report)
+        if code != 0 or content is None or not content.get("succeeded"):
+            reason = self._failure() or (content or {}).get("error") or last_words(log)
+            raise AssayError(f"{launch.command} failed: {reason}")
+        if content.get("schema") != REPORT_SCHEMA:
+            raise AssayError(f"{launch.command} left a report of schema {content.get('schema')}, not {REPORT_SCHEMA}")
+        return LaunchReport(
+            jobs=tuple(JobReference(name=job["name"], id=job["id"]) for job in content["jobs"]),
+            result=content["result"],
+            settings=content["settings"],
+        )
 
     def run_program(self, program: Program, progress: Progress) -> LaunchReport:
         """Run a program of another jar to its end; its jobs are those that its client names."""
@@ -245,8 +228,16 @@ class MapReduce:
         files, log, client = self._scratch / f"{name}-files", self._scratch / f"{name}.log", ClientOutput(program)
         files.mkdir()
         jar = find_jar(program, self._cluster.extras)
-        command = program_command(program, self._cluster.hadoop, jar, files)
-        environment = environment_of(program, jar, self._environment)
+        environment = dict(self._environment)
+        command = [str(self._cluster.hadoop), program.main_class or "jar"]
+        if program.main_class is None:
+            command.append(str(jar))
+        else:  # its jar goes on the client's class path, before what the user has put there
+            others = environment.get("HADOOP_CLASSPATH")
+            environment["HADOOP_CLASSPATH"] = os.pathsep.join([str(jar), *([others] if others else [])])
+        # Generic options come first, as Hadoop's ToolRunner wants them.
+        command += [f"-D{name}={value}" for name, value in program.properties.items()]
+        command += [argument.replace(SCRATCH, str(files)) for argument in program.arguments]
         try:
             code = run_client(
                 command, environment, log, self._failure, lambda line: client.read_line(line, progress), program.folder
@@ -260,7 +251,9 @@ class MapReduce:
             raise AssayError(f"{program.name} failed: {self._failure() or self._reason(program, code, log, client)}")
         jobs = client.jobs()
         settings = self._history.settings(jobs[-1]) if jobs else {}
-        return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts_in(files))
+        small = [file for file in sorted(files.iterdir()) if file.is_file() and file.stat().st_size <= _TEXT_BYTES]
+        texts = {file.name: file.read_text(errors="replace") for file in small}
+        return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts)
 
     def history(self, job: JobReference) -> History:
         """From the JobHistoryServer."""
@@ -295,19 +288,6 @@ class MapReduce:
             command = [str(self._cluster.hadoop), "job", "-kill", job]
             with suppress(subprocess.TimeoutExpired):
                 subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
-
-    def _read_report(self, launch: Launch, code: int, report: Path, log: Path) -> LaunchReport:
-        content = _parse(report)
-        if code != 0 or content is None or not content.get("succeeded"):
-            reason = self._failure() or (content or {}).get("error") or last_words(log)
-            raise AssayError(f"{launch.command} failed: {reason}")
-        if content.get("schema") != REPORT_SCHEMA:
-            raise AssayError(f"{launch.command} left a report of schema {content.get('schema')}, not {REPORT_SCHEMA}")
-        return LaunchReport(
-            jobs=tuple(JobReference(name=job["name"], id=job["id"]) for job in content["jobs"]),
-            result=content["result"],
-            settings=content["settings"],
-        )
 
 
 def _parse(report: Path) -> dict[str, Any] | None:

@@ -87,7 +87,10 @@ def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[B
             levels = tuple(decision.levels.items())
             if levels in fitted and _can_be_tested(fitted[levels], trials[levels]):
                 base = decision.placements[0].placement if decision.placements else ZERO_DELAY
-                for level, against in _pairs(fitted[levels], base):
+                # Zero delay is compared with each placement, and each placement with the base.
+                real = [level for level in fitted[levels].levels if level != ZERO_DELAY]
+                pairs = [(ZERO_DELAY, level) for level in real if ZERO_DELAY in fitted[levels].levels]
+                for level, against in (*pairs, *((level, base) for level in real if level != base and base in real)):
                     tests[name, levels, level, against] = fitted[levels].contrast(level, against)
     adjusted = dict(zip(tests, benjamini_hochberg([one.p() for one in tests.values()]), strict=True))
     changes = {key: Change(share=saved_share(one), p_adjusted=adjusted[key]) for key, one in tests.items()}
@@ -133,13 +136,6 @@ def _can_be_tested(fit: Fit, trials: int) -> bool:
 
 def _median(fit: Fit, level: str) -> float:
     return median(one.elapsed_s for one in fit.own[level])
-
-
-def _pairs(fit: Fit, base: str) -> list[tuple[str, str]]:
-    """What is compared: zero delay with each placement, and each placement with the base."""
-    real = [level for level in fit.levels if level != ZERO_DELAY]
-    stored = [(ZERO_DELAY, level) for level in real if ZERO_DELAY in fit.levels]
-    return [*stored, *((level, base) for level in real if level != base and base in real)]
 
 
 def _times(

@@ -71,7 +71,10 @@ class _Tested:
     def __init__(self, factor: str, others: Levels, fit: Fit, base: str, level: str) -> None:
         self.factor, self.others, self.fit, self.base, self.level = factor, others, fit, base, level
         self.contrast: Contrast = fit.contrast(level, base)
-        self.differences = _differences(fit.own[base], fit.own[level]) if fit.blocked else []
+        first, second = _by_turn(fit.own[base]), _by_turn(fit.own[level])
+        # Logarithms of ratios within repetitions; where one has several of both, in their turn.
+        pairs = first.keys() & second.keys() if fit.blocked else ()
+        self.differences = [log(second[turn] / first[turn]) for turn in first if turn in pairs]
         long = max(median(one.elapsed_s for one in fit.own[name]) for name in (base, level)) >= LEAST_SECONDS
         self.p = self.contrast.p() if long and fit.noise.own_freedom > 0 else None
         self.picked_from = 0  # placements that a headline is the fastest of
@@ -198,12 +201,6 @@ def _comparison(one: _Tested, adjusted: float | None, comparisons: int, headline
         significant=adjusted is not None and adjusted <= ALPHA and (flipped is None or flipped <= ALPHA),
         noise=fit.noise, sign_flip_p=flipped, needed=repetitions_needed(fit.noise, comparisons=max(1, comparisons)),
     )  # fmt: skip
-
-
-def _differences(base: Sequence[Sample], level: Sequence[Sample]) -> list[float]:
-    """Logarithms of ratios within repetitions; where one has several of both, in their turn."""
-    first, second = _by_turn(base), _by_turn(level)
-    return [log(second[key] / seconds) for key, seconds in first.items() if key in second]
 
 
 def _by_turn(own: Sequence[Sample]) -> dict[tuple[int, int], float]:

@@ -242,6 +242,7 @@ class _DecisionInputs:
         of_drives = self.factor == PLACEMENT and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
         known = ran[others]
+        nodes = self._records[self.base][0].facts.get("nodes", "")  # none where Assay started none
         return Decision(
             levels=dict(self.levels),
             factor=self.factor,
@@ -255,7 +256,7 @@ class _DecisionInputs:
             more=self._more(placements, together) if verdict is Verdict.NOT_KNOWN_YET else None,
             corrected=together,
             assumed=not self.fit.noise.own_freedom,
-            nodes=_nodes(self._records[self.base][0]),
+            nodes=int(nodes) or None if nodes.isdigit() else None,
             machine_shared=any(
                 doubt.kind == MACHINE_SHARED.name
                 for own in self._records.values()
@@ -297,12 +298,17 @@ class _DecisionInputs:
         elapsed = self._elapsed(level)
         share = self._saving(self._baseline, level) if self._baseline and level != ZERO_DELAY else None
         storage = share.times(elapsed.value) if share is not None else None
-        kinds = {kind_of(medium).drive(medium, own[0].facts) for medium in own[0].trial.media}
+        media, facts = own[0].trial.media, own[0].facts
+        kinds = {kind_of(medium).drive(medium, facts) for medium in media}
+        models: dict[str, None] = {}  # each once
+        for medium in media:
+            named = [facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("model", "drive")]
+            models |= dict.fromkeys([name for name in named if name not in {"", "unknown"}][:1])
         against_base = level not in {self.base, ZERO_DELAY}
         return PlacementResult(
             placement=level,
             kind=kinds.pop() if len(kinds) == 1 else "",
-            drives=_drives(own[0]),
+            drives=", ".join(models),
             trials=len(own),
             elapsed_s=elapsed,
             saving=self._saving(level, self.base) if against_base else None,
@@ -363,21 +369,6 @@ def saved_share(contrast: Contrast) -> Estimate:
     """The share of the second time that the first one of a contrast is below it, with its confidence interval."""
     interval = contrast.interval()
     return Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
-
-
-def _nodes(record: Record) -> int | None:
-    """The nodes that Assay started; None where it started none, as on an existing cluster."""
-    count = record.facts.get("nodes", "")
-    return int(count) or None if count.isdigit() else None
-
-
-def _drives(record: Record) -> str:
-    """The models of a trial's drives, each once; empty where none is known."""
-    names = []
-    for medium in record.trial.media:
-        told = [record.facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("model", "drive")]
-        names += [one for one in told if one not in {"", "unknown"}][:1]
-    return ", ".join(dict.fromkeys(names))
 
 
 def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:

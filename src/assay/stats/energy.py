@@ -376,8 +376,8 @@ class _Trial:
         """By the memory that the trial may use alone; None where nothing tells how much that is."""
         if not self._memory_gib:
             return None
-        watts = self._model.memory_watts_per_gib.times(self._memory_gib)
-        return watts.times(span.seconds), _constant(span, watts.value)
+        watts = self._model.memory_watts_per_gib
+        return watts.times(self._memory_gib * span.seconds), _constant(span, watts.value * self._memory_gib)
 
     def _drive(self, medium: str, drive: DiskPower, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
         """A real drive's, by its busy time; None where that was not counted."""

@@ -82,7 +82,14 @@ def in_words(one: Comparison) -> str:
         why = "there are no repetitions" if one.noise.own_freedom < 1 else "both take less than half a second"
         return f"{took}, not tested: {why}"
     interval = f"95 % interval {one.interval.low:.2f} to {one.interval.high:.2f}; {basis(one)}"
-    return f"{took} ({interval})" if one.significant else f"{took}, not significant ({interval}{_remedy(one)})"
+    if one.significant:
+        return f"{took} ({interval})"
+    remedy = "; too noisy for a practical number of repetitions"
+    if one.needed is not None:
+        more = one.needed - one.repetitions
+        would = f"more repetition{'' if more == 1 else 's'} would detect {100 * EFFECT:.0f} %"
+        remedy = f"; {more} {would}" if more > 0 else ""
+    return f"{took}, not significant ({interval}{remedy})"
 
 
 def basis(one: Comparison) -> str:
@@ -110,13 +117,6 @@ def noise_words(noises: Sequence[Noise]) -> str:
 def _percents(shares: Sequence[float]) -> str:
     low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
     return f"{low} %" if low == high else f"{low} to {high} %"
-
-
-def _remedy(one: Comparison) -> str:
-    if one.needed is None:
-        return "; too noisy for a practical number of repetitions"
-    more = one.needed - one.repetitions
-    return f"; {more} more repetition{'' if more == 1 else 's'} would detect {100 * EFFECT:.0f} %" if more > 0 else ""
 
 
 class Group(Frozen):

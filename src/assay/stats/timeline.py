@@ -6,7 +6,7 @@ so the means of all bins, weighted by the time that they tell of, are the mean o
 greatest of all bins are those of the series.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -53,17 +53,15 @@ class Timeline:
     def weights(self, role: AccessRole, direction: Direction) -> Array:
         """How requests of a role are shared out: a row for each span between edges, whose columns (phases) add to 1."""
         only = self._causes.get((role, direction))
-        able = np.array([phase != OUTSIDE and phase in self._able(job, only) for job, phase in self.phases])
+        able_of = self._of_job  # of each job the phases that can cause it; its last one where it has none of these
+        if only is not None:
+            able_of = {job: [phase for phase in own if phase in only] or own[-1:] for job, own in self._of_job.items()}
+        able = np.array([phase in able_of.get(job, ()) for job, phase in self.phases])
         counts = self._counts * able
         counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, self._counts)
         counts[:, -1] = counts.sum(axis=1) == 0
         weights: Array = counts / counts.sum(axis=1, keepdims=True)
         return weights
-
-    def _able(self, job: str, only: frozenset[str] | None) -> Collection[str]:
-        """Which of a job's phases can cause what only some can; its last one where it has none of these."""
-        own = self._of_job[job]
-        return own if only is None else only.intersection(own) or own[-1:]
 
 
 def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:
@@ -123,14 +121,14 @@ class Pieces(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """Least, mean and greatest value in each of some stretches of time; those that nothing is told of are left out.
+    """Least, mean and greatest value in each of some stretches of time; those of which nothing is known are left out.
 
-    `told_ms` is of how much of a stretch something is told. `whole` says that each is a single piece, as it came.
+    `known_ms` is of how much of a stretch something is known. `whole` says that each is a single piece, as it came.
     """
 
     begin_ms: Array
     end_ms: Array
-    told_ms: Array
+    known_ms: Array
     least: Array
     mean: Array
     greatest: Array
@@ -197,21 +195,18 @@ def binned(pieces: Pieces, span: Span, most: int) -> Bins:
     if len(own.values) <= most:
         return Bins(own.begin_ms, own.end_ms, own.end_ms - own.begin_ms, own.values, own.values, own.values, whole=True)
     edges = np.linspace(span.begin_ms, span.end_ms, most + 1).round().astype(np.int64)
-    told_ms, sums = (np.diff(one) for one in _until(own, edges, span.begin_ms))
-    some = np.flatnonzero(told_ms)
+    # Until each edge: how much time has a value, and the values added up over it.
+    lengths = own.end_ms - own.begin_ms
+    knots = np.stack((own.begin_ms, own.end_ms), axis=1).ravel() - span.begin_ms
+    known_ms, sums = (
+        np.diff(np.interp(edges - span.begin_ms, knots, np.repeat(np.append(0, np.cumsum(gains)), 2)[1:-1]))
+        for gains in (lengths, lengths * own.values)
+    )
+    some = np.flatnonzero(known_ms)
     first = np.searchsorted(own.end_ms, edges[:-1], side="right")
     last = np.searchsorted(own.begin_ms, edges[1:], side="left")
     inside = [own.values[first[place] : last[place]] for place in some]
     least, greatest = np.array([one.min() for one in inside]), np.array([one.max() for one in inside])
     # A mean lies between the two but for the rounding of sums.
-    mean = np.clip(sums[some] / told_ms[some], least, greatest)
-    return Bins(edges[:-1][some], edges[1:][some], told_ms[some], least, mean, greatest, whole=False)
-
-
-def _until(own: Pieces, edges: Array, begin_ms: int) -> tuple[Array, Array]:
-    """Until each edge: how much time was told of, and the values added up over it."""
-    lengths = own.end_ms - own.begin_ms
-    knots = np.stack((own.begin_ms, own.end_ms), axis=1).ravel() - begin_ms
-    told = np.repeat(np.concatenate(([0], np.cumsum(lengths))), 2)[1:-1]
-    sums = np.repeat(np.concatenate(([0.0], np.cumsum(lengths * own.values))), 2)[1:-1]
-    return np.interp(edges - begin_ms, knots, told), np.interp(edges - begin_ms, knots, sums)
+    mean = np.clip(sums[some] / known_ms[some], least, greatest)
+    return Bins(edges[:-1][some], edges[1:][some], known_ms[some], least, mean, greatest, whole=False)

@@ -7,6 +7,7 @@ storage types is not asked, so a policy that fell back silently shows.
 import getpass
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -18,12 +19,11 @@ from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningClust
 from assay.model.registry import STORES
 from assay.model.store import Store, StoredFile
 from assay.model.trial import HDFS, Landed, Role
-from assay.store.hadoop_fs import HadoopFs
+from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
 
 if TYPE_CHECKING:
     import httpx
 
-PIECE_BYTES = 1 << 20
 _PATIENCE_S = 120
 
 
@@ -40,7 +40,7 @@ class WebHdfs:
 
     def put(self, source: Path, path: str) -> None:
         with source.open("rb") as file:
-            self.write(path, _pieces(file))
+            self.write(path, iter(partial(file.read, PIECE_BYTES), b""))
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Create the file; an existing one is refused."""
@@ -148,11 +148,6 @@ class WebHdfs:
         raise AssayError(f"HDFS refused {operation} of {path}: {reason}")
 
 
-def _pieces(file: Any) -> Iterator[bytes]:
-    while piece := file.read(PIECE_BYTES):
-        yield piece
-
-
 _DATA, _OUTPUT, _SYSTEM = "DISK", "SSD", "ARCHIVE"
 """The storage types that keep the directories of different roles apart. They name roles, not technologies: an emulated
 hard disk may serve the output under the type SSD."""
@@ -189,8 +184,9 @@ class HdfsPlacer:
         wanted = self._store.blocks(path)
         by_medium: dict[str, int] = {}
         for directory in self._directories if wanted else ():
-            size = sum(size for block, size in _block_files(directory.path) if block in wanted)
-            if size:
+            files = directory.path.glob("current/BP-*/current/*/**/blk_*")  # below `finalized` and `rbw`
+            blocks = [file for file in files if file.suffix != ".meta"]
+            if size := sum(file.stat().st_size for file in blocks if int(file.name.removeprefix("blk_")) in wanted):
                 by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
         total = sum(by_medium.values())
         shares = {medium: size / total for medium, size in by_medium.items()}
@@ -199,15 +195,6 @@ class HdfsPlacer:
     def _steer(self, path: str, storage_type: str) -> None:
         self._store.make_directory(path)
         self._store.set_policy(path, _POLICIES[storage_type])
-
-
-def _block_files(directory: Path) -> list[tuple[int, int]]:
-    """Ids and sizes of the block files in a DataNode's directory (`current/BP-*/current/{finalized,rbw}/...`)."""
-    return [
-        (int(file.name.removeprefix("blk_")), file.stat().st_size)
-        for file in directory.glob("current/BP-*/current/*/**/blk_*")
-        if file.suffix != ".meta"
-    ]
 
 
 _INFO_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
