@@ -11,8 +11,15 @@ import pytest
 from assay.host.lease import Lease, leases, release_stale
 from assay.model.errors import BadInputError
 from assay.model.platform import ClusterSpec
-from assay.platform.limits import check_limits, find_hierarchy, limits_of, make_limits, possible_parents
-from assay.platform.sizing import check_containers, offered_mb
+from assay.platform.limits import (
+    check_containers,
+    check_limits,
+    find_hierarchy,
+    limits_of,
+    make_limits,
+    offered_mb,
+    possible_parents,
+)
 
 MIB = 1 << 20
 GIB = 1 << 30

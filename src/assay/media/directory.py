@@ -167,6 +167,9 @@ class PlacedKind(MediumKind[PlacedT]):
             raise BadInputError(f"medium {spec.name!r}: {place} is not a directory; make it or name another")
         return self.spec(spec.name, options.model_copy(update={"path": place}))
 
+    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
+        return {"yes": "hard disk", "no": "SSD"}.get(facts.get(f"medium.{spec.name}.rotational", ""), UNKNOWN_DRIVE)
+
 
 MEDIUM_IS_NO_DISK = doubt_kind(
     "medium-is-no-disk",
@@ -191,20 +194,12 @@ class DirectoryKind(PlacedKind[DirectoryOptions]):
     def described(self, spec: MediumSpec) -> str:
         return "a disk of the machine"
 
-    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
-        return drive_by_rotation(spec, facts)
-
     def doubts(self, spec: MediumSpec, facts: Mapping[str, str]) -> tuple[Doubt, ...]:
         """One where it lies on something that is no disk of this machine."""
         file_system = facts.get(f"medium.{spec.name}.file_system", "")
         if not file_system.startswith(NO_DISKS):
             return ()
         return (MEDIUM_IS_NO_DISK.doubt(f"{spec.name} is on {file_system}", spec.name),)
-
-
-def drive_by_rotation(spec: MediumSpec, facts: Mapping[str, str]) -> str:
-    """`hard disk`, `SSD`, or `disk` where the kernel does not know."""
-    return {"yes": "hard disk", "no": "SSD"}.get(facts.get(f"medium.{spec.name}.rotational", ""), UNKNOWN_DRIVE)
 
 
 DIRECTORY = DirectoryKind("directory")

@@ -132,6 +132,9 @@ class MemoryKind(PlacedKind[MemoryOptions]):
         size = (spec.model_extra or {}).get("size_bytes")
         return f"memory of {bytes_text(size)}" if isinstance(size, int) and size else "memory"
 
+    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
+        return self.name
+
 
 MEMORY = MemoryKind("memory")
 MEDIA.add(MEMORY.name, MEMORY, place=2)

@@ -157,31 +157,26 @@ def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> No
 
     What this user may not read there is no client's, and left out.
     """
-    shutil.copytree(source, target, ignore=_unreadable)
+    shutil.copytree(
+        source, target, ignore=lambda folder, names: [n for n in names if not os.access(Path(folder, n), os.R_OK)]
+    )
     for file in FILES:
         own = {name: value for name, value in properties.items() if file in files_of(name)}
-        if own or (source / file).is_file():
-            _write_changed(source / file, target / file, own)
-
-
-def _unreadable(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if not os.access(Path(folder) / name, os.R_OK)]
-
-
-def _write_changed(source: Path, target: Path, properties: Mapping[str, str]) -> None:
-    """With what the source includes: that may lie anywhere beside it."""
-    root = _parse(source) if source.is_file() else ET.Element("configuration")
-    # Not only overruled: a property that is final would stay.
-    for parent in root.iter("configuration"):
-        for entry in parent.findall("property"):
-            if (entry.findtext("name") or "").strip() in properties:
-                parent.remove(entry)
-    for name, value in properties.items():
-        entry = ET.SubElement(root, "property")
-        ET.SubElement(entry, "name").text = name
-        ET.SubElement(entry, "value").text = value
-    target.unlink(missing_ok=True)
-    ET.ElementTree(root).write(target, encoding="UTF-8", xml_declaration=True)
+        if not own and not (source / file).is_file():
+            continue
+        # With what the source includes: that may lie anywhere beside it.
+        root = _parse(source / file) if (source / file).is_file() else ET.Element("configuration")
+        # Not only overruled: a property that is final would stay.
+        for parent in root.iter("configuration"):
+            for entry in parent.findall("property"):
+                if (entry.findtext("name") or "").strip() in own:
+                    parent.remove(entry)
+        for name, value in own.items():
+            entry = ET.SubElement(root, "property")
+            ET.SubElement(entry, "name").text = name
+            ET.SubElement(entry, "value").text = value
+        (target / file).unlink(missing_ok=True)
+        ET.ElementTree(root).write(target / file, encoding="UTF-8", xml_declaration=True)
 
 
 def _parse(file: Path) -> ET.Element:

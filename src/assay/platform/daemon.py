@@ -102,21 +102,16 @@ def write_hadoop_command(path: Path, distribution: Distribution, starts: Starts,
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.parent.parent / "tmp"
     scratch.mkdir(exist_ok=True)
-    path.write_text(_script(distribution, starts, conf_dir, scratch))
-    path.chmod(0o755)
-    return path
-
-
-def _script(distribution: Distribution, starts: Starts, conf_dir: Path, scratch: Path) -> str:
     java_home = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
     if distribution.home is not None:
         hadoop = shlex.quote(str(distribution.home / "bin" / "hadoop"))
-        return f'#!/bin/bash\n{java_home}\nexec {hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
-    options = (*starts.control_options, f"-Djava.io.tmpdir={scratch}")
-    command = shlex.join(java_command(distribution, options, conf_dir, "")[:-1])
-    cases = "\n".join(f"  {name}) shift; main={main} ;;" for name, main in _SUBCOMMANDS.items())
-    plain = ":".join((str(conf_dir), *distribution.classpath))
-    return f"""\
+        script = f'#!/bin/bash\n{java_home}\nexec {hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
+    else:
+        options = (*starts.control_options, f"-Djava.io.tmpdir={scratch}")
+        command = shlex.join(java_command(distribution, options, conf_dir, "")[:-1])
+        cases = "\n".join(f"  {name}) shift; main={main} ;;" for name, main in _SUBCOMMANDS.items())
+        plain = ":".join((str(conf_dir), *distribution.classpath))
+        script = f"""\
 #!/bin/bash
 # Hadoop {distribution.version}, pointed at {conf_dir}: `hadoop jar x.jar ARGS`, `hadoop fs -ls /`, `hadoop CLASS`
 {java_home}
@@ -130,6 +125,9 @@ esac
 # HADOOP_CLASSPATH, HADOOP_CLIENT_OPTS: as with Hadoop's own script.
 exec {command}"${{HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}}" ${{HADOOP_CLIENT_OPTS:-}} "$main" "$@"
 """
+    path.write_text(script)
+    path.chmod(0o755)
+    return path
 
 
 class PortTakenError(AssayError):

@@ -81,7 +81,13 @@ def find_java(environment: Mapping[str, str]) -> Java:
         raise BadInputError(
             f"Java {version} in {home} is too old, jobs need {_OLDEST_JAVA}; set JAVA_HOME to a JDK of version 17 to 21"
         )
-    return Java(home=home, feature=feature, version=version, fingerprint=_fingerprint(home))
+    # A class-data archive is only good for the build that made it: this digest changes with every build.
+    digest = hashlib.sha256()
+    for part in (release, home / "lib" / "modules", home / "lib" / "server" / "libjvm.so"):
+        if part.is_file():
+            status = part.stat()
+            digest.update(f"{part} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return Java(home=home, feature=feature, version=version, fingerprint=digest.hexdigest()[:16])
 
 
 def _java_home(environment: Mapping[str, str]) -> Path:
@@ -98,16 +104,6 @@ def _java_home(environment: Mapping[str, str]) -> Path:
             "no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install a JDK of version 17 to 21"
         )
     return Path(found).resolve().parent.parent
-
-
-def _fingerprint(home: Path) -> str:
-    """Changes whenever the runtime's build changes: a class-data archive is only good for the build that made it."""
-    digest = hashlib.sha256()
-    for part in (home / "release", home / "lib" / "modules", home / "lib" / "server" / "libjvm.so"):
-        if part.is_file():
-            facts = part.stat()
-            digest.update(f"{part} {facts.st_size} {facts.st_mtime_ns}\n".encode())
-    return digest.hexdigest()[:16]
 
 
 def find_distribution(installation: Installation, environment: Mapping[str, str]) -> Distribution:
@@ -151,21 +147,17 @@ def bundled(folder: Path, java: Java) -> Distribution:
     pathing = folder / "hadoop.jar"
     if version is None or not pathing.is_file():
         raise BadInputError(f"Hadoop's jars are not in {jars}; {_PREPARE}")
-    archive, note = _archive(folder, java)
-    name = folder / "name"
+    archive, made_for, name = folder / "classes.jsa", folder / "classes.java", folder / "name"
+    note = ""
+    if not archive.is_file() or not made_for.is_file():
+        note = "no class-data archive was made for the bundled jars"
+    elif made_for.read_text().strip() != java.fingerprint:
+        note = f"the class-data archive was made for another Java than {java.version} in {java.home}"
     return Distribution(
         version=version, java=java, jars=jars, extras=folder / "extras", classpath=(f"{jars}/*",), pathing_jar=pathing,
-        formatted_name=name if (name / "current" / "VERSION").is_file() else None, archive=archive, archive_note=note,
+        formatted_name=name if (name / "current" / "VERSION").is_file() else None,
+        archive=None if note else archive, archive_note=note,
     )  # fmt: skip
-
-
-def _archive(folder: Path, java: Java) -> tuple[Path | None, str]:
-    archive, made_for = folder / "classes.jsa", folder / "classes.java"
-    if not archive.is_file() or not made_for.is_file():
-        return None, "no class-data archive was made for the bundled jars"
-    if made_for.read_text().strip() != java.fingerprint:
-        return None, f"the class-data archive was made for another Java than {java.version} in {java.home}"
-    return archive, ""
 
 
 def _version(folder: Path) -> str | None:
@@ -222,7 +214,6 @@ class Starts(Frozen):
     properties: Mapping[str, str]
     control_options: tuple[str, ...] = ()
     data_options: tuple[str, ...] = ()
-    copies_names: bool = False
 
     def beside(self, asked: Mapping[str, str]) -> "Starts":
         """These starts without what would undo `asked`: a job's classes before Hadoop's, its own notification."""
@@ -259,7 +250,7 @@ def starts_of(name: str, distribution: Distribution) -> Starts:
     containers = _container_options(distribution, sharing, _CONTROL_OPTIONS)
     return Starts(
         name=name, properties={**_BRISK_PROPERTIES, **leaving, **containers},
-        control_options=control, data_options=sharing, copies_names=True,
+        control_options=control, data_options=sharing,
     )  # fmt: skip
 
 

@@ -25,9 +25,8 @@ from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import IN_TURN, container_logs, embedded_properties, write_configuration
 from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
 from assay.platform.distribution import Distribution, Starts, starts_of
-from assay.platform.limits import Limits, check_limits, limits_of
+from assay.platform.limits import Limits, check_containers, check_limits, limits_of, offered_mb
 from assay.platform.scene import build_scene
-from assay.platform.sizing import check_containers, offered_mb
 
 _PATIENCE_S = 120.0
 _POLL_S = 0.05
@@ -91,7 +90,7 @@ class Startup:
 
     def _format(self, kind: DaemonKind) -> None:
         """Give it its empty files."""
-        if self.starts.copies_names and self.distribution.formatted_name is not None:
+        if self.starts.name == "brisk" and self.distribution.formatted_name is not None:
             self.node.copy(self.distribution.formatted_name, self.neutral / "name")
             return
         options = ("-Xmx256m", *self.starts.control_options)
@@ -220,9 +219,13 @@ class EmbeddedCluster(Cluster):
         classpath = ",".join(self._distribution.classpath)
         starts = self._starts.beside(properties)
         spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
+        # Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere. Only the bundled
+        # Hadoop has the class that has them taken in turn (hadoop/src/.../OneDirectoryPerTask.java).
+        mixed = len(layout.local) > 1 and self._distribution.jars is not None
+        turns = {"yarn.nodemanager.container-executor.class": IN_TURN} if mixed else {}
         ours = {
             **addresses, **embedded_properties(spec, layout, host, classpath, conf_dir),
-            **self._store.properties(layout, host, addresses), **self._turns(layout),
+            **self._store.properties(layout, host, addresses), **turns,
         }  # fmt: skip
         write_configuration(conf_dir, {**ours, **starts.properties, **properties})
         environment = lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)})
@@ -231,26 +234,14 @@ class EmbeddedCluster(Cluster):
             self._daemons, progress,
         )  # fmt: skip
         startup.run(self._engines, self._store.daemons)
-        return self._facts(layout, starts, startup.urls())
-
-    def _turns(self, layout: Layout) -> dict[str, str]:
-        """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere.
-
-        Only the bundled Hadoop has the class that has them taken in turn (hadoop/src/.../OneDirectoryPerTask.java).
-        """
-        mixed = len(layout.local) > 1 and self._distribution.jars is not None
-        return {"yarn.nodemanager.container-executor.class": IN_TURN} if mixed else {}
-
-    def _facts(self, layout: Layout, starts: Starts, urls: Mapping[str, str]) -> RunningCluster:
-        conf_dir = layout.neutral / "conf"
         hadoop = commands.write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
         settings = starts.settings(self._distribution)
         if self._spec.limit_memory_bytes is not None:  # what the limit makes of the memory for containers
-            settings["yarn.nodemanager.resource.memory-mb"] = str(offered_mb(self._spec))
-        several = "one per task, in turn" if self._turns(layout) else "drawn at random for each file"
+            settings["yarn.nodemanager.resource.memory-mb"] = str(spec.memory_mb)
+        several = "one per task, in turn" if turns else "drawn at random for each file"
         settings["local directories"] = "one" if len(layout.local) == 1 else several
         return RunningCluster(
-            hadoop=hadoop, conf_dir=conf_dir, version=self._distribution.version, addresses=urls,
+            hadoop=hadoop, conf_dir=conf_dir, version=self._distribution.version, addresses=startup.urls(),
             nodes=(ClusterNode(self._node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
             extras=self._distribution.extras,
             settings=settings,

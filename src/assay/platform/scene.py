@@ -7,7 +7,7 @@ version words otherwise leaves its port out.
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,18 +28,13 @@ def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Map
             port = site.get(name, "").rpartition(":")[2]
             if port.isdigit():
                 found.setdefault(purpose, {})[int(port)] = None
-        for log in _logs(running, kind.role):
-            for pattern, purpose in kind.logged_ports.items():
-                found.setdefault(purpose, {}).update(dict.fromkeys(map(int, re.findall(pattern, log))))
+        started = [(node.node, daemon) for node in running.nodes for daemon in node.daemons if daemon.role == kind.role]
+        for node, daemon in started:
+            with suppress(OSError):
+                log = node.read(daemon.log)
+                for pattern, purpose in kind.logged_ports.items():
+                    found.setdefault(purpose, {}).update(dict.fromkeys(map(int, re.findall(pattern, log))))
     return {purpose: tuple(ports) for purpose, ports in found.items()}
-
-
-def _logs(running: RunningCluster, role: str) -> Iterator[str]:
-    for node in running.nodes:
-        for daemon in node.daemons:
-            if daemon.role == role:
-                with suppress(OSError):
-                    yield node.node.read(daemon.log)
 
 
 SWAPS = Path("/proc/swaps")
@@ -49,12 +44,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     """A running embedded cluster on this machine, its media, and Assay itself."""
     children = {kind.role: kind.children for kind in kinds}
     daemons = [
-        WatchedProcess(
-            group=daemon.role,
-            pid=daemon.pid,
-            children=children.get(daemon.role, ""),
-            node=node.node.name,
-        )
+        WatchedProcess(group=daemon.role, pid=daemon.pid, children=children.get(daemon.role, ""), node=node.node.name)
         for node in running.nodes
         for daemon in node.daemons
     ]

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
 from assay.plan.settings import shipped_profiles
-from assay.platform.sizing import check_containers
+from assay.platform.limits import check_containers
 from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import LEAST_PAIRS
 from tests.builders import make_plan

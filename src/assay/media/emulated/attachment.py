@@ -298,13 +298,3 @@ class Attached(NamedTuple):
     drive: Drive
     device: Path
     mount_point: Path
-
-
-def wanted_size(profile: DriveProfile, size_bytes: int | None, file_system: Kind, capacity: int) -> int:
-    """Bytes of the drive that are used, from its start. Raises BadInputError when they are too many or too few."""
-    size = (size_bytes or capacity) // BLOCK_BYTES * BLOCK_BYTES
-    if size > capacity:
-        raise BadInputError(f"{size_bytes} bytes are more than the drive {profile.name} has ({capacity})")
-    if size < LEAST_BYTES[file_system]:
-        raise BadInputError(f"{size} bytes are too few: {file_system} needs {LEAST_BYTES[file_system]} at least")
-    return size

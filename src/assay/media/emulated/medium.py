@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -13,8 +13,10 @@ from pydantic import Field, model_validator
 from assay.host.files import absolute
 from assay.host.lease import Lease
 from assay.host.mounts import mount_of
-from assay.media.directory import DirectoryOptions, PlacedKind, disk_facts, drive_by_rotation
+from assay.media.directory import DirectoryOptions, PlacedKind, disk_facts
 from assay.media.emulated.attachment import (
+    BLOCK_BYTES,
+    LEAST_BYTES,
     MAKE,
     Attached,
     attach_raw,
@@ -24,7 +26,6 @@ from assay.media.emulated.attachment import (
     queue_of,
     scheduler_to_use,
     schedulers,
-    wanted_size,
 )
 from assay.media.emulated.emulator import Emulator, SilentError, System
 from assay.media.emulated.profile import find_profile
@@ -231,6 +232,12 @@ class EmulatedMedium:
     def facts(self) -> Mapping[str, str]:
         queue = queue_of(self.profile)
         title, slowdown = self.profile.title or self.profile.name, self.profile.slowdown
+        scheduler = queue.scheduler
+        if self._attached is not None:
+            scheduler = next(iter(schedulers(self._attached.device)), scheduler)
+        else:  # the one that it will be, as far as a free loop device tells
+            with suppress(BadInputError):
+                scheduler = scheduler_to_use(scheduler, schedulers(check_loop_devices()))
         known = {
             "kind": self.spec.kind,
             "profile": self.profile.name,
@@ -241,11 +248,11 @@ class EmulatedMedium:
             "size_bytes": str(self._size()),
             "file_system": self._options.file_system,
             "rotational": "yes" if queue.rotational else "no",
-            "scheduler": self._scheduler(queue.scheduler),
+            "scheduler": scheduler,
             "read_ahead_kb": str(queue.read_ahead_kb),
             "queue_depth": str(queue.depth),
         }
-        if known["scheduler"] != queue.scheduler:
+        if scheduler != queue.scheduler:
             known["scheduler_of_drive"] = f"{queue.scheduler}, which this kernel does not offer"
         below = mount_of(_existing(self.place))
         known |= {"backing_device": below.source, "backing_file_system": below.file_system}
@@ -346,15 +353,13 @@ class EmulatedMedium:
             self._attached.drive.ask("settle")
         except (OSError, AssayError) as error:
             raise AssayError(self.failure() or f"{self.spec.name} can't be made cold: {error}") from error
-        if not left:
-            return ()
         doubt = CACHE_NOT_QUITE_COLD.doubt(
             f"{left} bytes of files on {self.spec.name} stayed in the page cache",
             self.spec.name,
             why="pages that a process has mapped or is writing can't be dropped, so their first reads come from memory",
             cure="see what keeps files on the medium open (fuser -vm), and have nothing else use it",
         )
-        return (doubt,)
+        return (doubt,) if left else ()
 
     def failure(self) -> str | None:
         if self._attached is None:
@@ -404,22 +409,22 @@ class EmulatedMedium:
             self.spec.name, self.profile, self._path_cost, self._reports, intervals=get_args(Part), in_memory=in_memory
         )
 
-    def _scheduler(self, wanted: str) -> str:
-        """The one in use; before attaching, the one that will be as far as a free loop device tells."""
-        if self._attached is not None:
-            return next(iter(schedulers(self._attached.device)), wanted)
-        try:
-            return scheduler_to_use(wanted, schedulers(check_loop_devices()))
-        except BadInputError:
-            return wanted
-
     def _size(self) -> int:
+        """Bytes of the drive that are used, from its start. Raises BadInputError when they are too many or too few."""
         capacity = self.profile.values.get("capacity_bytes")
         if not capacity:
             self._emulator.check(self.profile)
             figures = self._emulator.figures()[self.profile.kind]
             capacity = next(one.default for one in figures if one.name == "capacity_bytes") or 0
-        return wanted_size(self.profile, self._options.size_bytes, self._options.file_system, int(capacity))
+        options, least = self._options, LEAST_BYTES[self._options.file_system]
+        size = int(options.size_bytes or capacity) // BLOCK_BYTES * BLOCK_BYTES
+        if size > capacity:
+            raise BadInputError(
+                f"{options.size_bytes} bytes are more than the drive {self.profile.name} has ({int(capacity)})"
+            )
+        if size < least:
+            raise BadInputError(f"{size} bytes are too few: {options.file_system} needs {least} at least")
+        return size
 
 
 def _existing(place: Path) -> Path:
@@ -462,9 +467,6 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
         name = str(fields.get("profile", "")).rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
         slowdown = fields.get("slowdown", 1)
         return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
-
-    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
-        return drive_by_rotation(spec, facts)
 
     def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec:
         options = self.options_of(spec)
