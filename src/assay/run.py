@@ -313,10 +313,7 @@ class Display(Progress, Protocol):
 
 
 def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None = None) -> bool:
-    """Run what is not finished yet, as long as the budget allows; whether all of it has run then.
-
-    An interrupt stops the current trial's daemons and leaves finished trials whole.
-    """
+    """Run what isn't finished, as the budget allows; whether all has run. An interrupt leaves finished trials whole."""
     folder.drop_drafts()
     finished = folder.finished()
     for number, trial in enumerate(plan.trials, start=1):

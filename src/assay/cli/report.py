@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, get_args
 
 import click
 from rich.console import Console
@@ -94,11 +94,10 @@ def report_run(folder: Path, console: Console) -> int:
     analysis = analyse(run.plan, run.records)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
     print_report(title, run.records, analysis, console)
-    left_out = [f"{one.folder}: {one.reason}" for one in run.damaged[:MOST_DAMAGED]]
+    for one in run.damaged[:MOST_DAMAGED]:
+        print_text(console, f"left out: {one.folder}: {one.reason}", "red")
     if len(run.damaged) > MOST_DAMAGED:
-        left_out.append(f"{len(run.damaged) - MOST_DAMAGED} more record folders")
-    for line in left_out:
-        print_text(console, f"left out: {line}", "red")
+        print_text(console, f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", "red")
     for section in analysis.sections.values():
         if text := section.text():
             print_line(console, text)
@@ -171,10 +170,7 @@ def emit(lines: Iterator[str], out: Path | None) -> None:
 
 
 def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
-    """One JSON document in lines, a record at a time: a large run does not fit into memory at once.
-
-    `energy` is what follows from each record's figures, by trial.
-    """
+    """One JSON document in lines, a record at a time: a large run does not fit into memory. `energy` is by trial."""
     energies: list[str] = []
     yield f'{{"plan": {run.plan.model_dump_json()},\n"records": ['
     for place, one in enumerate(run.whole_records()):
@@ -197,7 +193,7 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
 )
 @click.option(
     "--rows",
-    type=click.Choice(["combinations", "trials", "placements", "parts"]),
+    type=click.Choice(get_args(Rows)),
     help="The rows of --format csv; by default combinations. `placements` has what storage costs and what each "
     "placement saves, `parts` the same for each job and phase.",
 )

@@ -50,6 +50,11 @@ EXISTING = "existing"
 """The level of what an existing cluster has of its own, such as the number of its nodes."""
 
 
+def nodes_level(count: int | None) -> str:
+    """A number of nodes as tables show it."""
+    return EXISTING if count is None else str(count)
+
+
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 

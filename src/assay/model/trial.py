@@ -11,8 +11,8 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.input import DatasetSpec
 from assay.model.naming import size_of
-from assay.model.platform import EXISTING, ClusterSpec
 from assay.model.platform import ROLES as ROLES  # noqa: PLC0414 - exported again: who speaks of trials speaks of their roles
+from assay.model.platform import ClusterSpec, nodes_level
 from assay.model.platform import Role as Role  # noqa: PLC0414
 
 TOLERANCE_SHARE = 0.05
@@ -222,11 +222,6 @@ class Trial(Frozen):
         }
 
 
-def nodes_level(count: int | None) -> str:
-    """A number of nodes as tables show it."""
-    return EXISTING if count is None else str(count)
-
-
 def cpus_level(count: float | None) -> str:
     """A bound of processor time, in cores, as tables show it."""
     return "all" if count is None else f"{count:g}"
@@ -276,7 +271,7 @@ class Factor(NamedTuple):
 FACTORS = (
     Factor("store", "store", "store", usual={HDFS}),
     Factor("engine", "engine", "engine", usual={MAPREDUCE}),
-    Factor("nodes", "cluster.nodes", "cluster.nodes", nodes_level, int, usual={"1", EXISTING}),
+    Factor("nodes", "cluster.nodes", "cluster.nodes", nodes_level, int, usual={"1", nodes_level(None)}),
     Factor("network", "cluster.network", "cluster.network", usual={"none"}),
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={"all"}),
     Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={"all"}),

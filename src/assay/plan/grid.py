@@ -55,10 +55,7 @@ class Combination(NamedTuple):
 
 
 def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> list[Combination]:
-    """All combinations that an experiment asks for, each once. `axes` are those of each workload, itself the first.
-
-    Raises BadInputError.
-    """
+    """All that an experiment asks for, each once; `axes` are each workload's, itself first. Raises BadInputError."""
     experiment = source.experiment
     workloads = Axis(WORKLOAD, [own[0].levels[0] for own in axes])
     every = [workloads, *(one for own in axes for one in own)]
@@ -82,8 +79,8 @@ def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> list[Combina
             found = list(islice(swept, MOST_TRIALS + 1))
             _refuse_many(len(found) * experiment.repetitions)
         else:
-            _refuse_many(sum(grid.size for grid in grids) * experiment.repetitions)
-            found = [one for grid in grids for one in grid.full()]
+            _refuse_many(sum(prod(map(len, grid.joints)) for grid in grids) * experiment.repetitions)
+            found = [one for grid in grids for one in _product(grid.joints)]
     with source.at("exclude"):
         known = _levels_of(one.labels for one in found)
         excluded = [_choice(words, known) for words in experiment.exclude]
@@ -122,33 +119,24 @@ def only(plan: Plan, wanted: Sequence[str]) -> Plan:
 
 
 class _Grid:
-    """The combinations of one workload, which is an axis of one level. Zipped axes are joined."""
+    """The combinations of one workload: a level of each of its `joints`, which are axes, zipped ones joined."""
 
     def __init__(self, axes: Sequence[Axis], zipped: Sequence[Sequence[str]], workload: int) -> None:
         """`workload` is the workload's position among all: axes that are zipped with it stay at the same one."""
         by_name = {one.name: one for one in axes}
         free = by_name.keys() - {name for group in zipped for name in group}
-        self._joints = [[Combination({one.name: level}) for level in one.levels] for one in axes if one.name in free]
+        self.joints = [[Combination({one.name: level}) for level in one.levels] for one in axes if one.name in free]
         for group in zipped:
             members = [by_name[name] for name in group if name in by_name]
             positions: Sequence[int] = range(max((len(one.levels) for one in members), default=1))
             # First with first; an axis of one level (no dataset, a workload's own value) goes with all.
-            self._joints.append(
+            self.joints.append(
                 [
                     Combination({one.name: one.levels[at if len(one.levels) > 1 else 0] for one in members})
                     for at in ([workload] if WORKLOAD in group else positions)
                 ]
             )
         self._workload = by_name[WORKLOAD].levels[0].labels
-
-    @property
-    def size(self) -> int:
-        """How many combinations there are."""
-        return prod(map(len, self._joints))
-
-    def full(self) -> Iterator[Combination]:
-        """All combinations."""
-        return _product(self._joints)
 
     def one_at_a_time(self, base: Mapping[str, str]) -> Iterator[Combination]:
         """The base, and each combination that leaves it in one factor; in full with the factors it does not name.
@@ -157,7 +145,7 @@ class _Grid:
         levels together.
         """
         swept, homes, crossed = [], [], []
-        for joint in self._joints:
+        for joint in self.joints:
             labels = [one.labels.items() for one in joint]
             wanted = dict(item for item in base.items() if any(item in own for own in labels))
             home = next((one for one, own in zip(joint, labels, strict=True) if wanted.items() <= own), None)

@@ -37,10 +37,7 @@ REPLICATION = "replication"
 
 
 def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tuple[Trial, ...]]]:
-    """The plan, and the repetitions that it would go on with if it had more of them: one after the other, without end.
-
-    Raises BadInputError.
-    """
+    """The plan, and further repetitions that it would go on with, without end. Raises BadInputError."""
     experiment = source.experiment
     doubts = [*check_properties(source, vocabulary), *single_copy(experiment)]
     resolved = _resolve(source, vocabulary)

@@ -119,30 +119,25 @@ _OWN_WORDS = frozenset({
 
 
 class Property(NamedTuple):
-    """A Hadoop property in an experiment: its levels, the place around it, and the workloads that it holds for."""
+    """A Hadoop property in an experiment: its levels, its place in the file, and the workloads that it holds for."""
 
     name: str
     levels: Sequence[str]
-    around: Place
+    place: Place
     workloads: Sequence[str]
-
-    @property
-    def place(self) -> Place:
-        """Where it stands in the file."""
-        return [*self.around, self.name]
 
 
 def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
     """All that the experiment sets: for all trials, for a workload's jobs, and in its own profiles."""
     everywhere = [workload.name for workload in experiment.workloads]
     for name, levels in experiment.hadoop.items():
-        yield Property(name, levels, ["hadoop"], everywhere)
+        yield Property(name, levels, ["hadoop", name], everywhere)
     for at, workload in enumerate(experiment.workloads):
         for name, levels in workload.hadoop.items():
-            yield Property(name, levels, ["workloads", at, "hadoop"], [workload.name])
+            yield Property(name, levels, ["workloads", at, "hadoop", name], [workload.name])
     for profile, entry in experiment.profiles.items():
         for name, value in entry.properties.items():
-            yield Property(name, [value], ["profiles", profile, "properties"], everywhere)
+            yield Property(name, [value], ["profiles", profile, "properties", name], everywhere)
 
 
 def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
@@ -184,7 +179,7 @@ def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool)
     name = one.name
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
-    if one.around[0] == "workloads" and name.startswith(_DAEMONS):
+    if one.place[0] == "workloads" and name.startswith(_DAEMONS):
         yield (
             f"{name} is read by the cluster's daemons, not by {one.workloads[0]}'s jobs; give it under the "
             "experiment's own `hadoop`"
@@ -262,11 +257,9 @@ REPLICATION_UNMET = doubt_kind(
 
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:
     """A doubt where more copies of a block are asked for than Assay's own cluster has DataNodes."""
-    if not experiment.platform.ours:
-        return []
     asked = [int(value) for one in properties_of(experiment) if one.name == COPIES for value in one.levels]
     most = max([*experiment.replication, *asked], default=1)
-    if most <= 1:
+    if most <= 1 or not experiment.platform.ours:
         return []
     what = f"{most} copies of each block were asked for, and Assay's own cluster has one DataNode"
     return [REPLICATION_UNMET.doubt(what)]

@@ -15,16 +15,7 @@ from contextlib import suppress
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node, OpenFile
-from assay.model.probe import (
-    CONTAINERS,
-    CannotMeasureError,
-    Moment,
-    ProbeKind,
-    Quantity,
-    Scene,
-    WatchedProcess,
-    now,
-)
+from assay.model.probe import CONTAINERS, CannotMeasureError, Moment, ProbeKind, Quantity, Scene, WatchedProcess, now
 from assay.model.registry import PROBES
 from assay.probe.process_stat import PROC, all_pids, stat_of
 

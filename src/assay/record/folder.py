@@ -23,7 +23,7 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -59,12 +59,7 @@ class Series(NamedTuple):
     values: list[float]
 
 
-def write_rows(
-    file: Path,
-    kind: type[BaseModel],
-    rows: Collection[BaseModel],
-    encoding: Mapping[str, object] = MappingProxyType({}),
-) -> None:
+def write_rows(file: Path, kind: type[BaseModel], rows: Collection[BaseModel], **encoding: object) -> None:
     """A parquet table with one column per field; its types come from the kind, so that no rows make an empty table."""
     import pyarrow
     from pyarrow import parquet
@@ -102,10 +97,7 @@ def read_table(file: Path, wanted: Any = None) -> Any:
 
 
 def read_rows(file: Path, kind: type[Row]) -> list[Row]:
-    """The rows of a table that `write_rows` wrote, as far as the kind has its columns.
-
-    Raises BadInputError when the file is damaged.
-    """
+    """What `write_rows` wrote, as far as the kind has its columns. Raises BadInputError when the file is damaged."""
     table = read_table(file)
     if table is None:
         return []
@@ -277,7 +269,7 @@ class RunFolder:
         engine = engine_kind(record.trial.engine)
         write_rows(draft / "tasks.parquet", engine.attempt, result.attempts)
         write_rows(draft / "phases.parquet", engine.log, result.phases)
-        write_rows(draft / "samples.parquet", Sample, result.samples, SAMPLES)
+        write_rows(draft / "samples.parquet", Sample, result.samples, **SAMPLES)
         if result.signature is not None:
             (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
         if result.logs:
