@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from assay.host.mounts import let_go
 from assay.host.processes import MARK, end_processes, marked_processes, remove_directory, remove_group, start_time
@@ -148,32 +148,25 @@ def release_stale(state: Path, warn: Callable[[str], object] | None = None) -> l
     """
     found = [lease for lease in leases(state) if lease.stale]
     busy = release_all(found)
-    for one in busy:
-        text = f"what a killed run left behind ({one.lease.id}) stays for now: {one.reason}"
+    for lease, reason in busy.items():
+        text = f"what a killed run left behind ({lease.id}) stays for now: {reason}"
         warn(text) if warn else sys.stderr.write(f"assay: {text}\n")
-    return [lease for lease in found if lease not in [one.lease for one in busy]]
+    return [lease for lease in found if lease not in busy]
 
 
-class Busy(NamedTuple):
-    """A lease that could not be released, and why."""
-
-    lease: Lease
-    reason: str
-
-
-def release_all(held: Sequence[Lease]) -> list[Busy]:
-    """Release several leases, each on its own; returns those that could not be.
+def release_all(held: Sequence[Lease]) -> dict[Lease, str]:
+    """Release several leases, each on its own; returns those that could not be, and why.
 
     All their processes end first, since those of one may use what another has mounted.
     """
-    busy: list[Busy] = []
+    busy: dict[Lease, str] = {}
 
     def attempt(act: Callable[[Lease], None]) -> None:
-        for lease in [lease for lease in held if lease not in [one.lease for one in busy]]:
+        for lease in [lease for lease in held if lease not in busy]:
             try:
                 act(lease)
             except (AssayError, OSError) as error:
-                busy.append(Busy(lease, str(error)))
+                busy[lease] = str(error)
 
     attempt(lambda lease: end_processes(lease.processes, grace_s=0))
     attempt(lambda lease: lease.release())

@@ -59,7 +59,14 @@ class YamlFile:
         try:
             return model.model_validate({**plain(self.tree), **more})
         except ValidationError as error:
-            raise self.error_at(*_mistake(error, model, more)) from None
+            # An unknown key first, because a misspelt key also makes another one missing.
+            first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+            place = [part for part in first["loc"] if not str(part).startswith("function-")]
+            if first["type"] != "value_error":
+                raise self.error_at(place, _sentence(first, place, model, more)) from None
+            mistake = first["ctx"]["error"]
+            own_place = mistake.place if isinstance(mistake, MistakeAt) else ()
+            raise self.error_at(place or own_place, str(mistake)) from None
 
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest place around it that is there; None where there is none."""
@@ -231,16 +238,6 @@ def _constructor() -> type:
     Constructor.add_constructor(f"{prefix}int", bounded(Constructor.construct_yaml_int))
     Constructor.add_constructor(f"{prefix}float", bounded(Constructor.construct_yaml_float))
     return Constructor
-
-
-def _mistake(error: ValidationError, model: type[BaseModel], more: Collection[str]) -> tuple[Place, str]:
-    """One mistake and its place; an unknown key first, because a misspelt key also makes another one missing."""
-    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    place = [part for part in first["loc"] if not str(part).startswith("function-")]
-    if first["type"] != "value_error":
-        return place, _sentence(first, place, model, more)
-    error = first["ctx"]["error"]
-    return place or (error.place if isinstance(error, MistakeAt) else ()), str(error)
 
 
 def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[BaseModel], more: Collection[str]) -> str:

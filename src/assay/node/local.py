@@ -75,7 +75,11 @@ class LocalNode:
         No client's connection takes one then before its daemon does; another program still may, and a start that finds
         one taken is retried with new ones.
         """
-        candidates = random.sample(range(_LOWEST, _first_ephemeral()), k=min(count * 20, 2000))  # not a secret
+        first_ephemeral = 32768
+        with suppress(OSError, ValueError):
+            first_ephemeral = int(_RANGE_FILE.read_text().split()[0])
+        end = first_ephemeral if first_ephemeral > _LOWEST + 4096 else 65536
+        candidates = random.sample(range(_LOWEST, end), k=min(count * 20, 2000))  # not a secret
         with ExitStack() as held:
             ports = [port for port in candidates if self._held(port, held)][:count]
         if len(ports) < count:
@@ -91,11 +95,3 @@ class LocalNode:
         except OSError:
             return False
         return True
-
-
-def _first_ephemeral() -> int:
-    try:
-        first = int(_RANGE_FILE.read_text().split()[0])
-    except (OSError, ValueError):
-        first = 32768
-    return first if first > _LOWEST + 4096 else 65536

@@ -72,7 +72,7 @@ def down(state: Path) -> list[Held]:
     with uninterrupted():
         busy = release_all(ended)
     if busy:
-        raise AssayError("; ".join(f"{one.lease.id} stays: {one.reason}" for one in busy))
+        raise AssayError("; ".join(f"{lease.id} stays: {reason}" for lease, reason in busy.items()))
     return went
 
 

@@ -203,10 +203,8 @@ def _uncounted(medium: str, reason: str) -> Doubt:
 
 DISK_SHARED = doubt_kind(
     "disk-shared", "medium", instrument="disk",
-    when=(
-        "a medium's device holds the system's root, the trial's own logs, swap or another medium, or is mounted "
-        "elsewhere"
-    ),
+    when="a medium's device holds the system's root, the trial's own logs, swap or another medium, or is mounted "
+         "elsewhere",
     why="the kernel counts by device: what others read and wrote is in this medium's figures",
     cure="give the medium a disk or a partition of its own, or an emulated drive",
 )  # fmt: skip

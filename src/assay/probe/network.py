@@ -79,14 +79,18 @@ def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[in
     """
     found: dict[int, str] = {}
     for process in processes:
-        sockets = _listening_sockets(node, PROC / str(process.pid) / "net")
+        ports: dict[str, int] = {}  # by `socket:[inode]`
+        for name in ("tcp", "tcp6"):
+            for fields in map(str.split, _text(node, PROC / str(process.pid) / "net" / name).splitlines()[1:]):
+                if len(fields) > 9 and fields[3] == _LISTENING:
+                    ports[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
         folder = PROC / str(process.pid) / "fd"
         with suppress(OSError):  # it ended, or is another user's
             for name in node.names(folder):
                 with suppress(OSError):  # closed meanwhile
                     link = node.link(folder / name)
-                    if link in sockets:
-                        found.setdefault(sockets[link], process.group)
+                    if link in ports:
+                        found.setdefault(ports[link], process.group)
     return found
 
 
@@ -96,16 +100,6 @@ def own_addresses(node: Node) -> frozenset[str]:
     for line in _text(node, NET / "if_inet6").splitlines():
         found.add(str(ip_address(bytes.fromhex(line.split()[0]))))
     return frozenset(found)
-
-
-def _listening_sockets(node: Node, net: Path) -> Mapping[str, int]:
-    """Port by `socket:[inode]`."""
-    found = {}
-    for line in [*_text(node, net / "tcp").splitlines()[1:], *_text(node, net / "tcp6").splitlines()[1:]]:
-        fields = line.split()
-        if len(fields) > 9 and fields[3] == _LISTENING:
-            found[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
-    return found
 
 
 def _text(node: Node, file: Path) -> str:

@@ -62,6 +62,7 @@ class FlowCounter(Protocol):
 
     def glance(self) -> dict[Flow, Count]:
         """The same for rates: what passed within the last second may be missing."""
+        return self.read()
 
     def remove(self) -> None:
         """Stop counting; nothing is left."""
@@ -71,6 +72,7 @@ class FlowCounter(Protocol):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes the counts doubtful; asked last, the counting may end for it."""
+        return ()
 
 
 NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
@@ -85,10 +87,8 @@ Run = Callable[[str, tuple[str, ...]], str]
 NETWORK_PURPOSES_UNKNOWN = doubt_kind(
     "network-purposes-unknown", "trial", instrument="network",
     when="there is no nftables, or no right to use it",
-    why=(
-        "shuffle, HDFS and RPC are not separated; instead there is the loopback interface's whole traffic, which "
-        "other programs use too"
-    ),
+    why="shuffle, HDFS and RPC are not separated; instead there is the loopback interface's whole traffic, which "
+        "other programs use too",
     cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
 )  # fmt: skip
 NETWORK_PURPOSES_LOST = doubt_kind(
@@ -99,7 +99,7 @@ NETWORK_PURPOSES_LOST = doubt_kind(
 )  # fmt: skip
 
 
-class CountingTable:
+class CountingTable(FlowCounter):
     """A table in the kernel that counts the flows of some ports until it is removed."""
 
     has_stand_in = True
@@ -120,9 +120,6 @@ class CountingTable:
         """Raises FlowsError, also when somebody else removed the table."""
         return dict(parse(self._run("", ("-j", "list", "table", "inet", str(self._name)))))
 
-    def glance(self) -> dict[Flow, Count]:
-        return self.read()
-
     def remove(self) -> None:
         """Stop counting; what can't be removed now, the next start removes."""
         if self._name is not None:
@@ -136,9 +133,6 @@ class CountingTable:
         return NETWORK_PURPOSES_LOST.doubt(
             f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of intervals: {reasons[0]}"
         )
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        return ()
 
 
 def ruleset(name: str, ports: Iterable[int]) -> str:

@@ -76,10 +76,17 @@ class Rapl:
             for zone in found:
                 self._counters.append(_Counter(zone, self._node))
         except PermissionError as error:
-            raise _cannot(
-                f"{error.filename} can't be read", "run Assay as root: since Linux 5.10 only root may"
-            ) from None
-        self._counters = self._chosen()
+            cure = "run Assay as root: since Linux 5.10 only root may"
+            raise _cannot(f"{error.filename} can't be read", cure) from None
+        platform = [counter for counter in self._counters if counter.component == "platform"]
+        others = [counter for counter in self._counters if counter.component != "platform"]
+        if platform and others:
+            time.sleep(self._look_s)
+        moved = [counter.read() > 0 for counter in platform]
+        # The platform's counters if there are any and they move; else all the others.
+        self._counters, left = (platform, others) if platform and (any(moved) or not others) else (others, platform)
+        for counter in left:
+            counter.close()
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         joules: dict[str, float] = {}
@@ -109,18 +116,6 @@ class Rapl:
         for counter in self._counters:
             counter.close()
         self._counters = []
-
-    def _chosen(self) -> list["_Counter"]:
-        """The platform's counters if there are any and they move; else all the others."""
-        platform = [counter for counter in self._counters if counter.component == "platform"]
-        others = [counter for counter in self._counters if counter.component != "platform"]
-        if platform and others:
-            time.sleep(self._look_s)
-        moved = [counter.read() > 0 for counter in self._counters if counter.component == "platform"]
-        chosen, left = (platform, others) if platform and (any(moved) or not others) else (others, platform)
-        for counter in left:
-            counter.close()
-        return chosen
 
 
 class _Counter:

@@ -1,14 +1,11 @@
 """Which role each request served: that of the file to which its first byte belonged when it arrived.
 
-Asked without FIEMAP_FLAG_SYNC: nothing is written out for it. What the file system has not yet found a place for
-(delayed allocation) has no extent.
-
 Polled: a directory is listed again when its time of change is another; a file is asked for its extents (FIEMAP) when it
 is new, while some of it has no place yet, and then ever more rarely until it is left alone. What comes and goes between
 two polls is not seen. A file keeps its identity, the inode, when it is renamed, as HDFS does with a finished block.
 
-Looking must not disturb: nothing is written out, no access time is changed, and files of the input, once placed, are
-not opened again, so that the medium stays as cold as it was made.
+Looking must not disturb: nothing is written out (no FIEMAP_FLAG_SYNC: what is still to be allocated has no extent), no
+access time is changed, and files of the input, once placed, are not opened again: the medium stays as cold as it was.
 """
 
 import errno
@@ -156,7 +153,16 @@ class FileMap:
                 self._files[inode] = _File(path, role, since_ns)
         for file in [self._files.pop(inode) for inode in lost - found.keys() if inode in self._files]:
             self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
-        self._look(now_ns)
+        due = [file for file in self._files.values() if file.due <= self._polls and not file.is_settled]
+        for file in sorted(due, key=lambda file: file.due)[:MOST_LOOKS]:
+            if self.unsupported is not None:
+                break
+            try:
+                self._take(file, self._ask(file.path), now_ns)
+            except OSError as error:
+                if error.errno in UNSUPPORTED:
+                    self.unsupported = f"{file.path}: {error.strerror}"
+                file.due = self._polls + 1  # gone, most likely: the next listing will tell
         self._polled_ns = now_ns
 
     def staged(self) -> None:
@@ -201,25 +207,11 @@ class FileMap:
 
     def _drop(self, name: str, lost: set[int]) -> None:
         """A directory below a root is no longer there, or no longer there by this name."""
-        below = [other for other in self._directories if other.startswith(f"{name}/")]
-        for other in [*below, name]:
-            directory = self._directories[other]
-            lost |= set(directory.files.values())
-            if other != name:
-                del self._directories[other]
-        self._directories[name].files, self._directories[name].folders = {}, set()
-
-    def _look(self, now_ns: int) -> None:
-        due = [file for file in self._files.values() if file.due <= self._polls and not file.is_settled]
-        for file in sorted(due, key=lambda file: file.due)[:MOST_LOOKS]:
-            if self.unsupported is not None:
-                return
-            try:
-                self._take(file, self._ask(file.path), now_ns)
-            except OSError as error:
-                if error.errno in UNSUPPORTED:
-                    self.unsupported = f"{file.path}: {error.strerror}"
-                file.due = self._polls + 1  # gone, most likely: the next listing will tell
+        for other in [other for other in self._directories if other.startswith(f"{name}/")]:
+            lost |= set(self._directories.pop(other).files.values())
+        directory = self._directories[name]
+        lost |= set(directory.files.values())
+        directory.files, directory.folders = {}, set()
 
     def _take(self, file: _File, now: Placed, now_ns: int) -> None:
         """Keep what is new of a file's extents, and end what it no longer has."""

@@ -338,7 +338,18 @@ class Medium:
     ) -> Requests | Counted | None:
         """What was seen since then, told to the tally too; None when that is nothing at all."""
         if self.log is not None:
-            return self._logged(self.log, clock, tally, since_ns)
+            try:
+                columns = Columns(self.log.most())
+                self._take(self.log.chunks(), columns, clock, tally, since_ns)
+            except (OSError, ValueError) as error:
+                self._doubt_log(error)
+                return None
+            dropped = self.log.header.dropped if self.log.header else 0
+            if dropped:
+                seen = dropped + columns.count
+                what = f"{dropped} of {seen} requests of medium {self.name!r} are missing from its log"
+                self.doubts.append(TRACE_DROPPED.doubt(what, self.name))
+            return columns.requests(self.name, "emulator log", dropped)
         if tracepoints is not None and self.name in tracepoints.places:
             spool = tracepoints.spool(self.name)
             columns = Columns(spool.kept)
@@ -356,20 +367,6 @@ class Medium:
     def attribution(self, shift: int) -> Attribution | None:
         """The places of its files; None where they can't be told, and then all is its only role's, if it has one."""
         return Attribution(self.files.extents(), shift) if self.files.unsupported is None else None
-
-    def _logged(self, log: EmulatorLog, clock: Clock, tally: Tally, since_ns: int) -> Requests | None:
-        try:
-            columns = Columns(log.most())
-            self._take(log.chunks(), columns, clock, tally, since_ns)
-        except (OSError, ValueError) as error:
-            self._doubt_log(error)
-            return None
-        dropped = log.header.dropped if log.header else 0
-        if dropped:
-            seen = dropped + columns.count
-            what = f"{dropped} of {seen} requests of medium {self.name!r} are missing from its log"
-            self.doubts.append(TRACE_DROPPED.doubt(what, self.name))
-        return columns.requests(self.name, "emulator log", dropped)
 
     def _take(
         self, chunks: Iterable[Records], columns: Columns, clock: Clock, tally: Tally, since_ns: int, shift: int = 0
