@@ -24,7 +24,6 @@ Everything is drawn from `randomness.Source`, so the same seed gives the same gr
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +70,28 @@ def degree_sequence(nodes: int, total: int, squares: int, largest: int) -> Degre
     they are used, so that the last digits of a machine's arithmetic don't matter.
     """
     degree = np.arange(1, largest + 1, dtype=np.float64)
-    shift = _shift(degree, total / nodes, squares / nodes)
-    shares = _shares(np.log(degree + round(shift, 5)), round(_gamma(degree, shift, total / nodes), 6))
+    mean, mean_square = total / nodes, squares / nodes
+
+    def too_low(logarithm: float) -> bool:
+        shift = float(np.exp(logarithm)) - 1.0
+        shares = _shares(np.log(degree + shift), _gamma(degree, shift, mean))
+        return _mean(shares, degree * degree) > mean_square
+
+    # The shift that gives the mean square: with the mean held, squares fall with it.
+    shift = float(np.exp(_bisected(too_low, np.log(0.02), np.log(1e4), steps=24))) - 1.0
+    shares = _shares(np.log(degree + round(shift, 5)), round(_gamma(degree, shift, mean), 6))
     at_least = np.floor(np.cumsum(shares[::-1])[::-1] * nodes + 0.5).astype(np.int64)
     at_least[0] = nodes
     sequence = np.searchsorted(-at_least, -np.arange(1, nodes + 1), side="right").astype(np.int64)
-    return _with_sum(sequence, total)
+    # Degrees are raised or lowered by one, spread evenly over the vertices that can bear it, until the sum is right.
+    while missing := total - int(sequence.sum()):
+        able = np.flatnonzero(sequence > 1)
+        if not able.size:
+            able = np.arange(sequence.size)
+        count = min(abs(missing), able.size)
+        chosen = able[np.arange(count, dtype=np.int64) * able.size // count]
+        sequence[chosen] += 1 if missing > 0 else -1
+    return np.sort(sequence)[::-1].copy()
 
 
 def _shares(logarithm: Shares, gamma: float) -> Shares:
@@ -96,35 +111,12 @@ def _mean(shares: Shares, values: Shares) -> float:
     return float((shares * values).sum())
 
 
-def _shift(degree: Shares, mean: float, mean_square: float) -> float:
-    """The shift that gives the mean square, by bisection on its logarithm: with the mean held, squares fall with it."""
-
-    def too_low(logarithm: float) -> bool:
-        shift = float(np.exp(logarithm)) - 1.0
-        shares = _shares(np.log(degree + shift), _gamma(degree, shift, mean))
-        return _mean(shares, degree * degree) > mean_square
-
-    return float(np.exp(_bisected(too_low, np.log(0.02), np.log(1e4), steps=24))) - 1.0
-
-
 def _bisected(too_low: Callable[[float], bool], low: float, high: float, steps: int) -> float:
     """Where `too_low` turns from true to false between two numbers."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (middle, high) if too_low(middle) else (low, middle)
     return (low + high) / 2
-
-
-def _with_sum(sequence: Degrees, total: int) -> Degrees:
-    """Raises or lowers degrees by one, spread evenly over the vertices that can bear it, until the sum is right."""
-    while missing := total - int(sequence.sum()):
-        able = np.flatnonzero(sequence > 1)
-        if not able.size:
-            able = np.arange(sequence.size)
-        count = min(abs(missing), able.size)
-        chosen = able[np.arange(count, dtype=np.int64) * able.size // count]
-        sequence[chosen] += 1 if missing > 0 else -1
-    return np.sort(sequence)[::-1].copy()
 
 
 _CELLS = 1 << 22
@@ -216,28 +208,26 @@ class Shape(Steering):
     edges: int
 
 
-class _Small(NamedTuple):
-    keys: Keys
-    degrees: Degrees
-
-
 def generate(shape: Shape, seed: int) -> Keys:
     """The packed, sorted, distinct edges of a graph with exactly `shape.nodes` vertices, 0 to nodes - 1, none lone."""
-    small = _small_components(shape, Source(seed, _SMALL))
-    edges = shape.edges - small.keys.size
-    squares = 2 * shape.wedges + 2 * shape.edges - int((small.degrees**2).sum())
+    small, small_degrees = _small_components(shape, Source(seed, _SMALL))
+    edges = shape.edges - small.size
+    squares = 2 * shape.wedges + 2 * shape.edges - int((small_degrees**2).sum())
     degrees = degree_sequence(shape.largest_component, 2 * edges, squares, shape.max_degree)
     keys = _main_component(degrees, edges, shape, seed)
-    keys = joined([small.keys, keys])
-    return _renumber(keys, np.concatenate((degrees, small.degrees)), shape.id_order, Source(seed, _IDS))
+    keys = joined([small, keys])
+    return _renumber(keys, np.concatenate((degrees, small_degrees)), shape.id_order, Source(seed, _IDS))
 
 
-def _small_components(shape: Shape, random: Source) -> _Small:
-    """Paths of two vertices and more; every second one of at least three is closed. Numbers follow the main ones."""
+def _small_components(shape: Shape, random: Source) -> tuple[Keys, Degrees]:
+    """Edges and degrees of paths of two vertices and more; every second one of at least three is closed.
+
+    Numbers follow those of the main component.
+    """
     count = shape.components - 1
     total = shape.nodes - shape.largest_component
     if not count:
-        return _Small(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
+        return np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
     size = 2 + np.bincount(random.below(count, total - 2 * count), minlength=count)
     first = np.concatenate(([0], np.cumsum(size)[:-1]))
     inner = np.ones(total, dtype=np.bool_)
@@ -247,7 +237,7 @@ def _small_components(shape: Shape, random: Source) -> _Small:
     ends = np.concatenate((later - 1, first[closed])), np.concatenate((later, first[closed] + size[closed] - 1))
     degrees = np.bincount(np.concatenate(ends), minlength=total)
     keys = simple_keys(ends[0] + shape.largest_component, ends[1] + shape.largest_component)
-    return _Small(keys, degrees.astype(np.int64))
+    return keys, degrees.astype(np.int64)
 
 
 def _main_component(degrees: Degrees, edges: int, shape: Shape, seed: int) -> Keys:

@@ -108,23 +108,21 @@ class Collector:
     def finish(self) -> Simple:
         """The simple graph of all that was added. The collector is empty afterwards."""
         self._end_run()
-        table = self._renumber() if self._wide else None
+        table = None
+        if self._wide:
+            # Wide pairs, and the narrow ones beside them, become keys of vertex ranks.
+            pairs = self._wide + [np.column_stack(unpack(keys)) for keys in self._narrow]
+            self._wide, self._narrow = [], []
+            table = np.unique(np.concatenate([np.unique(chunk) for chunk in pairs]))
+            while pairs:
+                ranks = np.searchsorted(table, pairs.pop()).astype(np.uint64)
+                self._narrow.append(distinct(pack(ranks[:, 0], ranks[:, 1])))
         keys = distinct(joined(self._narrow))
         lone = _NONE
         if self._alone:
             lone = np.setdiff1d(np.concatenate(self._alone), vertices(keys) if table is None else table)
         duplicates = self._read - self._loops - keys.size
         return Simple(keys, lone.astype(np.int64), table, self._loops, duplicates)
-
-    def _renumber(self) -> Ids:
-        """Turns wide pairs, and the narrow ones beside them, into keys of vertex ranks; returns the ids by rank."""
-        pairs = self._wide + [np.column_stack(unpack(keys)) for keys in self._narrow]
-        self._wide, self._narrow = [], []
-        table = np.unique(np.concatenate([np.unique(chunk) for chunk in pairs]))
-        while pairs:
-            ranks = np.searchsorted(table, pairs.pop()).astype(np.uint64)
-            self._narrow.append(distinct(pack(ranks[:, 0], ranks[:, 1])))
-        return table
 
 
 def vertices(keys: Keys) -> Ids:

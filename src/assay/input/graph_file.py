@@ -59,7 +59,7 @@ class GraphFile(GraphInput):
     def graph(self) -> Graph:
         """The graph in memory: 16 bytes an edge, and half as much again while it is read."""
         self._known(Silent())
-        return as_graph(read(self._path, self._layout).simple)
+        return as_graph(read(self._path, self._layout)[0])
 
     def size(self) -> Amounts:
         """A file still to be normalised may be compressed, and lies in the store beside its normal form for a while."""
@@ -117,7 +117,7 @@ class UserGraph(GraphFile):
         layout = self._layout  # first: a missing file has no checksum
         known = load(self._entry(), self._checksum)
         if known is None:
-            reading = read(self._path, layout, progress)
-            known = Known(sha256=self._checksum, facts=all_facts(reading.simple), counts=reading.counts)
+            simple, counts = read(self._path, layout, progress)
+            known = Known(sha256=self._checksum, facts=all_facts(simple), counts=counts)
             save(self._entry(), known)
         return known

@@ -157,15 +157,8 @@ class ReadCounts(Frozen):
     duplicates: int = 0
 
 
-class Reading(NamedTuple):
-    """A file that was read: the simple graph, and what it was made of."""
-
-    simple: Simple
-    counts: ReadCounts
-
-
-def read(path: Path, layout: Layout, progress: Progress | None = None) -> Reading:
-    """Reads a whole file, with memory of about 8 to 16 bytes an edge line.
+def read(path: Path, layout: Layout, progress: Progress | None = None) -> tuple[Simple, ReadCounts]:
+    """The simple graph of a whole file, and what it was made of; takes memory of about 8 to 16 bytes an edge line.
 
     Raises BadInputError for a line that can't be used, a first line that may be a header, and missing data.
     """
@@ -195,7 +188,7 @@ def read(path: Path, layout: Layout, progress: Progress | None = None) -> Readin
         problem = suspicion(layout, _rest(simple, layout, edge_lines, largest))
         if problem:
             raise BadInputError(f"{path}, {problem}")
-    return Reading(simple, ReadCounts(**counts, self_loops=simple.loops, duplicates=simple.duplicates))
+    return simple, ReadCounts(**counts, self_loops=simple.loops, duplicates=simple.duplicates)
 
 
 def _parsed(path: Path, layout: Layout) -> Iterator[Block]:

@@ -12,19 +12,9 @@ from assay.model.engine import LaunchReport
 from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Cost, Variant
-from assay.workload.base import RECORD_S, each_once, output_table, whole
-from assay.workload.graph import (
-    DIRECTING_BYTES,
-    DIRECTING_RECORDS,
-    IDS,
-    LISTED_ID_BYTES,
-    LISTED_ID_S,
-    SHIPPED_BYTES,
-    GraphWorkload,
-    Oracle,
-    degree_order_counters,
-)
+from assay.model.workload import Variant
+from assay.workload.base import each_once, output_table, whole
+from assay.workload.graph import EDGES, IDS, SHIPPED_BYTES, GraphWorkload, Oracle, degree_order_counters, directed
 
 # NetworKit's quotient may differ in the last bits; the jobs' mean is rounded to 1e-9 in each reduce task.
 COEFFICIENT_ERROR = 1e-12
@@ -50,16 +40,12 @@ class ClusteringCoefficient(GraphWorkload):
             jobs=("degrees", "directions", "corners", "coefficients"),
             command="clustering-coefficient",
             # Lists are sent along edges, then at most one count for each vertex and two for each edge.
-            cost=Cost(
-                jobs=4,
-                seconds=RECORD_S * (DIRECTING_RECORDS + IDS + Amounts(edges=1)) + Amounts(wedges_by_degree=LISTED_ID_S),
-                disk_bytes=DIRECTING_BYTES
-                + 2 * SHIPPED_BYTES * IDS
-                + Amounts(edges=SHIPPED_BYTES, wedges_by_degree=LISTED_ID_BYTES),
+            cost=directed(
+                4, IDS + EDGES, SHIPPED_BYTES * (2 * IDS + EDGES), lists=True,
                 memory_bytes=Amounts(nodes=400, edges=250),
             ),
         )
-    }
+    }  # fmt: skip
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         lines = output_table(

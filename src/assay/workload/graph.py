@@ -32,21 +32,32 @@ ADJACENCY_BYTES = 5 * 10
 # A record of small ids in the shuffle: packed keys and values, and the frame around them. Spilled, and merged on each
 # side.
 SHIPPED_BYTES = 3 * 14
+EDGES = Amounts(edges=1)
 # To find the degrees and direct the edges, two jobs ship each edge from both its ends, and hold it in lists.
 _LIST_BYTES = 2 * 4
-DIRECTING_BYTES = 2 * STAGED + (SHIPPED_BYTES + _LIST_BYTES) * IDS
-DIRECTING_RECORDS = Amounts(nodes=1, edges=4)
-
-
+_DIRECTING_BYTES = 2 * STAGED + (SHIPPED_BYTES + _LIST_BYTES) * IDS
+_DIRECTING_RECORDS = Amounts(nodes=1, edges=4)
 # Where lists are sent instead of triads, an id takes a byte or two of its list.
-LISTED_ID_BYTES = 3 * 2
-LISTED_ID_S = RECORD_S / 20
+_LISTED_BYTES, _LISTED_S = Amounts(wedges_by_degree=3 * 2), Amounts(wedges_by_degree=RECORD_S / 20)
+_NOTHING = Amounts()
 
 
 def iterations(jobs: int, bytes_by_id: float = ADJACENCY_BYTES, memory_bytes: Amounts = VERIFY) -> Cost:
     """The cost of jobs that each read, shuffle and write the whole graph, and delete their predecessor's output."""
     disk_bytes = 2 * STAGED + bytes_by_id * IDS
     return Cost(jobs=jobs, iterated=True, seconds=RECORD_S * IDS, disk_bytes=disk_bytes, memory_bytes=memory_bytes)
+
+
+def directed(
+    jobs: int, records: Amounts, disk_bytes: Amounts, other_disk_bytes: Amounts = _NOTHING, *, lists: bool = False,
+    memory_bytes: Amounts = VERIFY,
+) -> Cost:  # fmt: skip
+    """The cost of directing the edges, and of what is then shipped and held; `lists` along edges instead of triads."""
+    return Cost(
+        jobs=jobs, seconds=RECORD_S * (_DIRECTING_RECORDS + records) + (_LISTED_S if lists else _NOTHING),
+        disk_bytes=_DIRECTING_BYTES + disk_bytes + (_LISTED_BYTES if lists else _NOTHING),
+        other_disk_bytes=_DIRECTING_BYTES + other_disk_bytes, memory_bytes=memory_bytes,
+    )  # fmt: skip
 
 
 class GraphWorkload(BaseWorkload):

@@ -11,18 +11,19 @@ from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import RECORD_S, counters_agree, output_rows, whole
 from assay.workload.graph import (
-    DIRECTING_BYTES,
-    DIRECTING_RECORDS,
+    EDGES,
     SHIPPED_BYTES,
     STAGED,
     VERIFY,
     GraphWorkload,
     Oracle,
     degree_order_counters,
+    directed,
 )
 
 # What closes triads, or intersects lists; and the friends of each edge of a triangle.
-_EDGES, _TRIADS, _FRIENDS = Amounts(edges=1), Amounts(edges=1, wedges_by_degree=1), Amounts(triangles=3)
+_TRIADS, _FRIENDS = Amounts(edges=1, wedges_by_degree=1), Amounts(triangles=3)
+_FRIENDS_BYTES = 2 * SHIPPED_BYTES * _FRIENDS
 # Resident memory of the verification: the graph, NetworKit's copy with edge ids, and lists of both ends.
 _VERIFY = 2.5 * VERIFY
 
@@ -58,25 +59,13 @@ class MutualFriends(GraphWorkload):
             about="each triangle is listed once, by open triads at its vertex of lowest degree",
             jobs=("degrees", "directions", "closing", "lists"),
             command="mutual-friends-tuned",
-            cost=Cost(
-                jobs=4,
-                seconds=RECORD_S * (DIRECTING_RECORDS + _TRIADS + _FRIENDS),
-                memory_bytes=_VERIFY,
-                disk_bytes=DIRECTING_BYTES + SHIPPED_BYTES * _TRIADS,
-                other_disk_bytes=DIRECTING_BYTES + 2 * SHIPPED_BYTES * _FRIENDS,
-            ),
+            cost=directed(4, _TRIADS + _FRIENDS, SHIPPED_BYTES * _TRIADS, _FRIENDS_BYTES, memory_bytes=_VERIFY),
         ),
         "intersect": Variant(
             about="each triangle is listed once, by intersecting lists of neighbours of higher degree",
             jobs=("degrees", "directions", "intersection", "lists"),
             command="mutual-friends-intersect",
-            cost=Cost(
-                jobs=4,
-                seconds=RECORD_S * (DIRECTING_RECORDS + _EDGES + _FRIENDS),
-                memory_bytes=_VERIFY,
-                disk_bytes=DIRECTING_BYTES + SHIPPED_BYTES * _EDGES,
-                other_disk_bytes=DIRECTING_BYTES + 2 * SHIPPED_BYTES * _FRIENDS,
-            ),
+            cost=directed(4, EDGES + _FRIENDS, SHIPPED_BYTES * EDGES, _FRIENDS_BYTES, memory_bytes=_VERIFY),
         ),
     }
     known_options = {

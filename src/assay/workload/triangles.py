@@ -11,16 +11,14 @@ from assay.model.store import Store
 from assay.model.workload import Cost, Variant
 from assay.workload.base import RECORD_S, counters_agree
 from assay.workload.graph import (
-    DIRECTING_BYTES,
-    DIRECTING_RECORDS,
-    LISTED_ID_BYTES,
-    LISTED_ID_S,
+    EDGES,
     SHIPPED_BYTES,
     STAGED,
     VERIFY,
     GraphWorkload,
     Oracle,
     degree_order_counters,
+    directed,
 )
 
 # A triad is a line of two ids and a flag in HDFS, and a binary record that is spilled and once merged on each side.
@@ -56,23 +54,13 @@ class Triangles(GraphWorkload):
             about="open triads are listed at their vertex of lowest degree: far fewer of them",
             jobs=("degrees", "triads", "closing"),
             command="triangles-tuned",
-            cost=Cost(
-                jobs=3,
-                seconds=RECORD_S * (_BY_DEGREE + DIRECTING_RECORDS),
-                memory_bytes=VERIFY,
-                disk_bytes=DIRECTING_BYTES + (_TRIAD_LINE_BYTES + SHIPPED_BYTES) * _BY_DEGREE,
-            ),
+            cost=directed(3, _BY_DEGREE, (_TRIAD_LINE_BYTES + SHIPPED_BYTES) * _BY_DEGREE),
         ),
         "intersect": Variant(
             about="no open triads: lists of neighbours of higher degree are sent along edges and intersected",
             jobs=("degrees", "directions", "intersection"),
             command="triangles-intersect",
-            cost=Cost(
-                jobs=3,
-                memory_bytes=VERIFY,
-                seconds=RECORD_S * (Amounts(edges=1) + DIRECTING_RECORDS) + Amounts(wedges_by_degree=LISTED_ID_S),
-                disk_bytes=DIRECTING_BYTES + Amounts(edges=SHIPPED_BYTES, wedges_by_degree=LISTED_ID_BYTES),
-            ),
+            cost=directed(3, EDGES, SHIPPED_BYTES * EDGES, lists=True),
         ),
     }
 
