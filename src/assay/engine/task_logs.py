@@ -289,20 +289,16 @@ def _read(logs: Sequence[LogFolder], container: str) -> list[list[LogLine]]:
     return read
 
 
-TASK_LOGS_ELSEWHERE, TASK_LOG_MISSING, TASK_LOG_UNCLEAR = (
-    doubt_kind(name, "task", when=when, why=_WHY, cure=cure, instrument="task-logs")
-    for name, when, cure in (
-        (
-            "task-logs-elsewhere", "the tasks' logs are on the nodes of an existing cluster",
-            "run the experiment on an embedded cluster to see them",
-        ),
-        (
-            "task-log-missing", "task attempts left no log",
-            "keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave yarn.log-aggregation-enable off",
-        ),
-        (
-            "task-log-unclear", "logs of task attempts can't be used",
-            "look at that log; check that nothing sets the clock while a trial runs",
-        ),
-    )
+TASK_LOGS_ELSEWHERE = doubt_kind(
+    "task-logs-elsewhere", "task", why=_WHY, instrument="task-logs",
+    when="the tasks' logs are on the nodes of an existing cluster",
+    cure="run the experiment on an embedded cluster to see them",
+)  # fmt: skip
+TASK_LOG_MISSING = doubt_kind(
+    "task-log-missing", "task", why=_WHY, instrument="task-logs", when="task attempts left no log",
+    cure="keep yarn.nodemanager.log.retain-seconds longer than a trial, and leave yarn.log-aggregation-enable off",
+)  # fmt: skip
+TASK_LOG_UNCLEAR = doubt_kind(
+    "task-log-unclear", "task", why=_WHY, instrument="task-logs", when="logs of task attempts can't be used",
+    cure="look at that log; check that nothing sets the clock while a trial runs",
 )  # fmt: skip
