@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from assay.engine.history import HistoryServer
-from assay.engine.task_logs import LogFolder
 from assay.model.engine import JobReference
+from assay.model.platform import ClusterNode
 from assay.node.local import LocalNode
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "history"
@@ -17,7 +17,7 @@ LOGS = FIXTURES / "logs"
 
 def in_folder(folder):
     """Containers' logs in a folder of this machine."""
-    return [LogFolder(LocalNode(), folder)]
+    return [ClusterNode(LocalNode(), container_logs=folder)]
 
 
 def captured(name):

@@ -53,7 +53,7 @@ def test_a_log_directory_that_is_gone_is_a_doubt(history, tmp_path):
 
 
 def test_a_log_cut_short_costs_that_attempt_only(history, logs):
-    file = logs[0].path / JOB / attempt_of(history, "m_000001_0").container / "syslog"
+    file = logs[0].container_logs / JOB / attempt_of(history, "m_000001_0").container / "syslog"
     file.write_bytes(file.read_bytes()[:6000])
     found = read_phases(logs, with_logs(history))
     (doubt,) = found.doubts
@@ -63,7 +63,7 @@ def test_a_log_cut_short_costs_that_attempt_only(history, logs):
 
 
 def test_a_log_full_of_rubbish_costs_that_attempt_only(history, logs):
-    file = logs[0].path / JOB / attempt_of(history, "m_000001_0").container / "syslog"
+    file = logs[0].container_logs / JOB / attempt_of(history, "m_000001_0").container / "syslog"
     file.write_bytes(b"\xff\x00\n2026-13-45 99:00:00,000 INFO [main] x.MapTask: Processing split\n" * 50)
     found = read_phases(logs, with_logs(history))
     assert [doubt.kind for doubt in found.doubts] == ["task-log-unclear"]
@@ -79,6 +79,6 @@ def test_a_container_that_history_does_not_name_has_no_log(history, logs):
 def test_a_master_that_was_restarted_names_its_containers_by_epoch(history, logs):
     attempt = attempt_of(history, "m_000001_0")
     container = attempt.container.replace("container_", "container_e17_")
-    folder = logs[0].path / JOB
+    folder = logs[0].container_logs / JOB
     (folder / attempt.container).rename(folder / container)
     assert len(read_phases(logs, [attempt.model_copy(update={"container": container})]).phases) == 1

@@ -6,15 +6,15 @@ from assay.model.doubt import Outcome
 from assay.model.platform import LimitUse
 from assay.model.record import Status
 from assay.stats import sample
-from assay.stats.machine_kind import machine_kinds, machine_names, media_changes
-from assay.stats.sample import in_order, samples, varying_factors
+from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.sample import Trials, in_order, samples, varying_factors
 from tests.builders import a_record, a_trial
 
 FACTS = {"cpu": "test", "cores": "2", "memory_bytes": str(8 << 30), "kernel": "6.1", "jobs_jar_sha256": "f" * 64}
 
 
 def names(*facts):
-    return list(machine_names([a_record(facts={**FACTS, **one}) for one in facts]).values())
+    return list(machine_names(machine_of(a_record(facts={**FACTS, **one})) for one in facts).values())
 
 
 def kinds(*media, runs=()):
@@ -22,7 +22,7 @@ def kinds(*media, runs=()):
     trials = [a_trial(number, medium) for number, (medium, _) in enumerate(media, 1)]
     facts = [{f"medium.{name}.{fact}": value for fact, value in own.items()} for name, own in media]
     records = [a_record(trial, facts={**FACTS, **own}) for trial, own in zip(trials, facts, strict=True)]
-    return machine_kinds(records, runs), [one and one.words for one in media_changes(records)]
+    return Trials(records, runs).machines, [one and one.words for one in Trials(records).media_changes]
 
 
 def test_one_kind_is_a():
@@ -60,7 +60,7 @@ def test_an_emulated_drive_is_the_same_on_another_device():
         a_record(trial.model_copy(update={"media": (medium,)}), facts={"medium.disk.device": f"/dev/loop{trial.id}"})
         for trial, medium in zip(trials, media, strict=True)
     ]
-    assert machine_kinds(records) == ["A", "A"]
+    assert Trials(records).machines == ["A", "A"]
 
 
 def test_of_several_runs_media_are_told_apart_within_each():
@@ -92,7 +92,9 @@ def test_another_build_of_the_emulator_is_told_apart_in_words():
 
 
 def test_versions_of_control_groups_are_kinds():
-    kinds = machine_names([a_record(), a_record(limits=LimitUse.model_construct(interface="cgroup v2"))])
+    kinds = machine_names(
+        map(machine_of, [a_record(), a_record(limits=LimitUse.model_construct(interface="cgroup v2"))])
+    )
     assert list(kinds.values()) == ["A (control groups unknown)", "B (control groups cgroup v2)"]
 
 

@@ -10,7 +10,7 @@ from pydantic import ByteSize, TypeAdapter
 from assay.model.doubt import Outcome
 from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import Trial
-from assay.stats.machine_kind import machine_kinds
+from assay.stats.sample import Trials
 from assay_extras.studies.published import SCALED, StudyExperiment, dataset_names
 from assay_extras.studies.values import PHASES, Measured, Point
 
@@ -36,7 +36,7 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     """
     values: dict[Point, dict[int, float]] = {}
     passed_over: dict[str, str] = {}
-    machines = machine_kinds(records)
+    machines = Trials(records).machines
     read_of = _most_used(records, machines)
     for record, machine in zip(records, machines, strict=True):
         reason = _unusable(record) or ("" if machine == read_of else f"it ran on another machine: {machine}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.engine.history import HistoryServer
-from assay.engine.task_logs import LogFolder, read_phases
+from assay.engine.task_logs import read_phases
 from assay.engine.tasks import (
     CAUSES,
     CONFIGURATION_BYTES,
@@ -261,8 +261,7 @@ class MapReduce:
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """By the containers' logs, as far as the platform's nodes give them."""
-        logs = [LogFolder(one.node, one.container_logs) for one in self._cluster.nodes if one.container_logs]
-        return read_phases(logs, [one for one in attempts if isinstance(one, MapReduceAttempt)])
+        return read_phases(self._cluster.nodes, [one for one in attempts if isinstance(one, MapReduceAttempt)])
 
     def _reason(self, program: Program, code: int, log: Path, client: ClientOutput) -> str:
         """The most telling line; of a program that is to tell more, its own last lines.

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from assay.engine.tasks import MapReduceAttempt, MapReducePhases
 from assay.model.doubt import doubt_kind
 from assay.model.errors import AssayError
-from assay.model.node import Node
+from assay.model.platform import ClusterNode
 from assay.model.task import TaskHistory, covered_ms
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [A-Z]+ \[(.*?)\] ([\w.$]+): (.*)")
@@ -232,20 +232,12 @@ _LONGEST_BYTES = 64 << 20
 _WHY = "their finer phases, spills and merge passes are missing; what history and counters tell is there"
 
 
-class LogFolder(NamedTuple):
-    """A NodeManager's log directory (`application_*/container_*/syslog` lie there), and the node that it is on."""
-
-    node: Node
-    path: Path
-
-
-def read_phases(logs: Sequence[LogFolder], attempts: Sequence[MapReduceAttempt]) -> TaskHistory:
+def read_phases(nodes: Sequence[ClusterNode], attempts: Sequence[MapReduceAttempt]) -> TaskHistory:
     """The finer phases of these attempts.
 
-    `logs` are those of all nodes, none where they are out of reach. Never raises for a log: what can't be read or makes
-    no sense has no phases, and a Doubt says why.
+    Never raises for a log: what can't be read or makes no sense has no phases, and a Doubt says why.
     """
-    if not logs:
+    if not any(one.container_logs for one in nodes):
         elsewhere = TASK_LOGS_ELSEWHERE.doubt("the tasks' logs are on the nodes of an existing cluster")
         return TaskHistory(doubts=(elsewhere,) if attempts else ())
     phases: list[MapReducePhases] = []
@@ -256,7 +248,7 @@ def read_phases(logs: Sequence[LogFolder], attempts: Sequence[MapReduceAttempt])
         try:
             if attempt.container not in read:
                 # Only tasks that ran inside their job's master share a log: never is more than one job's kept.
-                read = {attempt.container: _read(logs, attempt.container)}
+                read = {attempt.container: _read(nodes, attempt.container)}
             if any(read[attempt.container]):
                 phases.append(phases_of(attempt, read[attempt.container]))
             elif attempt.state == "SUCCEEDED":  # one that was killed may never have begun to log
@@ -273,16 +265,17 @@ def read_phases(logs: Sequence[LogFolder], attempts: Sequence[MapReduceAttempt])
     return TaskHistory(phases=tuple(phases), doubts=tuple(doubts))
 
 
-def _read(logs: Sequence[LogFolder], container: str) -> list[list[LogLine]]:
-    """The log of a container, which ran on one of the nodes."""
+def _read(nodes: Sequence[ClusterNode], container: str) -> list[list[LogLine]]:
+    """The log of a container, which ran on one of the nodes (`application_*/container_*/syslog`)."""
     application = _APPLICATION.fullmatch(container)
     if application is None:
         return []
     read = []
-    for node, path in logs:
-        for name in _FILES:
+    for node, _, folder in nodes:
+        for name in _FILES if folder else ():
             with suppress(FileNotFoundError):
-                text = node.read(path / f"application_{application[1]}" / container / name, _LONGEST_BYTES + 1)
+                file = Path(folder or "", f"application_{application[1]}", container, name)
+                text = node.read(file, _LONGEST_BYTES + 1)
                 if len(text) > _LONGEST_BYTES:
                     raise AssayError(f"its log has more than {_LONGEST_BYTES >> 20} MiB")
                 read.append(list(stamped(text.splitlines())))

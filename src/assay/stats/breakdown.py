@@ -73,16 +73,16 @@ class Breakdown(Frozen):
 
 def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
     """One for each decision, in their order."""
-    found = samples(records)
-    factor = question_of(found)
-    trials = {levels: sum(map(len, own.values())) for levels, own in by_other_factors(found, factor).items()}
-    asked = [
+    counted = samples(records)
+    factor = question_of(counted)
+    trials = {levels: sum(map(len, own.values())) for levels, own in by_other_factors(counted, factor).items()}
+    tested = [
         (kind, name, fits(own, factor, PART_PRIOR))
         for kind, name, seconds in _parts(records)
-        if (own := [one._replace(elapsed_s=seconds[one.trial]) for one in found if seconds.get(one.trial, 0) > 0])
+        if (own := [one._replace(elapsed_s=seconds[one.trial]) for one in counted if seconds.get(one.trial, 0) > 0])
     ]
     tests: dict[tuple[str, Levels, str, str], Contrast] = {}
-    for _, name, fitted in asked:
+    for _, name, fitted in tested:
         for decision in decided:
             levels = tuple(decision.levels.items())
             if levels in fitted and _can_be_tested(fitted[levels], trials[levels]):
@@ -94,23 +94,33 @@ def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[B
                     tests[name, levels, level, against] = fitted[levels].contrast(level, against)
     adjusted = dict(zip(tests, benjamini_hochberg([one.p() for one in tests.values()]), strict=True))
     changes = {key: Change(share=saved_share(one), p_adjusted=adjusted[key]) for key, one in tests.items()}
-    return [
-        Breakdown(
-            levels=decision.levels,
-            parts=tuple(
-                JobPart(
-                    kind=kind,
-                    name=name,
-                    tested=_can_be_tested(fitted[levels], trials[levels]),
-                    times=_times(name, fitted[levels], decision, changes),
-                )
-                for kind, name, fitted in asked
-                if levels in fitted
-            ),
+    found = []
+    for decision in decided:
+        levels = tuple(decision.levels.items())
+        placements = [one.placement for one in (*decision.placements, decision.baseline) if one is not None]
+        base = placements[0] if placements else ZERO_DELAY
+        parts = tuple(
+            JobPart(
+                kind=kind,
+                name=name,
+                tested=_can_be_tested(fitted[levels], trials[levels]),
+                times=tuple(
+                    PartTime(
+                        placement=level,
+                        seconds=_median(fitted[levels], level),
+                        trials=len(fitted[levels].own[level]),
+                        storage_share=changes.get((name, levels, ZERO_DELAY, level)),
+                        saving=changes.get((name, levels, level, base)),
+                    )
+                    for level in placements
+                    if level in fitted[levels].levels
+                ),
+            )
+            for kind, name, fitted in tested
+            if levels in fitted
         )
-        for decision in decided
-        for levels in [tuple(decision.levels.items())]
-    ]
+        found.append(Breakdown(levels=decision.levels, parts=parts))
+    return found
 
 
 def _parts(records: Sequence[Record]) -> Iterator[tuple[Kind, str, Mapping[str, float]]]:
@@ -136,22 +146,3 @@ def _can_be_tested(fit: Fit, trials: int) -> bool:
 
 def _median(fit: Fit, level: str) -> float:
     return median(one.elapsed_s for one in fit.own[level])
-
-
-def _times(
-    name: str, fit: Fit, decision: Decision, changes: Mapping[tuple[str, Levels, str, str], Change]
-) -> tuple[PartTime, ...]:
-    levels = tuple(decision.levels.items())
-    named = [one.placement for one in (*decision.placements, decision.baseline) if one is not None]
-    base = named[0] if named else ZERO_DELAY
-    return tuple(
-        PartTime(
-            placement=level,
-            seconds=_median(fit, level),
-            trials=len(fit.own[level]),
-            storage_share=changes.get((name, levels, ZERO_DELAY, level)),
-            saving=changes.get((name, levels, level, base)),
-        )
-        for level in named
-        if level in fit.levels
-    )

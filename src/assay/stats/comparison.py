@@ -101,9 +101,15 @@ def compare(
         _Tested(factor, others, fit, base, level)
         for factor in factors
         for others, fit in fits(found, factor, prior).items()
-        for base, level in _asked(fit.levels, factor, orders.get(factor, ()))
+        for base, level in _pairs(fit.levels, factor, orders.get(factor, ()))
     ]
-    _pick_headlines(every)
+    placements: dict[Levels, list[_Tested]] = {}
+    for one in every:
+        if one.factor == PLACEMENT:
+            placements.setdefault(one.others, []).append(one)
+    for own in placements.values():
+        to_base = [one for one in own if one.base == own[0].base]
+        min(to_base, key=lambda one: one.contrast.log).picked_from = len(to_base)
     head = [one for one in every if one.picked_from]
     rest = [one for one in every if not one.picked_from]
     both = bool([one for one in head if one.p is not None]) and bool([one for one in rest if one.p is not None])
@@ -158,23 +164,12 @@ def _signs(count: int) -> Array:
     return signs
 
 
-def _asked(levels: Sequence[str], factor: str, order: Sequence[str]) -> Iterable[tuple[str, str]]:
+def _pairs(levels: Sequence[str], factor: str, order: Sequence[str]) -> Iterable[tuple[str, str]]:
     """Pairs of a base and a level."""
     names = [name for name in in_plan_order(levels, order) if factor != PLACEMENT or name != ZERO_DELAY]
     if factor not in APART and len(names) <= MOST_PAIRED:
         return combinations(names, 2)
     return [(names[0], level) for level in names[1:]]
-
-
-def _pick_headlines(every: Sequence[_Tested]) -> None:
-    """Mark, in each set of placements' comparisons, that of the fastest with the base."""
-    grouped: dict[Levels, list[_Tested]] = {}
-    for one in every:
-        if one.factor == PLACEMENT:
-            grouped.setdefault(one.others, []).append(one)
-    for own in grouped.values():
-        to_base = [one for one in own if one.base == own[0].base]
-        min(to_base, key=lambda one: one.contrast.log).picked_from = len(to_base)
 
 
 def _corrected(

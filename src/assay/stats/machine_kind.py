@@ -7,7 +7,6 @@ those of its own media only, so that trials on different media of one machine ar
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import repeat
 from typing import NamedTuple
 
 from assay.model.medium import kind_of
@@ -34,22 +33,23 @@ def machine_of(record: Record) -> Machine:
     return (*map(record.facts.get, MACHINE_FACTS), limits)
 
 
-def machine_names(records: Sequence[Record]) -> dict[Machine, str]:
+def machine_names(machines: Iterable[Machine]) -> dict[Machine, str]:
     """A short name for each kind of machine but for its media, in the order in which they come.
 
     A letter, and the first fact that tells it apart from all others, or as many facts as that takes: `A (kernel 6.1)`.
     One kind alone is `A`.
     """
-    return _names(dict.fromkeys(map(machine_of, records)))
-
-
-def _names(found: Iterable[Machine]) -> dict[Machine, str]:
-    """Of machines that are not alike."""
-    kinds = list(found)
+    kinds = list(dict.fromkeys(machines))
     names = {}
-    for place, kind in enumerate(kinds):
-        told = _telling(kind, [other for other in kinds if other != kind])
-        names[kind] = _letters(place) + (f" ({', '.join(told)})" if told else "")
+    for number, kind in enumerate(kinds):
+        facts = []
+        left = [other for other in kinds if other != kind]
+        for place, name in enumerate(FIELDS):
+            alike = [other for other in left if other[place] == kind[place]]
+            if len(alike) < len(left):
+                facts.append(f"{_word(name)} {_value(name, kind[place])}")
+            left = alike
+        names[kind] = _letters(number) + (f" ({', '.join(facts)})" if facts else "")
     return names
 
 
@@ -85,38 +85,18 @@ def _keys(medium: str, passing: frozenset[str]) -> tuple[str, ...]:
     return tuple("" if name in passing else f"medium.{medium}.{name}" for name in MEDIUM_FACTS)
 
 
-def machine_kinds(records: Sequence[Record], runs: Sequence[str] = ()) -> list[str]:
-    """For each record the short name of the kind of machine, its media included, that the trial ran on.
-
-    `A2 (ssd drive other)` is machine A with another `ssd` than the first trials' there. Where `runs` names each
-    record's run, media are told apart within a run only. Raises ValueError where their numbers differ.
-    """
-    known, places = _placed(records, runs)
-    names = _names(known)
-    kinds = []
-    for machine, place in places:
-        name = names[machine]
-        if place:
-            other = _difference(known[machine][0], known[machine][place])
-            name = f"{name.partition(' ')[0]}{place + 1} ({other.medium} {other.fact} {other.after})"
-        kinds.append(name)
-    return kinds
-
-
-def media_changes(records: Sequence[Record]) -> list[Changed | None]:
-    """For each record how a medium of its trial's is another than the first of its name on that machine, if it is."""
-    known, places = _placed(records, ())
-    return [_difference(known[machine][0], known[machine][place]) if place else None for machine, place in places]
-
-
-def _placed(
+def sets_of_media(
     records: Sequence[Record], runs: Sequence[str]
 ) -> tuple[dict[Machine, list[Media]], list[tuple[Machine, int]]]:
-    """Each machine's sets of media that go together, and for each record its machine and the first set that it fits."""
+    """Each machine's sets of media that go together, and for each record its machine and the first set that it fits.
+
+    Where `runs` names each record's run, media are told apart within a run only. Raises ValueError where their numbers
+    differ.
+    """
     known: dict[Machine, list[Media]] = {}
     seen: dict[tuple[Machine, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
     places = []
-    for record, run in zip(records, runs, strict=True) if runs else zip(records, repeat(""), strict=False):
+    for record, run in zip(records, runs or [""] * len(records), strict=True):
         machine = machine_of(record)
         media = tuple(((run, name), facts) for name, facts in medium_facts(record).items())
         place = seen.get((machine, media))
@@ -132,7 +112,7 @@ def _placed(
     return known, places
 
 
-def _difference(first: Media, other: Media) -> Changed:
+def first_difference(first: Media, other: Media) -> Changed:
     """The first fact in which two sets that don't go together differ."""
     return next(
         Changed(key[1], _word(name), _value(name, before), _value(name, after))
@@ -140,18 +120,6 @@ def _difference(first: Media, other: Media) -> Changed:
         for name, before, after in zip(MEDIUM_FACTS, first.get(key, facts), facts, strict=True)
         if before != after
     )
-
-
-def _telling(kind: Machine, others: Sequence[Machine]) -> list[str]:
-    """Facts of a kind until no other kind has the same."""
-    told = []
-    left = list(others)
-    for place, name in enumerate(FIELDS):
-        differing = [other for other in left if other[place] != kind[place]]
-        if differing:
-            told.append(f"{_word(name)} {_value(name, kind[place])}")
-            left = [other for other in left if other[place] == kind[place]]
-    return told
 
 
 def _letters(place: int) -> str:

@@ -275,7 +275,7 @@ DIFFERENT_MACHINES = doubt_kind(
 
 def different_machines(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where trials ran on machines of several kinds, which it names; else none."""
-    names = machine_names(records)
+    names = machine_names(map(machine_of, records))
     if len(names) < 2:
         return []
     what = f"the trials ran on {len(names)} different machines, or with different software"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assay.model.doubt import Outcome
 from assay.model.record import Record, Status
 from assay.model.trial import ZERO_DELAY
-from assay.stats.machine_kind import Changed, machine_kinds, media_changes
+from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_media
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
@@ -73,13 +73,28 @@ class Trials(list[Record]):
 
     @cached_property
     def machines(self) -> list[str]:
-        """For each record the short name of its kind of machine (`machine_kinds`)."""
-        return machine_kinds(self, self._runs)
+        """For each record the short name of the kind of machine, its media included, that the trial ran on.
+
+        `A2 (ssd drive other)` is machine A with another `ssd` than the first trials' there.
+        """
+        known, places = sets_of_media(self, self._runs)
+        names = machine_names(known)
+        kinds = []
+        for machine, place in places:
+            name = names[machine]
+            if place:
+                other = first_difference(known[machine][0], known[machine][place])
+                name = f"{name.partition(' ')[0]}{place + 1} ({other.medium} {other.fact} {other.after})"
+            kinds.append(name)
+        return kinds
 
     @cached_property
     def media_changes(self) -> list[Changed | None]:
         """For each record how a medium of its trial's is another than the first of its name on that machine."""
-        return media_changes(self)
+        known, places = sets_of_media(self, ())
+        return [
+            first_difference(known[machine][0], known[machine][place]) if place else None for machine, place in places
+        ]
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -105,8 +120,8 @@ def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]
 def combinations(found: Sequence[Sample]) -> dict[Levels, list[Sample]]:
     """Samples by all their factors: the repetitions of each combination, on one kind of machine."""
     by_levels: dict[Levels, list[Sample]] = {}
-    for one in found:
-        by_levels.setdefault(one.factors, []).append(one)
+    for sample in found:
+        by_levels.setdefault(sample.factors, []).append(sample)
     return by_levels
 
 

@@ -11,8 +11,8 @@ all that run; where nothing runs it is `outside`. The kernel writes out later th
 the phase in which the device got it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -246,45 +246,36 @@ class Piece(NamedTuple):
     gap_weight: Array
 
 
-def figures(told: Arrivals, at: Array, segment: Array, weights: Array) -> dict[str, float]:
+def figures(arrived: Arrivals, at: Array, segment: Array, weights: Array) -> dict[str, float]:
     """All figures of the requests at some places of the columns, in the order of arrival; empty where there are none.
 
     `segment` is the segment of the timeline in which each arrived, `weights` by which share a request of each segment
     belongs to the line. They are gone over several times, some at a time: no column of them is ever whole in memory.
     """
-    parts: Iterable[Piece] = _Pieces(told, at, segment, weights)
+    parts: Callable[[], Iterable[Piece]] = partial(_line, arrived, at, segment, weights)
     if len(at) <= AT_ONCE:
-        parts = list(parts)
+        parts = partial(iter, list(parts()))
     sums = _Sums()
-    for piece in parts:
-        sums.see(piece, told)
+    for piece in parts():
+        sums.see(piece, arrived)
     return {**sums.figures(), **_quantiles(sums, parts)} if sums.count else {}
 
 
-@dataclass(frozen=True)
-class _Pieces:
-    """A line's requests; each iteration makes them anew."""
-
-    told: Arrivals
-    at: Array
-    segment: Array
-    weights: Array
-
-    def __iter__(self) -> Iterator[Piece]:
-        last_ns: int | None = None
-        for piece in pieces(len(self.at)):
-            weight = self.weights[self.segment[piece]]
-            some = weight > 0
-            if some.any():
-                at, weight = self.at[piece][some], weight[some]
-                arrived_ns = self.told.requests.arrived_ns[at].astype(np.int64)
-                gap_weight = weight.copy()
-                gap_weight[:1] *= last_ns is not None
-                gap_ns = np.diff(arrived_ns, prepend=arrived_ns[0] if last_ns is None else last_ns)
-                last_ns = int(arrived_ns[-1])
-                size = self.told.requests.bytes[at].astype(np.int64)
-                latency_ns = self.told.requests.latency_ns[at].astype(np.int64)
-                yield Piece(at, weight, arrived_ns, size, latency_ns, gap_ns, gap_weight)
+def _line(arrived: Arrivals, at: Array, segment: Array, weights: Array) -> Iterator[Piece]:
+    last_ns: int | None = None
+    for piece in pieces(len(at)):
+        weight = weights[segment[piece]]
+        some = weight > 0
+        if some.any():
+            own, weight = at[piece][some], weight[some]
+            arrived_ns = arrived.requests.arrived_ns[own].astype(np.int64)
+            gap_weight = weight.copy()
+            gap_weight[:1] *= last_ns is not None
+            gap_ns = np.diff(arrived_ns, prepend=arrived_ns[0] if last_ns is None else last_ns)
+            last_ns = int(arrived_ns[-1])
+            size = arrived.requests.bytes[own].astype(np.int64)
+            latency_ns = arrived.requests.latency_ns[own].astype(np.int64)
+            yield Piece(own, weight, arrived_ns, size, latency_ns, gap_ns, gap_weight)
 
 
 class _Sums:
@@ -298,20 +289,20 @@ class _Sums:
         self._streams = Streams()
         self.most_bytes = self.most_latency_ns = self.most_gap_ns = 0
 
-    def see(self, piece: Piece, told: Arrivals) -> None:
+    def see(self, piece: Piece, arrived: Arrivals) -> None:
         weight, bytes_ = piece.weight, piece.weight * piece.size
         self.count += len(piece.at)
         self._weight += float(weight.sum())
         self._bytes += float(bytes_.sum())
-        self._sequential += float(bytes_[told.continues[piece.at]].sum())
-        self._depth += float(np.dot(told.depth[piece.at], weight))
+        self._sequential += float(bytes_[arrived.continues[piece.at]].sum())
+        self._depth += float(np.dot(arrived.depth[piece.at], weight))
         self._latency_ns += float(np.dot(piece.latency_ns, weight))
         self._gap_ns += float(np.dot(piece.gap_ns, piece.gap_weight))
         self._gap_weight += float(piece.gap_weight.sum())
         window = piece.arrived_ns // WINDOW_NS
         self._windows += int(np.count_nonzero(np.diff(window))) + int(window[0] != self._last_window)
         self._last_window = int(window[-1])
-        self._streams.see(told.run[piece.at], piece.arrived_ns, piece.arrived_ns + piece.latency_ns)
+        self._streams.see(arrived.run[piece.at], piece.arrived_ns, piece.arrived_ns + piece.latency_ns)
         self.most_bytes = max(self.most_bytes, int(piece.size.max()))
         self.most_latency_ns = max(self.most_latency_ns, int(piece.latency_ns.max()))
         self.most_gap_ns = max(self.most_gap_ns, int(piece.gap_ns.max()))
@@ -331,11 +322,11 @@ class _Sums:
         return found
 
 
-def _quantiles(sums: _Sums, parts: Iterable[Piece]) -> dict[str, float]:
+def _quantiles(sums: _Sums, parts: Callable[[], Iterable[Piece]]) -> dict[str, float]:
     by_count, by_bytes = Quantile(0.5, sums.most_bytes), Quantile(0.5, sums.most_bytes)
     latency, gap = Quantile(0.99, sums.most_latency_ns), Quantile(0.5, sums.most_gap_ns)
     while not all(one.found for one in (by_count, by_bytes, latency, gap)):
-        for piece in parts:
+        for piece in parts():
             by_count.see(piece.size, piece.weight)
             by_bytes.see(piece.size, piece.weight * piece.size)
             latency.see(piece.latency_ns, piece.weight)
@@ -372,8 +363,8 @@ def signature(
 
 
 def _traced(requests: Requests, timeline: Timeline) -> Iterator[Access]:
-    told = arrivals(requests)
-    for (direction, role), at in told.of.items():
+    arrived = arrivals(requests)
+    for (direction, role), at in arrived.of.items():
         segment = np.empty(len(at), np.int32)
         for piece in pieces(len(at)):
             segment[piece] = timeline.segment_of(requests.arrived_ns[at[piece]])
@@ -384,7 +375,7 @@ def _traced(requests: Requests, timeline: Timeline) -> Iterator[Access]:
             if not len(shared):
                 continue
             begin, end = np.searchsorted(segment, shared[0]), np.searchsorted(segment, shared[-1], side="right")
-            line = figures(told, at[begin:end], segment[begin:end], weights[:, place])
+            line = figures(arrived, at[begin:end], segment[begin:end], weights[:, place])
             if line:
                 yield Access(job=job, phase=phase, medium=requests.medium, role=role, direction=direction, **line)
 
