@@ -4,7 +4,7 @@ Terminal, page and Markdown show the same sentences. They say what `stats.decisi
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.medium import UNKNOWN_DRIVE
@@ -58,14 +58,12 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
         words = _baseline_words(decision, names)
         label = "With zero storage delay"
         lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
-    notes = [*_left_out(decision), *_not_met(decision, names), *_bound(decision, names)]
-    notes += [*_open(decision), _scope(decision)]
     return Answer(
         subject=subject_of(decision, shared),
         headline=_headline(decision, names),
         verdict=decision.verdict,
         lines=tuple(lines),
-        notes=tuple(notes),
+        notes=tuple(_notes(decision, names)),
         levels=decision.levels,
     )
 
@@ -74,8 +72,10 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     """`triangles on brightkite-like, settings customs`: workload, data set, and what else differs between decisions."""
     levels = decision.levels
     always = [levels["workload"]]
-    if levels.get("options"):
-        always.append(f"({_options(levels['options'])})")
+    if levels.get("options"):  # `points 1,000,000, k 10` for `points=1000000 k=10`
+        pairs = [one.partition("=") for one in re.split(r" (?=[\w.-]+=)", levels["options"])]
+        options = (f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, _, value in pairs)
+        always.append(f"({', '.join(options)})")
     if levels.get("dataset", "none") != "none":
         always.append(f"on {levels['dataset']}")
     rest = [
@@ -84,12 +84,6 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
         if name not in {"workload", "options", "dataset"} and len({one.levels.get(name) for one in shared}) > 1
     ]
     return ", ".join([" ".join(always), *rest])
-
-
-def _options(words: str) -> str:
-    """`points 1,000,000, k 10` for `points=1000000 k=10`."""
-    pairs = [one.partition("=") for one in re.split(r" (?=[\w.-]+=)", words)]
-    return ", ".join(f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, _, value in pairs)
 
 
 def percent(share: float) -> str:
@@ -109,18 +103,14 @@ def _names(decision: Decision) -> Mapping[str, str]:
     if decision.factor != PLACEMENT:
         return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
     kinds = [one.kind for one in decision.placements]
-    return {
-        one.placement: one.placement if not one.kind or kinds.count(one.kind) > 1 else _phrase(one.kind)
-        for one in decision.placements
-    }
-
-
-def _phrase(drive: str) -> str:
-    """What a sentence calls a drive, or a medium of a kind without one."""
-    if drive == UNKNOWN_DRIVE:
-        return "this machine's disk"
-    kind = MEDIA.get(drive)
-    return (kind and kind.phrase) or f"the {drive}"
+    names = {}
+    for one in decision.placements:
+        names[one.placement] = one.placement
+        if one.kind and kinds.count(one.kind) == 1:
+            kind = MEDIA.get(one.kind)
+            phrase = (kind and kind.phrase) or f"the {one.kind}"
+            names[one.placement] = "this machine's disk" if one.kind == UNKNOWN_DRIVE else phrase
+    return names
 
 
 def _time(one: PlacementResult) -> str:
@@ -128,18 +118,15 @@ def _time(one: PlacementResult) -> str:
 
 
 def _words(decision: Decision, one: PlacementResult) -> str:
-    if one.saving is None and one.storage_s:
-        return _storage(one)
-    if one.saving is None:
+    if one.saving is not None:
+        change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
+        threshold = f"threshold {percent(decision.worth)}"
+        return f"{change}: {one.verdict} ({threshold}; 95 % interval {interval_text(one.saving)})"
+    if one.storage_s is None:
         if decision.busy_bound_s is None:
             return "what storage costs was not measured"
         return f"its drives were busy for {seconds_text(decision.busy_bound_s)} s of that"
-    change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
-    return f"{change}: {one.verdict} (threshold {percent(decision.worth)}; 95 % interval {interval_text(one.saving)})"
-
-
-def _storage(one: PlacementResult) -> str:
-    if one.storage_s is None or one.storage_share is None:
+    if one.storage_share is None:
         return ""
     if one.storage_share.low is not None and one.storage_share.low <= 0:
         return f"no significant storage share (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
@@ -160,16 +147,15 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
             return "how much a drive could save at most is not known"
         base = names[decision.placements[0].placement]
         return f"no drive could save more than {percent(max(0.0, share.high))} of the time on {base}"
-    shares = [f"{names[level]} wins back {_won_back(share)}" for level, share in won]
+    shares = []
+    for level, share in won:
+        words = "all" if share.value >= MOST_SURE else "nothing" if share.value <= 0 else percent(share.value)
+        known = share.low is not None and share.high is not None
+        # No drive wins back more than all, whatever the noise says.
+        capped = share.model_copy(update={"high": min(1.0, share.high or 0.0)})
+        interval = f" ({interval_text(capped)})" if known else ""
+        shares.append(f"{names[level]} wins back {words} of what storage costs{interval}")
     return "; ".join(shares)
-
-
-def _won_back(share: Estimate) -> str:
-    """No drive wins back more than all, whatever the noise says."""
-    words = "all" if share.value >= MOST_SURE else "nothing" if share.value <= 0 else percent(share.value)
-    known = share.low is not None and share.high is not None
-    capped = share.model_copy(update={"high": min(1.0, share.high or 0.0)})
-    return f"{words} of what storage costs" + (f" ({interval_text(capped)})" if known else "")
 
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
@@ -210,27 +196,30 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
     return f"only {names[one.placement]} ran: there is nothing to compare it with"
 
 
-def _scope(decision: Decision) -> str:
-    """What the answer holds for."""
+def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """What no figure speaks of, what limits the answer, what would decide it, and what it holds for."""
+    if decision.without_time:
+        yield f"No trial on {', '.join(decision.without_time)} counts: they failed, or their outputs are wrong."
+    if decision.elsewhere:
+        on = ", ".join(decision.elsewhere)
+        yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
+    yield from _not_met(decision, names)
+    if decision.busy_bound_s is not None and decision.placements:
+        base = decision.placements[0]
+        busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
+        name = names[base.placement]
+        subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
+        was = f"{subject} was busy for {busy} of {whole} s according to its counters"
+        yield f"{was}, so no drive can save more than about {busy} s."
+    if decision.verdict is Verdict.NOT_KNOWN_YET and len(decision.placements) > 1:
+        yield _undecided(decision)
     nodes = "" if not decision.nodes else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
     memory = re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get("memory", "all"))
     within = "" if memory == "all" else f" within {memory} of memory, page cache included"
-    return f"This holds for this job and input{nodes}{within}."
+    yield f"This holds for this job and input{nodes}{within}."
 
 
-def _left_out(decision: Decision) -> list[str]:
-    """Placements that no figure speaks of."""
-    notes = []
-    if decision.without_time:
-        named = ", ".join(decision.without_time)
-        notes.append(f"No trial on {named} counts: they failed, or their outputs are wrong.")
-    if decision.elsewhere:
-        named = ", ".join(decision.elsewhere)
-        notes.append(f"The trials on {named} ran on another machine, system or medium, so they are not compared here.")
-    return notes
-
-
-def _not_met(decision: Decision, names: Mapping[str, str]) -> list[str]:
+def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """A sentence for each kind of condition that is not met, with what still holds."""
     says = {
         READ: "{share} of what the jobs read came from {subject} (at least {least} is needed). The page cache served "
@@ -240,7 +229,6 @@ def _not_met(decision: Decision, names: Mapping[str, str]) -> list[str]:
         BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). "
         + ("Other programs slowed the job down" if decision.machine_shared else "This job uses its storage little"),
     }
-    notes = []
     for kind, words in says.items():
         missed = [one for one in decision.conditions if one.kind == kind and not one.met]
         if missed:
@@ -248,32 +236,17 @@ def _not_met(decision: Decision, names: Mapping[str, str]) -> list[str]:
             share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"
             subject = names.get(worst.subject, worst.subject)
             said = words.format(share=share, subject=subject, least=percent(worst.least))
-            notes.append(f"A condition is not met: {said}.")
-    return notes
+            yield f"A condition is not met: {said}."
 
 
-def _bound(decision: Decision, names: Mapping[str, str]) -> list[str]:
-    """Without a baseline the drives' busy time bounds what any drive could save."""
-    if decision.busy_bound_s is None or not decision.placements:
-        return []
-    base = decision.placements[0]
-    busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
-    name = names[base.placement]
-    subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
-    was = f"{subject} was busy for {busy} of {whole} s according to its counters"
-    return [f"{was}, so no drive can save more than about {busy} s."]
-
-
-def _open(decision: Decision) -> list[str]:
-    """What would decide what is open."""
-    if decision.verdict is not Verdict.NOT_KNOWN_YET or len(decision.placements) < 2:
-        return []
+def _undecided(decision: Decision) -> str:
+    """What would decide it."""
     if decision.assumed:
-        return ["Without repetitions it is not known how much equal trials differ: repeat the experiment."]
+        return "Without repetitions it is not known how much equal trials differ: repeat the experiment."
     if decision.more is None:
-        return ["More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."]
+        return "More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."
     count = decision.more.repetitions
     times = f"{count} more repetition{'' if count == 1 else 's'}"
     corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
     took = about_text(decision.more.seconds)
-    return [f"About {times} ({took}) would decide it{corrected}, if the times vary as they did so far."]
+    return f"About {times} ({took}) would decide it{corrected}, if the times vary as they did so far."

@@ -41,10 +41,6 @@ class Column(NamedTuple):
         """Characters of the widest."""
         return max(len(self.head), *(len(cell) for cell in self.cells), 0)
 
-    def padded(self, cell: str) -> str:
-        """A cell as wide as the column."""
-        return f"{cell:{self.width}}" if self.name else f"{cell:>{self.width}}"
-
 
 def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
     """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
@@ -53,8 +49,8 @@ def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
         kept.remove(max(kept, key=lambda one: one.rank or 0))
     stacked = _width(kept) > width
     for row in zip(*((one.head, *one.cells) for one in kept), strict=True):
-        names = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if one.name]
-        figures = [one.padded(cell) for one, cell in zip(kept, row, strict=True) if not one.name]
+        names = [f"{cell:{one.width}}" for one, cell in zip(kept, row, strict=True) if one.name]
+        figures = [f"{cell:>{one.width}}" for one, cell in zip(kept, row, strict=True) if not one.name]
         if stacked:
             above = GAP + GAP.join(name.rstrip() for name in names)
             yield f"{above}\n{GAP}{GAP.join(['', *figures])}".rstrip()

@@ -8,7 +8,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
-from assay.report.analysis import RunData, fact_values, levels_key, rows_shown
+from assay.report.analysis import RunData, fact_values, levels_key, levels_of, rows_shown
 from assay.report.values import Value, combination_values, efficiencies, row_energies
 from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
@@ -150,7 +150,7 @@ def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
         plan = runs[name].plan
         rows = summarise(records, prior=plan.prior, placements=plan.placements)
         for row, energy in zip(rows, row_energies(rows, records, taken[name]), strict=True):
-            levels = {**{factor: str(level) for factor, level in dict(row.group).items()}, PLACEMENT: row.placement}
+            levels = levels_of(row)
             key = levels_key({factor: level for factor, level in levels.items() if factor != MACHINE})
             against = between.get((name, own[key], levels_key({**levels, MACHINE: machine})))
             by_key.setdefault(key, []).append(ComparedRow(name, machine, key, row, own[key], against, energy))
@@ -193,13 +193,10 @@ def _doubts(
     found += [doubt for records in apart.values() for doubt in doubts_of(records)]
     found += different_machines(every)
     for key, rows in by_key.items():
-        found += _mismatches(_title(key), list(dict.fromkeys(row.configuration for row in rows)))
+        levels = dict(key)
+        of = [levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))]
+        found += _mismatches(" ".join(of), list(dict.fromkeys(row.configuration for row in rows)))
     return list({doubt.model_dump_json(): doubt for doubt in found}.values())
-
-
-def _title(key: Levels) -> str:
-    levels = dict(key)
-    return " ".join([levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))])
 
 
 def shown_rows(compared: ComparedRuns) -> list[ComparedRow]:

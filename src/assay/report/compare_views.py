@@ -199,12 +199,10 @@ def _print_table(console: Console, title: str, columns: Iterable[Column]) -> Non
 
 
 def _with_energy(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """Those whose records tell any."""
     return [row for row in rows if row.energy["energy_basis"]]
 
 
 def _identity(rows: Sequence[ComparedRow], names: Sequence[str]) -> list[Column]:
-    """What a line is of."""
     run = Column("run", [row.run for row in rows], name=True)
     return [*name_columns([row.combination for row in rows], names), run]
 

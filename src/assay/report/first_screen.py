@@ -102,29 +102,20 @@ CLASSES = {Verdict.WORTH_IT: "worth", Verdict.NOT_WORTH_IT: "not-worth", Verdict
 
 
 class DecisionView(NamedTuple):
-    """One decision: its words, how links and filters know it; `chart` is its card's as SVG, where it is `carded`."""
+    """One decision: its words, how links and filters know it; `chart` is its card's as SVG, where it is `carded`.
+
+    `kind` is the verdict as a class of the style sheet, `base` what others are compared with, `best` the fastest other.
+    """
 
     id: str
     decision: Decision
     answer: Answer
+    kind: str
+    base: PlacementResult | None
+    best: PlacementResult | None
     marks: str
     carded: bool
     chart: str = ""
-
-    @property
-    def kind(self) -> str:
-        """The verdict as a class of the style sheet."""
-        return CLASSES[self.decision.verdict]
-
-    @property
-    def base(self) -> PlacementResult | None:
-        """The placement that others are compared with."""
-        return next(iter(self.decision.placements), None)
-
-    @property
-    def best(self) -> PlacementResult | None:
-        """The placement with the least time of those beside the base."""
-        return _best(self.decision)
 
 
 class WorkloadRow(NamedTuple):
@@ -165,11 +156,17 @@ def first_screen(
     few = len(decisions) <= MOST_FIRST
     shown = carded(decisions)
     labels = [[line.label for line in answers[place].lines] for place in shown]
+    addresses: list[str] = []
+    for one in answers:
+        addresses.append(address(f"answer {one.subject}", addresses))
     charts = dict(zip(shown, split_charts([decisions[place] for place in shown], labels), strict=True))
     views = [
-        DecisionView(name, one, answer, marks_of(filters, one.levels), place in charts, charts.get(place, ""))
-        for place, (name, one, answer) in enumerate(zip(_addresses(answers), decisions, answers, strict=True))
-    ]
+        DecisionView(
+            name, one, answer, CLASSES[one.verdict], next(iter(one.placements), None), _best(one),
+            marks_of(filters, one.levels), place in charts, charts.get(place, ""),
+        )
+        for place, (name, one, answer) in enumerate(zip(addresses, decisions, answers, strict=True))
+    ]  # fmt: skip
     cards = [one for one in views if one.carded]
     rows = [] if few else views
     by_workload = len(rows) > MOST_ROWS
@@ -188,14 +185,6 @@ def first_screen(
     )
 
 
-def _addresses(answers: Sequence[Answer]) -> list[str]:
-    """Of each decision's card, from its subject."""
-    taken: dict[str, None] = {}
-    for one in answers:
-        taken[address(f"answer {one.subject}", taken)] = None
-    return list(taken)
-
-
 def address(words: str, taken: Collection[str]) -> str:
     """Words as an address within a page, with a number where it is taken."""
     base = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "part"
@@ -210,19 +199,16 @@ def carded(decisions: Sequence[Decision]) -> list[int]:
     by_work: dict[tuple[str, str], list[int]] = {}
     for place, one in enumerate(decisions):
         by_work.setdefault(_work(one), []).append(place)
+    bests = [_best(one) for one in decisions]
+    saved = [best.saving.value if best and best.saving else 0.0 for best in bests]
     for own in by_work.values():
-        own.sort(key=lambda place: -abs(_saved(decisions[place])))
+        own.sort(key=lambda place: -abs(saved[place]))
     turns = (place for turn in zip_longest(*by_work.values()) for place in turn if place is not None)
     return sorted(islice(turns, MOST_CARDS))
 
 
 def _work(one: Decision) -> tuple[str, str]:
     return one.levels["workload"], one.levels.get("dataset", "none")
-
-
-def _saved(one: Decision) -> float:
-    best = _best(one)
-    return best.saving.value if best and best.saving else 0.0
 
 
 def _best(one: Decision) -> PlacementResult | None:

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.model.doubt import Doubt
 from assay.report.analysis import RunAnalysis, RunData, TrialTables, by_kind, rows_shown
-from assay.report.answer import Answer
 from assay.report.columns import Column, combination_columns, escaped, grid
 from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
@@ -23,7 +21,11 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in seen.compared))
     parts.append("; ".join(part for part in (seen.checked, seen.missing, seen.doubted) if part) + ".")
-    parts += map(_answer, analysis.answers)
+    for answer in analysis.answers:
+        lines = [["", "time", ""], ["---"] * 3, *([line.where, line.time, line.words] for line in answer.lines)]
+        table = "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in lines)
+        parts.append(f"{escaped(answer.subject)}: **{escaped(answer.headline)}**\n\n{table}")
+        parts += map(escaped, answer.notes)
     parts.append("\n".join(f"- {escaped(in_words(one))}" for one in analysis.others[:MOST_OTHERS]))
     parts += [
         f"Next: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
@@ -32,7 +34,12 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     parts.append(rows_table(rows))
     parts += [section.markdown() for section in analysis.sections.values()]
     parts.append(_costs(run.detailed))
-    parts.append("\n".join(_doubt(*one) for one in by_kind(doubts)))
+    doubted = []
+    for one, others, rest in by_kind(doubts):
+        more = f" and {len(others) + rest} more of this kind" if others else ""
+        words = f"- **{escaped(one.what)}** (`{one.kind}`){more}: {escaped(one.why)}. Cure: {escaped(one.cure)}."
+        doubted.append(words)
+    parts.append("\n".join(doubted))
     parts.append("\n".join(f"- left out: {one.folder.name}: {escaped(one.reason)}" for one in run.damaged))
     return "\n\n".join(part for part in parts if part)
 
@@ -44,19 +51,6 @@ def rows_table(rows: Sequence[Row]) -> str:
     return (
         table if len(shown) == len(rows) else f"{table}\n\n{len(shown)} of {len(rows)} combinations: what tells most."
     )
-
-
-def _answer(one: Answer) -> str:
-    """The headline, a table of its lines, and what limits it."""
-    lines = [[line.where, line.time, line.words] for line in one.lines]
-    table = "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in [["", "time", ""], ["---"] * 3, *lines])
-    notes = "".join(f"\n\n{escaped(note)}" for note in one.notes)
-    return f"{escaped(one.subject)}: **{escaped(one.headline)}**\n\n{table}{notes}"
-
-
-def _doubt(one: Doubt, others: Sequence[Doubt], rest: int) -> str:
-    more = f" and {len(others) + rest} more of this kind" if others else ""
-    return f"- **{escaped(one.what)}** (`{one.kind}`){more}: {escaped(one.why)}. Cure: {escaped(one.cure)}."
 
 
 def _costs(detailed: Sequence[TrialTables]) -> str:

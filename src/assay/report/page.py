@@ -54,13 +54,6 @@ MOST_WITHIN = 12
 """Parts of one section that are listed."""
 
 
-class Heading(NamedTuple):
-    """One heading: its address within the page, and its words."""
-
-    id: str
-    words: str
-
-
 def with_contents(html: str) -> str:
     """The page with an `id` and a link for each heading of levels 2 to 4, and the table of contents in its place.
 
@@ -69,7 +62,7 @@ def with_contents(html: str) -> str:
     """
     from markupsafe import Markup
 
-    sections: list[tuple[Heading, list[Heading]]] = []
+    sections: list[tuple[dict[str, str], list[dict[str, str]]]] = []
     taken = set(re.findall(r'\bid="([^"]+)"', html))
     above: dict[int, str] = {}
 
@@ -81,9 +74,9 @@ def with_contents(html: str) -> str:
         above.update(dict.fromkeys(range(level, 5), place))
         shown = "headline" not in attributes  # an answer is seen before the contents
         if shown and level == 2:
-            sections.append((Heading(place, words), []))
+            sections.append(({"id": place, "words": words}, []))
         elif shown and level == 3 and sections:
-            sections[-1][1].append(Heading(place, words))
+            sections[-1][1].append({"id": place, "words": words})
         named = attributes if own else f'{attributes} id="{place}"'
         link = f'<a class="anchor" href="#{place}" aria-label="link to this heading">#</a>'
         return f"<h{level}{named}>{found[3]} {link}</h{level}>"
@@ -96,6 +89,7 @@ def with_contents(html: str) -> str:
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
 SHARED_FACTORS = ("dataset", "settings", "memory", "cpus", "cache")
+"""Told once where they are the same in all rows."""
 OF_MEDIA = "medium."
 MOST_OTHERS = 40
 """Comparisons of other factors that are listed; the rest is in the CSV."""
@@ -108,7 +102,10 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
     rows, doubts = analysis.rows, analysis.doubts
     names = varying(rows)
     table = _table(rows, run.records)
-    facts = _common_facts(run.records)
+    facts = {
+        name: [*own[:MOST_VALUES], *([f"and {len(own) - MOST_VALUES} more"] if len(own) > MOST_VALUES else [])]
+        for name, own in fact_values(run.records).items()
+    }
     html = template("page.html.j2").render(
         **table,
         **_why(run, names),
@@ -131,7 +128,9 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         sections=list(analysis.sections.values()),
         most_jobs=MOST_JOBS,
         phases=phases_of(rows),
-        stages_of=_stages,
+        stages_of=lambda record: list(
+            dict.fromkeys(one.name for job in (*record.staging_jobs, *record.jobs) for one in job.stages)
+        ),
         data=data_of(
             combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
             trials=list(trial_values(run.records)) if len(run.records) <= MOST_CARRIED else [],
@@ -153,6 +152,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
 def template(name: str, package: str = "assay.report") -> Any:
     """One that lies in a package; it may include those of the reports, and has what all of them use."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup, escape
 
     loader = ChoiceLoader([PackageLoader(one, ".") for one in dict.fromkeys((package, "assay.report"))])
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
@@ -163,10 +163,11 @@ def template(name: str, package: str = "assay.report") -> Any:
         "number": number_text,
         "significant": significant_text,
         "exactly": lambda value: "" if value is None else repr(value),  # all digits, for those who take them away
-        "coded": _coded,
+        # words between back quotes as code; escaped before
+        "coded": lambda words: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words)))),  # noqa: S704
         "percent": percent,
         "interval": interval_text,
-        "p_value": p_text,
+        "p_value": lambda p: "not tested" if p is None else "under 0.001" if p < 0.001 else f"{p:.3f}",
     }
     return environment.get_template(name)
 
@@ -193,23 +194,6 @@ def factor_rows(
     return rows, max(0, len(ordered) - MOST_OTHERS)
 
 
-def p_text(p: float | None) -> str:
-    """Three decimals."""
-    return "not tested" if p is None else "under 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _stages(record: Record) -> list[str]:
-    """The names of the stages of a trial's jobs."""
-    return list(dict.fromkeys(one.name for job in (*record.staging_jobs, *record.jobs) for one in job.stages))
-
-
-def _coded(words: str) -> Any:
-    """Words between back quotes as code."""
-    from markupsafe import Markup, escape
-
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped before
-
-
 def data_of(**tables: Sequence[Mapping[str, Value]]) -> str:
     """Tables as CSV for the page's script, as JSON that can't end its element; empty ones are left out."""
     texts = {name: "\n".join(csv_lines(rows)) + "\n" for name, rows in tables.items() if rows}
@@ -217,30 +201,24 @@ def data_of(**tables: Sequence[Mapping[str, Value]]) -> str:
 
 
 def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
-    """Rows, filters and the charts of elapsed times."""
     shown = rows_shown(rows)
     filters = filters_of(shown)
     bars = rows_shown(shown, MOST_BARS)
     panels = _panels(bars, records, filters)
+    of_shared = {name: {str(getattr(row.group, name)) for row in rows} for name in SHARED_FACTORS}
     return {
         "columns": combination_columns(shown, varying(rows)),
         "marked": [(marks_of(filters, levels_of(row)), row.group) for row in shown],
         "all_rows": len(rows),
         "filters": filters,
         "marks": partial(marks_of, filters),
-        "shared": _shared(rows),
+        "shared": {name: own.pop() for name, own in of_shared.items() if len(own) == 1},
         "any_ratio": any(row.comparison for row in shown),
         "base": base_text(rows),
         "charts": elapsed_charts(panels),
         "chart_rows": len(bars),
         "phase_charts": phase_charts(panels),
     }
-
-
-def _shared(rows: Sequence[Row]) -> dict[str, str]:
-    """What is the same in all rows, of what one would want to know first."""
-    levels = {name: {str(getattr(row.group, name)) for row in rows} for name in SHARED_FACTORS}
-    return {name: own.pop() for name, own in levels.items() if len(own) == 1}
 
 
 def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Filter]) -> Mapping[str, list[ChartRow]]:
@@ -261,7 +239,6 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
 
 
 def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
-    """What some trials show closely."""
     engines = [engine_kind(name) for name in dict.fromkeys(one.record.trial.engine for one in run.detailed)]
     return {
         "groups": detail_groups(run.detailed, [name for name in names if name != MACHINE]),
@@ -292,12 +269,4 @@ def _settings(shown: Sequence[Record]) -> dict[str, Any]:
         "trials": len(known),
         "shared": {name: next(iter(own)) for name, own in values.items() if len(own) == 1},
         "differing": {name: own for name, own in values.items() if len(own) > 1},
-    }
-
-
-def _common_facts(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Each fact with its different values over the trials; of many values the first, and how many more there are."""
-    return {
-        name: [*own[:MOST_VALUES], *([f"and {len(own) - MOST_VALUES} more"] if len(own) > MOST_VALUES else [])]
-        for name, own in fact_values(records).items()
     }

@@ -36,7 +36,15 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         print_text(console, left, "dim")
     ratio = f"; ratio: elapsed time divided by that on {base_text(rows)}" if any(row.comparison for row in rows) else ""
     print_text(console, f"{NOTE}{ratio}.", "dim")
-    wrong = list(_wrong(records))
+    wrong = []
+    for record in records:
+        if record.status is Status.FAILED:
+            wrong.append((f"trial {record.trial.id} failed: {record.error or ''}", COLOURS["fail"]))
+        wrong += [
+            (f"{record.trial.id}: {one.check}: {one.outcome}: {one.detail}", COLOURS[one.outcome])
+            for one in record.verdicts
+            if one.outcome != "pass"
+        ]
     for words, colour in wrong[:MOST_FAILURES]:
         print_text(console, words, colour)
     if len(wrong) > MOST_FAILURES:
@@ -139,17 +147,6 @@ def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
 
 def _wrapped(words: str, width: int, indent: str) -> Iterator[str]:
     yield from wrap(words, max(20, width), initial_indent=indent, subsequent_indent=indent, break_long_words=False)
-
-
-def _wrong(records: Sequence[Record]) -> Iterator[tuple[str, str]]:
-    """Trials that failed, and checks that did not pass, each with its colour."""
-    for record in records:
-        if record.status is Status.FAILED:
-            yield f"trial {record.trial.id} failed: {record.error or ''}", COLOURS["fail"]
-        for verdict in record.verdicts:
-            if verdict.outcome != "pass":
-                words = f"{record.trial.id}: {verdict.check}: {verdict.outcome}: {verdict.detail}"
-                yield words, COLOURS[verdict.outcome]
 
 
 def print_doubt(doubt: Doubt, console: Console) -> None:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from assay.model.engine import engine_kind
 from assay.model.record import Record
 from assay.report.analysis import TrialTables, levels_key
-from assay.report.charts.accesses import Flow, access_rows, flow_picture, flows, use_rows
+from assay.report.charts.accesses import access_rows, flow_picture, flows, use_rows
 from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import JobPath, job_paths, path_bars, path_kinds
 from assay.report.charts.phases import phase_colours
-from assay.report.charts.timeline import Scale, most_watts, scale_of, timeline
+from assay.report.charts.timeline import most_watts, scale_of, timeline
 from assay.report.values import TrialEnergy, energy_of
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
@@ -76,12 +76,17 @@ class TrialDetail(NamedTuple):
 
 
 class DetailGroup(NamedTuple):
-    """Trials that differ in their placement only, by all other `factors`; `others` are their repetitions."""
+    """Trials that differ in their placement only, by all other `factors`; `others` are their repetitions.
+
+    `kinds` are what any job's path has, in the order in which it happens; `figures` the engine's, by title.
+    """
 
     title: str
     factors: Mapping[str, str]
     path_bars: str
     power_boxes: str
+    kinds: list[str]
+    figures: list[str]
     firsts: list[TrialDetail]
     others: list[TrialDetail]
 
@@ -89,27 +94,6 @@ class DetailGroup(NamedTuple):
     def all(self) -> list[TrialDetail]:
         """Those of each placement, and their repetitions."""
         return [*self.firsts, *self.others]
-
-    @property
-    def rows(self) -> int:
-        """Lines of the table by job."""
-        return sum(len(one.paths) for one in self.all)
-
-    @property
-    def kinds(self) -> list[str]:
-        """What any job's path has, in the order in which it happens."""
-        kinds = path_kinds(self.factors["engine"])
-        return [kind for kind in kinds if any(kind in path.seconds for one in self.all for path in one.paths)]
-
-    @property
-    def figures(self) -> list[str]:
-        """The titles of the engine's figures of a job."""
-        return [figure.title for figure in engine_kind(self.factors["engine"]).figures]
-
-    @property
-    def has_energy(self) -> bool:
-        """Whether anything is known of it."""
-        return any(one.energy.components for one in self.all)
 
 
 def detail_groups(detailed: Sequence[TrialTables], names: Sequence[str]) -> list[DetailGroup]:
@@ -125,24 +109,41 @@ def detail_groups(detailed: Sequence[TrialTables], names: Sequence[str]) -> list
 
 
 def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: Sequence[str]) -> DetailGroup:
+    engine = factors["engine"]
     energies = {tables.record.trial.id: energy_of(tables) for tables in detailed}
     scale = scale_of(detailed)._replace(watts=most_watts(energy.power for energy in energies.values()))
     found = {tables.record.trial.id: flows(tables.signature, tables.record) for tables in detailed if tables.signature}
     most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
     ordered = sorted(detailed, key=lambda one: (one.placement, one.record.trial.id))
     names_of = _names(ordered)
-    seen = [
-        _detail(
-            one, names_of[one.record.trial.id], scale, found.get(one.record.trial.id, []), most_bytes,
-            energies[one.record.trial.id],
+    seen = []
+    for one in ordered:
+        trial, span, signature, energy = one.record.trial, one.run, one.signature, energies[one.record.trial.id]
+        own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
+        drawn_on = scale._replace(length_ms=scale_of([one]).length_ms) if own_scale else scale
+        label = f"{trial.id}: bytes by phase, role and direction"
+        doubts = (f"{doubt.what}; {doubt.why}" for doubt in one.record.doubts if doubt.instrument)
+        detail = TrialDetail(
+            tables=one,
+            name=names_of[trial.id],
+            timeline=timeline(one, drawn_on, energy.power, energy.whole.basis if energy.whole else None),
+            own_scale=own_scale,
+            paths=job_paths(one),
+            flow_picture=flow_picture(found.get(trial.id, []), most_bytes, label, phase_colours(engine)),
+            accesses=access_rows(signature, one.record) if signature else [],
+            uses=use_rows(signature, one.record) if signature else [],
+            energy=energy,
+            cost=cost_of(one.record, one.samples_bytes),
+            missing=(*one.unreadable, *doubts),
         )
-        for one in ordered
-    ]  # fmt: skip
+        seen.append(detail)
     firsts = list({one.tables.placement: one for one in reversed(seen)}.values())[::-1]
     return DetailGroup(
         title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
         factors=factors,
         path_bars=path_bars([(one.name, one.tables, one.paths) for one in seen]),
+        kinds=[kind for kind in path_kinds(engine) if any(kind in path.seconds for one in seen for path in one.paths)],
+        figures=[figure.title for figure in engine_kind(engine).figures],
         power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
         firsts=firsts,
         others=[one for one in seen if one not in firsts],
@@ -162,29 +163,3 @@ def _names(detailed: Sequence[TrialTables]) -> dict[str, str]:
         number = trial.id.partition("-")[0].lstrip("0")
         names[trial.id] = f"{name}, trial {number}" if turns[placement, trial.repetition] > 1 else name
     return names
-
-
-def _detail(
-    tables: TrialTables, name: str, scale: Scale, own_flows: Sequence[Flow], most_bytes: float, energy: TrialEnergy
-) -> TrialDetail:
-    record, span = tables.record, tables.run
-    own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
-    if own_scale:
-        scale = scale._replace(length_ms=scale_of([tables]).length_ms)
-    signature = tables.signature
-    return TrialDetail(
-        tables=tables,
-        name=name,
-        timeline=timeline(tables, scale, energy.power, energy.whole.basis if energy.whole else None),
-        own_scale=own_scale,
-        paths=job_paths(tables),
-        flow_picture=flow_picture(
-            own_flows, most_bytes, f"{record.trial.id}: bytes by phase, role and direction",
-            phase_colours(record.trial.engine),
-        ),
-        accesses=access_rows(signature, record) if signature else [],
-        uses=use_rows(signature, record) if signature else [],
-        energy=energy,
-        cost=cost_of(record, tables.samples_bytes),
-        missing=(*tables.unreadable, *(f"{doubt.what}; {doubt.why}" for doubt in record.doubts if doubt.instrument)),
-    )  # fmt: skip

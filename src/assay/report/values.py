@@ -36,8 +36,7 @@ def combination_values(row: Row) -> dict[str, Value]:
     one = row.comparison
     ratio = one.interval if one else None
     return {
-        **{name: str(level) for name, level in dict(row.group).items()},
-        "placement": row.placement,
+        **levels_of(row),
         "trials": row.trials,
         "finished": row.finished,
         "wrong": row.wrong,
@@ -114,7 +113,6 @@ def part_values(breakdown: Breakdown, factor: str) -> Iterator[dict[str, Value]]
 
 
 def _estimate(name: str, one: Estimate | None, unit: str = "") -> dict[str, Value]:
-    """A figure and the ends of its confidence interval."""
     known = (one.value, one.low, one.high) if one else (None, None, None)
     return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), known, strict=True))
 
@@ -147,21 +145,12 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
     What is not there is empty, numbers have all their digits, and truth is `true` and `false`.
     """
     head = list(dict.fromkeys(name for row in rows for name in row))
-    yield _line(head)
-    for row in rows:
-        yield _line([_cell(row.get(name)) for name in head])
-
-
-def _line(cells: Sequence[str]) -> str:
-    into = io.StringIO()
-    csv.writer(into, lineterminator="").writerow(cells)
-    return into.getvalue()
-
-
-def _cell(value: Value) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    table: list[Sequence[Value]] = [head, *([row.get(name) for name in head] for row in rows)]
+    for cells in table:
+        line = io.StringIO()
+        written = [str(one).lower() if isinstance(one, bool) else one for one in cells]
+        csv.writer(line, lineterminator="").writerow(written)
+        yield line.getvalue()
 
 
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
@@ -204,7 +193,13 @@ class TrialEnergy(NamedTuple):
 
 def energy_of(tables: TrialTables) -> TrialEnergy:
     """By the default model of power, where nothing measured."""
-    account = energy_account(tables.record, _samples(tables))
+    samples = (
+        Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)
+        for (probe, series), points in tables.series.items()
+        if series.endswith(("power_w", "/busy_percent")) or (probe, series) in _SERIES
+        for time_ms, value in zip(points.times_ms, points.values, strict=True)
+    )
+    account = energy_account(tables.record, samples)
     whole = efficiency(account)
     return TrialEnergy(
         components=_components(account, whole),
@@ -238,18 +233,12 @@ def energy_values(found: Sequence[Efficiency | None]) -> dict[str, Value]:
 def energy_columns(values: Sequence[Mapping[str, Value]]) -> list[Column]:
     """Some `energy_values` as people read them."""
     heads = (("energy", "J", 0), ("EDP", "J s", 1), ("ED2P", "J s^2", 2))
-    return [
-        *(
-            Column(f"{head} ({words})", [_energy_text(one, name, unit) for one in values], rank=rank)
-            for (head, words, rank), (name, unit, _) in zip(heads, _PRODUCTS, strict=True)
-        ),
-        Column("basis", [str(one["energy_basis"] or "missing") for one in values], words=True),
-    ]
-
-
-def _energy_text(values: Mapping[str, Value], name: str, unit: str) -> str:
-    ends = {end: values[f"{name}{key}_{unit}"] for end, key in _ENDS.items()}
-    return "-" if ends["value"] is None else ranged_text(Ranged.model_validate(ends))
+    columns = []
+    for (head, words, rank), (name, unit, _) in zip(heads, _PRODUCTS, strict=True):
+        ends = [{end: one[f"{name}{key}_{unit}"] for end, key in _ENDS.items()} for one in values]
+        cells = ["-" if one["value"] is None else ranged_text(Ranged.model_validate(one)) for one in ends]
+        columns.append(Column(f"{head} ({words})", cells, rank=rank))
+    return [*columns, Column("basis", [str(one["energy_basis"] or "missing") for one in values], words=True)]
 
 
 def efficiencies(run: RunData) -> dict[str, Efficiency | None]:
@@ -295,10 +284,3 @@ def _components(account: EnergyAccount, whole: Efficiency | None) -> tuple[Compo
         for (node, component, basis, within), parts in found.items()
         for own in [[energy.value for part, energy in parts.items() if part in JOBS]]
     )
-
-
-def _samples(tables: TrialTables) -> Iterator[Sample]:
-    for (probe, series), points in tables.series.items():
-        if series.endswith(("power_w", "/busy_percent")) or (probe, series) in _SERIES:
-            for time_ms, value in zip(points.times_ms, points.values, strict=True):
-                yield Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)

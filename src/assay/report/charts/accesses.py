@@ -57,7 +57,20 @@ def flows(signature: Signature, record: Record) -> list[Flow]:
         staged = access.job in staging and access.phase != OUTSIDE
         key = (staged, access.phase, access.role, access.direction, access.medium)
         grouped.setdefault(key, []).append(access)
-    found = [_flow(key, lines) for key, lines in grouped.items()]
+    found = []
+    for place, lines in grouped.items():
+        known = [one.bytes * (1 - one.sequential_share) for one in lines if one.sequential_share is not None]
+        requests = [one.typical_request_bytes for one in lines if one.typical_request_bytes is not None]
+        streams = [(one.streams, one.active_s) for one in lines if one.streams is not None]
+        active_s = sum(seconds for _, seconds in streams)
+        flow = Flow(
+            *place, bytes=sum(one.bytes for one in lines),
+            random_bytes=sum(known) if len(known) == len(lines) else None,
+            request_bytes=(min(requests), max(requests)) if requests else None,
+            streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
+            estimated=any(one.basis != "measured" for one in lines),
+        )  # fmt: skip
+        found.append(flow)
     return sorted(found, key=lambda flow: not flow.staging)
 
 
@@ -145,21 +158,6 @@ def _in_order(record: Record) -> Callable[[Access], tuple[int, int, int]]:
 
 def _phase_words(phase: str, *, staging: bool) -> str:
     return "no task running" if phase == OUTSIDE else f"staging: {phase}" if staging else phase
-
-
-def _flow(key: tuple[bool, str, str, Direction, str], lines: Sequence[Access]) -> Flow:
-    shares = [(one.bytes, one.sequential_share) for one in lines]
-    known = [bytes_ * (1 - share) for bytes_, share in shares if share is not None]
-    requests = [one.typical_request_bytes for one in lines if one.typical_request_bytes is not None]
-    streams = [(one.streams, one.active_s) for one in lines if one.streams is not None]
-    active_s = sum(seconds for _, seconds in streams)
-    return Flow(
-        *key, bytes=sum(one.bytes for one in lines),
-        random_bytes=sum(known) if len(known) == len(lines) else None,
-        request_bytes=(min(requests), max(requests)) if requests else None,
-        streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
-        estimated=any(one.basis != "measured" for one in lines),
-    )  # fmt: skip
 
 
 def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[str]:

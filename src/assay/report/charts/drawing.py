@@ -159,11 +159,6 @@ def time_axis(panel: Panel, words: str) -> str:
     return "".join(parts)
 
 
-def time_at_pointer(seconds: float) -> str:
-    """Tells the page's script where times lie, so that it can say all series' values at the pointer's."""
-    return f'<g data-time="{LEFT} {WIDTH - RIGHT} {seconds:g}"/>'
-
-
 def figure(height: float, parts: Sequence[str], label: str, name: str = "wide", width: float = WIDTH) -> str:
     """The whole figure; `label` is what it shows, for those who can't see it.
 
@@ -241,30 +236,12 @@ LETTER_ROOM_PX = 7.5
 
 
 class SecondsPanel(NamedTuple):
-    """Some `lines`, a title above, an axis below; `left` is where that begins, `greatest` its last second.
-
-    `letters` are those of the longest figure in words that follows a line.
-    """
+    """Some lines, a title above, an axis at the `bottom` from `left` to `right`; `greatest` is its last second."""
 
     left: float
+    right: float
+    bottom: float
     greatest: float
-    lines: int
-    letters: int
-
-    @property
-    def bottom(self) -> float:
-        """Where the axis lies."""
-        return HEAD_PX + self.lines * ROW_PX
-
-    @property
-    def right(self) -> float:
-        """Where the axis ends; figures in words come after it."""
-        return self.left + PLOT_PX
-
-    @property
-    def width(self) -> float:
-        """Of the whole panel."""
-        return self.right + GAP_PX + self.letters * LETTER_ROOM_PX
 
     def x(self, seconds: float) -> float:
         """Where a time lies."""

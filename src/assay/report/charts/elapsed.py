@@ -6,6 +6,7 @@ from typing import NamedTuple
 from assay.model.energy import Spread
 from assay.model.record import Record
 from assay.report.charts import drawing as svg
+from assay.report.columns import interval_words
 from assay.report.words import seconds_text, significant_text
 from assay.stats.sample import counts, is_wrong
 from assay.stats.summary import Row
@@ -49,7 +50,8 @@ def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     levels = dict.fromkeys(one.level for one in every)
     colours = {level: PALETTE[place % len(PALETTE)] for place, level in enumerate(levels)}
     left = svg.room_for(max(len(one.label) for one in every))
-    letters = max(len(_figures(one.row)) for one in every)
+    right = left + svg.PLOT_PX
+    width = right + svg.GAP_PX + max(len(_figures(one.row)) for one in every) * svg.LETTER_ROOM_PX
     greatest = {}
     for title, lines in known.items():
         intervals = [one.row.elapsed.interval for one in lines if one.row.elapsed]
@@ -58,12 +60,12 @@ def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     ends = svg.common_axes(greatest)
     charts = []
     for title, lines in known.items():
-        panel = svg.SecondsPanel(left, ends[title], len(lines), letters)
+        panel = svg.SecondsPanel(left, right, svg.HEAD_PX + len(lines) * svg.ROW_PX, ends[title])
         parts = [panel.frame(title, "elapsed, seconds" + axis_apart(title, ends))]
         for place, one in enumerate(lines):
-            parts.append(_line(panel, svg.HEAD_PX + (place + 0.5) * svg.ROW_PX, one, colours[one.level]))
+            parts.append(_line(panel, svg.HEAD_PX + (place + 0.5) * svg.ROW_PX, one, colours[one.level], width))
         words = f"elapsed time of each combination of {title}, in seconds, with intervals"
-        charts.append(svg.figure(panel.bottom + svg.AXIS_PX, parts, words, "chart", panel.width))
+        charts.append(svg.figure(panel.bottom + svg.AXIS_PX, parts, words, "chart", width))
     return charts
 
 
@@ -73,12 +75,11 @@ def axis_apart(title: str, ends: Mapping[str, float]) -> str:
 
 
 def _figures(row: Row) -> str:
-    interval = row.elapsed.interval if row.elapsed else None
-    words = f" ({between(interval.low, interval.high)})" if interval else ""
-    return f"{seconds_text(row.elapsed_s)} s{words}"
+    interval = interval_words(row.elapsed.interval if row.elapsed else None, seconds_text)
+    return f"{seconds_text(row.elapsed_s)} s{f' ({interval})' if interval else ''}"
 
 
-def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str:
+def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str, width: float) -> str:
     """Each trial as a ring, the interval as a line with ends, the median as a stroke across it."""
     if one.row.elapsed is None:
         return ""
@@ -103,12 +104,7 @@ def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str) -> str
     runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
     runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""
     words = f"{one.label}: {figures}, {runs}" + (f". {one.row.words}." if one.row.words else "")
-    return svg.row_group(at, panel.width, one.marks, words, parts)
-
-
-def between(low: float, high: float) -> str:
-    """`60.1 to 63.0`."""
-    return f"{seconds_text(low)} to {seconds_text(high)}"
+    return svg.row_group(at, width, one.marks, words, parts)
 
 
 ROW_PX, BOX_PX, AXIS_PX = 46, 16, 44

@@ -66,7 +66,14 @@ def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> s
     """
     kinds = {name: kind for _, tables, _ in trials for name, kind in path_kinds(tables.record.trial.engine).items()}
     colours = {name: kind.colour for name, kind in kinds.items()}
-    rows = [(name, _added(tables, paths)) for name, tables, paths in trials]
+    rows = []
+    for name, tables, paths in trials:
+        own = {
+            kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in path_kinds(tables.record.trial.engine)
+        }
+        step_s = sum(step.seconds for step in tables.record.steps if step.name == "run")
+        # What is left of the step is the workload's own time, and the client's.
+        rows.append((name, {**own, OUTSIDE: max(0.0, step_s - sum(own.values()))}))
     most_s = max((sum(seconds.values()) for _, seconds in rows), default=0.0)
     if not most_s:
         return ""
@@ -94,15 +101,6 @@ def _figure(figure: TaskFigure, job: JobRecord, tables: TrialTables) -> float | 
             return sum(values) if values else None
         case "most":
             return max(values, default=None)
-
-
-def _added(tables: TrialTables, paths: Sequence[JobPath]) -> dict[str, float]:
-    """By kind over all jobs; what is left of the step is the workload's own time, and the client's."""
-    found = {
-        kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in path_kinds(tables.record.trial.engine)
-    }
-    step_s = sum(step.seconds for step in tables.record.steps if step.name == "run")
-    return {**found, OUTSIDE: max(0.0, step_s - sum(found.values()))}
 
 
 def _bar(panel: svg.Panel, seconds: Mapping[str, float], colours: Mapping[str, str]) -> list[str]:

@@ -67,7 +67,6 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
 
 
 def _points(tables: TrialTables, probe: str, one: ChartSeries, medium: MediumSpec | None) -> Series | None:
-    """A series of the machine, or of a medium."""
     return tables.series.get((probe, f"{medium.name}/{one.series}" if medium else one.series))
 
 
@@ -126,7 +125,9 @@ class _Timeline:
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(svg.time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
-        self._parts.append(svg.time_at_pointer(self._scale.length_ms / 1000))
+        # Tells the page's script where times lie, so that it can say all series' values at the pointer's.
+        ends = f"{svg.LEFT} {svg.WIDTH - svg.RIGHT} {self._scale.length_ms / 1000:g}"
+        self._parts.append(f'<g data-time="{ends}"/>')
         label = f"{self._tables.record.trial.id} over time: tasks, processor, media and power"
         return svg.figure(self._at + 42, self._parts, label, "wide timeline")
 
@@ -185,7 +186,6 @@ class _Timeline:
         )
 
     def _chart(self, probe: str, chart: Chart, medium: MediumSpec | None = None) -> None:
-        """One chart of a probe, of the machine or of a medium."""
         found = [(panel, self._series(probe, panel, medium)) for panel in chart.panels]
         subject = medium.name if medium is not None else ""
         if all(panel.series[0] in series for panel, series in found):
