@@ -188,27 +188,23 @@ def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
     groups: dict[Group, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.group, []).append(row)
+    telling = {}
+    for group, own in groups.items():
+        distances = [(abs(log(row.ratio)), row) for row in own if row.ratio]
+        significant = [far for far, row in distances if row.comparison and row.comparison.significant]
+        failed = any(row.outcome is Outcome.FAIL for row in own)
+        telling[group] = (failed, max(significant, default=0.0), max((far for far, _ in distances), default=0.0))
     by_work: dict[tuple[str, str], list[Group]] = {}
-    for group in sorted(groups, key=lambda one: _telling(groups[one]), reverse=True):
+    for group in sorted(groups, key=lambda one: telling[one], reverse=True):
         by_work.setdefault((group.workload, group.dataset), []).append(group)
     kept: set[Group] = set()
     room = most
     for rank in range(max(map(len, by_work.values()))):
-        for own in by_work.values():
-            if rank < len(own) and len(groups[own[rank]]) <= room:
-                kept.add(own[rank])
-                room -= len(groups[own[rank]])
+        for ranked in by_work.values():
+            if rank < len(ranked) and len(groups[ranked[rank]]) <= room:
+                kept.add(ranked[rank])
+                room -= len(groups[ranked[rank]])
     return [row for row in rows if row.group in kept] or list(rows[:most])
-
-
-def _telling(rows: Sequence[Row]) -> tuple[bool, float, float]:
-    distances = [(abs(log(row.ratio)), row) for row in rows if row.ratio]
-    significant = [far for far, row in distances if row.comparison and row.comparison.significant]
-    return (
-        any(row.outcome is Outcome.FAIL for row in rows),
-        max(significant, default=0.0),
-        max((far for far, _ in distances), default=0.0),
-    )
 
 
 def trials_shown(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.report.words import counted_text, phases_of, seconds_text
+from assay.report.words import phases_of, seconds_text
 from assay.stats.comparison import Comparison
 from assay.stats.noise import Interval
 from assay.stats.summary import Row, in_words
@@ -123,7 +123,12 @@ def time_columns(rows: Sequence[Row]) -> list[Column]:
         classes=["" if one is None else "sure" if one.significant else "open" for one in compared],
     )
     ratios = [ratio_column("ratio", compared), significant] if any(compared) else []
-    return [Column("runs", list(map(counted_text, rows)), rank=1), elapsed, *ratios]
+    runs = [
+        f"{row.finished}{f' of {row.trials}' if row.finished != row.trials else ''}"
+        + (f", {row.wrong} wrong" if row.wrong else "")
+        for row in rows
+    ]
+    return [Column("runs", runs, rank=1), elapsed, *ratios]
 
 
 def ratio_column(head: str, compared: Sequence[Comparison | None]) -> Column:

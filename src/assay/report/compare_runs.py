@@ -72,22 +72,6 @@ SAME_NAMES_FOR_OTHER_THINGS = doubt_kind(
 )
 
 
-def _mismatches(title: str, own: Sequence[Configuration]) -> Iterator[Doubt]:
-    """A doubt where trials of one combination had different things under the same names."""
-    if len(own) < 2:
-        return
-    every = [{(name, key): value for name, key, value in one} for one in own]
-    differing = []
-    for name, key in dict.fromkeys(place for one in every for place in one):
-        missing = "not given" if key else "what it was at first"
-        values = dict.fromkeys(one.get((name, key), missing) for one in every)
-        if len(values) > 1:
-            differing.append(f"{f'{name}: {key}' if key else name} is {' or '.join(values)}")
-    yield SAME_NAMES_FOR_OTHER_THINGS.doubt(
-        f"the runs have different things under the same names in {title}: {first_few(differing)}"
-    )
-
-
 Share = Literal["all", "some", "none"]
 CONFIGURATION = "configuration"
 
@@ -193,9 +177,19 @@ def _doubts(
     found += [doubt for records in apart.values() for doubt in doubts_of(records)]
     found += different_machines(every)
     for key, rows in by_key.items():
-        levels = dict(key)
-        of = [levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))]
-        found += _mismatches(" ".join(of), list(dict.fromkeys(row.configuration for row in rows)))
+        own = dict.fromkeys(row.configuration for row in rows)
+        every_one = [{(name, of): value for name, of, value in one} for one in own]
+        differing = []
+        for name, of in dict.fromkeys(place for one in every_one for place in one):
+            missing = "not given" if of else "what it was at first"
+            values = dict.fromkeys(one.get((name, of), missing) for one in every_one)
+            if len(values) > 1:
+                differing.append(f"{f'{name}: {of}' if of else name} is {' or '.join(values)}")
+        if differing:
+            levels = dict(key)
+            title = [levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))]
+            what = f"the runs have different things under the same names in {' '.join(title)}"
+            found.append(SAME_NAMES_FOR_OTHER_THINGS.doubt(f"{what}: {first_few(differing)}"))
     return list({doubt.model_dump_json(): doubt for doubt in found}.values())
 
 

@@ -139,7 +139,6 @@ def _panels(
 
 
 def _letter(row: ComparedRow) -> str:
-    """Of its machine."""
     return row.machine.partition(" ")[0]
 
 
@@ -208,7 +207,6 @@ def _identity(rows: Sequence[ComparedRow], names: Sequence[str]) -> list[Column]
 
 
 def _times(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Column]:
-    """One line per combination and run."""
     own = [row.combination for row in rows]
     return [
         *_identity(rows, names),
@@ -220,7 +218,6 @@ def _times(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Colum
 
 
 def _energies(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Column]:
-    """What the jobs of each combination took in each run."""
     return [*_identity(rows, names), *energy_columns([row.energy for row in rows])]
 
 

@@ -97,10 +97,7 @@ class DetailGroup(NamedTuple):
 
 
 def detail_groups(detailed: Sequence[TrialTables], names: Sequence[str]) -> list[DetailGroup]:
-    """One for each combination of factors but the placement, in the order of the trials.
-
-    `names` are the factors to tell.
-    """
+    """One for each combination of factors but the placement, in the trials' order; `names` are the factors to tell."""
     grouped: dict[tuple[tuple[str, str], ...], list[TrialTables]] = {}
     for tables in detailed:
         others = {name: level for name, level in tables.record.trial.factors.items() if name != "placement"}

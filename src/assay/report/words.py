@@ -32,12 +32,6 @@ def phases_of(rows: Sequence[Row]) -> list[str]:
     )
 
 
-def counted_text(row: Row) -> str:
-    """How many trials a row's figures are of, of how many, and how many of the others were wrong."""
-    of = f" of {row.trials}" if row.finished != row.trials else ""
-    return f"{row.finished}{of}" + (f", {row.wrong} wrong" if row.wrong else "")
-
-
 def duration_text(seconds: float) -> str:
     """Seconds below a minute, then minutes and seconds, or hours and minutes."""
     minutes, rest = divmod(round(seconds), 60)

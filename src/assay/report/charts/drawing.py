@@ -89,7 +89,11 @@ def area(
     series: SeriesLabel | None = None,
 ) -> str:  # fmt: skip
     """What lies between two rows of values; of a series it is the difference that the pointer reads."""
-    data = "".join(f"{_steps(panel, bins, run, high)}{_back(panel, bins, run, low)}Z" for run in _runs(bins))
+    data = ""
+    for run in _runs(bins):  # along the high values from left to right, and along the low ones back
+        begins = [_n(panel.x(time_ms)) for time_ms in bins.begin_ms[run].tolist()]
+        heights = [_n(panel.y(value)) for value in low[run].tolist()]
+        data += f"{_steps(panel, bins, run, high)}V{heights[-1]}{_stairs(begins[::-1], heights[::-1])}Z"
     return f'<path d="{data}" fill="{fill}"{_opacity(opacity)}{series.marks(panel) if series else ""}/>'
 
 
@@ -201,13 +205,6 @@ def _steps(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
     ends = [_n(panel.x(time_ms)) for time_ms in bins.end_ms[run].tolist()]
     heights = [_n(panel.y(value)) for value in values[run].tolist()]
     return f"M{_n(panel.x(int(bins.begin_ms[run.start])))},{heights[0]}{_stairs(ends, heights)}"
-
-
-def _back(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
-    """Along the values from right to left, from the end of `_steps`."""
-    begins = [_n(panel.x(time_ms)) for time_ms in bins.begin_ms[run].tolist()]
-    heights = [_n(panel.y(value)) for value in values[run].tolist()]
-    return f"V{heights[-1]}{_stairs(begins[::-1], heights[::-1])}"
 
 
 def _stairs(ends: Sequence[str], heights: Sequence[str]) -> str:

@@ -44,10 +44,17 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
         for title, lines in known.items()
     }
     ends = svg.common_axes({title: max(own.values()) for title, own in greatest.items()})
-    columns_of = {}
+    columns_of: dict[str, list[_PhaseAxis]] = {}
     for title in known:
         alike = [own for other, own in greatest.items() if ends[other] == ends[title]]  # all that share this axis
-        columns_of[title] = _columns(left, {phase: max(own[phase] for own in alike) for phase in phases})
+        most = {phase: max(own[phase] for own in alike) for phase in phases}
+        per_second = PLOT_PX / (sum(most.values()) or 1)  # one pixel is as many seconds in each
+        at = left
+        for phase, colour in zip(phases, cycle(PALETTE), strict=False):
+            column_px = max(LEAST_PX - FIGURE_PX / 2, most[phase] * per_second)
+            axis = _PhaseAxis(phase, colour, at, column_px / per_second, column_px)
+            columns_of.setdefault(title, []).append(axis)
+            at += column_px + FIGURE_PX
     width = max(columns[-1].left + columns[-1].width for columns in columns_of.values()) + FIGURE_PX
     charts = []
     for title, lines in known.items():
@@ -57,17 +64,6 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
         words = f"average seconds per task of {title} in each phase"
         charts.append(svg.figure(svg.HEAD_PX * 2 + len(lines) * svg.ROW_PX + AXIS_PX, parts, words, "chart", width))
     return charts
-
-
-def _columns(left: float, greatest: Mapping[str, float]) -> list[_PhaseAxis]:
-    """One pixel is as many seconds in each; a phase of nothing has the least width."""
-    per_second = PLOT_PX / (sum(greatest.values()) or 1)
-    columns = []
-    for place, (phase, most) in enumerate(greatest.items()):
-        width = max(LEAST_PX - FIGURE_PX / 2, most * per_second)
-        columns.append(_PhaseAxis(phase, PALETTE[place % len(PALETTE)], left, width / per_second, width))
-        left += width + FIGURE_PX
-    return columns
 
 
 def _frame(title: str, columns: Sequence[_PhaseAxis], lines: int, apart: str) -> str:

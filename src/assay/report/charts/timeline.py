@@ -186,7 +186,15 @@ class _Timeline:
         )
 
     def _chart(self, probe: str, chart: Chart, medium: MediumSpec | None = None) -> None:
-        found = [(panel, self._series(probe, panel, medium)) for panel in chart.panels]
+        found: list[tuple[ChartPanel, dict[ChartSeries, Pieces]]] = []
+        for panel in chart.panels:
+            series = {}  # those that have anything to show
+            for one in panel.series:
+                points = _points(self._tables, probe, one, medium)
+                pieces = None if points is None else within(sampled(*points), self._span)
+                if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
+                    series[one] = pieces
+            found.append((panel, series))
         subject = medium.name if medium is not None else ""
         if all(panel.series[0] in series for panel, series in found):
             for panel, series in found:
@@ -236,16 +244,6 @@ class _Timeline:
         if not top.whole:  # a band over the stack would look like more of the last one
             parts += [svg.area(panel, top, top.mean, top.greatest, svg.INK, ABOVE), svg.least_line(panel, top)]
         return parts
-
-    def _series(self, probe: str, panel: ChartPanel, medium: MediumSpec | None) -> dict[ChartSeries, Pieces]:
-        """Of a panel, those that have anything to show."""
-        found = {}
-        for one in panel.series:
-            points = _points(self._tables, probe, one, medium)
-            pieces = None if points is None else within(sampled(*points), self._span)
-            if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
-                found[one] = pieces
-        return found
 
     def _watts(self) -> None:
         """Components upon one another; nothing where no energy is known, which the tables of joules say."""
