@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -45,12 +45,22 @@ def read_history(runs: Path) -> DurationHistory:
         for folder in sorted(trials.glob("[!.]*")):
             file = folder / "record.json"
             try:
-                duration = _duration_of(content_of(read_bytes(file)), trials.parent)
+                record = content_of(read_bytes(file))
+                if record["status"] != Status.FINISHED:
+                    continue
+                totals = record["totals"]
+                wrong = any(verdict["outcome"] == Outcome.FAIL for verdict in record["verdicts"])
+                duration = TrialDuration(
+                    trial=Trial.model_validate(record["trial"]),
+                    seconds=sum(step["seconds"] for step in record["steps"]),
+                    elapsed_s=None if wrong or totals is None else float(totals["elapsed_s"]),
+                    facts=dict(record["facts"]),
+                    run=str(trials.parent),
+                )
             except (UnreadableFileError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
                 found.damaged.append(file)
                 continue
-            if duration is not None:
-                found.durations.append(duration)
+            found.durations.append(duration)
             if len(found.durations) == MOST_RECORDS:
                 return found
     return found
@@ -61,21 +71,6 @@ def _changed(folder: Path) -> float:
         return folder.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _duration_of(record: Mapping[str, Any], run: Path) -> TrialDuration | None:
-    """None of a trial that did not finish. Raises an error of its kind where something is missing or no such thing."""
-    if record["status"] != Status.FINISHED:
-        return None
-    totals = record["totals"]
-    wrong = any(one["outcome"] == Outcome.FAIL for one in record["verdicts"])
-    return TrialDuration(
-        trial=Trial.model_validate(record["trial"]),
-        seconds=sum(step["seconds"] for step in record["steps"]),
-        elapsed_s=None if wrong or totals is None else float(totals["elapsed_s"]),
-        facts=dict(record["facts"]),
-        run=str(run),
-    )
 
 
 Key = tuple[str, ...]

@@ -155,7 +155,7 @@ def efficiency(account: EnergyAccount) -> Efficiency | None:
     if not own:
         return None
     seconds = sum(span.seconds for part, span in account.spans.items() if part in JOBS)
-    return Efficiency(energy_j=total(energy.energy_j for energy in own), seconds=seconds, basis=weakest(own))
+    return Efficiency(energy_j=sum((energy.energy_j for energy in own), NO_ENERGY), seconds=seconds, basis=weakest(own))
 
 
 def phase_efficiency(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> dict[str, Efficiency]:
@@ -188,14 +188,11 @@ def phase_efficiency(account: EnergyAccount, attempts: Sequence[TaskAttempt]) ->
                     in_phase = energy.model_copy(update={"energy_j": energy.energy_j.times(share)})
                     energies.setdefault(phase, []).append(in_phase)
     return {
-        phase: Efficiency(energy_j=total(one.energy_j for one in own), seconds=seconds[phase], basis=weakest(own))
+        phase: Efficiency(
+            energy_j=sum((one.energy_j for one in own), NO_ENERGY), seconds=seconds[phase], basis=weakest(own)
+        )
         for phase, own in energies.items()
     }
-
-
-def total(figures: Iterable[Ranged]) -> Ranged:
-    """The sum of some joules."""
-    return sum(figures, NO_ENERGY)
 
 
 def power_over_time(account: EnergyAccount, span: Span) -> dict[tuple[str, str], Pieces]:
@@ -301,17 +298,17 @@ class _Trial:
         """This machine's components: what was measured, and models for the rest."""
         yield from metered
         known = {energy.component for energy in metered if energy.node == self.home}
-        models = {
-            "cpu": self._cpu(part, span),
-            "memory": self._memory(span),
-            **{medium: self._drive(medium, drive, part, span) for medium, drive in self.drives.items()},
-        }
+        models = {"cpu": self._cpu(part, span)}
+        if self._memory_gib:  # by the memory that the trial may use alone
+            watts = self._model.memory_watts_per_gib
+            power = _constant(span, watts.value * self._memory_gib)
+            models["memory"] = watts.times(self._memory_gib * span.seconds), power
+        models |= {medium: self._drive(medium, drive, part, span) for medium, drive in self.drives.items()}
         for component, modelled in models.items():
             if component not in known and modelled is not None:
-                energy_j, power = modelled
                 yield Energy(
-                    node=self.home, component=component, part=part, energy_j=energy_j, basis="modelled",
-                    within="platform" if "platform" in known else None, power=power,
+                    node=self.home, component=component, part=part, energy_j=modelled[0], basis="modelled",
+                    within="platform" if "platform" in known else None, power=modelled[1],
                 )  # fmt: skip
 
     def emulated(self, part: Part, span: Span) -> Iterator[Energy]:
@@ -371,13 +368,6 @@ class _Trial:
             own = emulator.get(time_ms, 0.0) + emulator_system.get(time_ms, 0.0)
             watts.append((time_ms, idle + (most - idle) * max(0.0, user + systems.get(time_ms, 0.0) - own) / 100))
         return _series(watts)
-
-    def _memory(self, span: Span) -> tuple[Ranged, PowerSeries] | None:
-        """By the memory that the trial may use alone; None where nothing tells how much that is."""
-        if not self._memory_gib:
-            return None
-        watts = self._model.memory_watts_per_gib
-        return watts.times(self._memory_gib * span.seconds), _constant(span, watts.value * self._memory_gib)
 
     def _drive(self, medium: str, drive: DiskPower, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
         """A real drive's, by its busy time; None where that was not counted."""

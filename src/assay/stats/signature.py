@@ -258,7 +258,27 @@ def figures(arrived: Arrivals, at: Array, segment: Array, weights: Array) -> dic
     sums = _Sums()
     for piece in parts():
         sums.see(piece, arrived)
-    return {**sums.figures(), **_quantiles(sums, parts)} if sums.count else {}
+    if not sums.count:
+        return {}
+    by_count, by_bytes = Quantile(0.5, sums.most_bytes), Quantile(0.5, sums.most_bytes)
+    latency, gap = Quantile(0.99, sums.most_latency_ns), Quantile(0.5, sums.most_gap_ns)
+    while not all(one.found for one in (by_count, by_bytes, latency, gap)):
+        for piece in parts():
+            by_count.see(piece.size, piece.weight)
+            by_bytes.see(piece.size, piece.weight * piece.size)
+            latency.see(piece.latency_ns, piece.weight)
+            gap.see(piece.gap_ns, piece.gap_weight)
+        for one in (by_count, by_bytes, latency, gap):
+            one.end_pass()
+    found = {
+        **sums.figures(),
+        "median_request_bytes": float(by_count.value),
+        "typical_request_bytes": float(by_bytes.value),
+        "latency_ms_p99": latency.value / 1e6,
+    }
+    if sums.count > 1:
+        found["gap_ms_median"] = gap.value / 1e6
+    return found
 
 
 def _line(arrived: Arrivals, at: Array, segment: Array, weights: Array) -> Iterator[Piece]:
@@ -320,27 +340,6 @@ class _Sums:
         if self.count > 1:
             found["gap_ms_mean"] = self._gap_ns / 1e6 / self._gap_weight
         return found
-
-
-def _quantiles(sums: _Sums, parts: Callable[[], Iterable[Piece]]) -> dict[str, float]:
-    by_count, by_bytes = Quantile(0.5, sums.most_bytes), Quantile(0.5, sums.most_bytes)
-    latency, gap = Quantile(0.99, sums.most_latency_ns), Quantile(0.5, sums.most_gap_ns)
-    while not all(one.found for one in (by_count, by_bytes, latency, gap)):
-        for piece in parts():
-            by_count.see(piece.size, piece.weight)
-            by_bytes.see(piece.size, piece.weight * piece.size)
-            latency.see(piece.latency_ns, piece.weight)
-            gap.see(piece.gap_ns, piece.gap_weight)
-        for one in (by_count, by_bytes, latency, gap):
-            one.end_pass()
-    found = {
-        "median_request_bytes": float(by_count.value),
-        "typical_request_bytes": float(by_bytes.value),
-        "latency_ms_p99": latency.value / 1e6,
-    }
-    if sums.count > 1:
-        found["gap_ms_median"] = gap.value / 1e6
-    return found
 
 
 def signature(

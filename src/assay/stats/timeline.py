@@ -81,31 +81,26 @@ def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
     for attempt in sorted(attempts, key=lambda one: one.started_ms):
         for span in spans(attempt):
             by_phase.setdefault((span.job, span.phase), []).append((span, attempt))
-    return [
-        PhaseUse(
+    uses = []
+    for (job, phase), parts in by_phase.items():
+        # By time where a counter covers several phases. The counters begin after the task's start-up (Task.initialize
+        # of Hadoop): they leave out what each JVM's start took.
+        cpu_ms = [
+            attempt.cpu_ms * (span.ended_ms - span.began_ms) / (attempt.finished_ms - attempt.started_ms)
+            for span, attempt in parts
+            if attempt.cpu_ms
+        ]
+        use = PhaseUse(
             job=job,
             phase=phase,
             attempts=len(parts),
             attempt_s=sum(span.ended_ms - span.began_ms for span, _ in parts) / 1000,
             elapsed_s=covered_ms((span.began_ms, span.ended_ms) for span, _ in parts) / 1000,
-            cpu_s=_cpu_s(parts),
+            cpu_s=sum(cpu_ms) / 1000 if cpu_ms else None,
             cpu_basis="estimated" if any(len(one.phase_ends()) > 1 for _, one in parts) else "measured",
         )
-        for (job, phase), parts in by_phase.items()
-    ]
-
-
-def _cpu_s(parts: Sequence[tuple[PhaseSpan, TaskAttempt]]) -> float | None:
-    """From the attempts' counters, by time where a counter covers several phases; None where no attempt has one.
-
-    The counters begin after the task's start-up (Task.initialize of Hadoop): they leave out what each JVM's start took.
-    """
-    shares = [
-        attempt.cpu_ms * (span.ended_ms - span.began_ms) / (attempt.finished_ms - attempt.started_ms)
-        for span, attempt in parts
-        if attempt.cpu_ms
-    ]
-    return sum(shares) / 1000 if shares else None
+        uses.append(use)
+    return uses
 
 
 SAMPLE_MS = 500
