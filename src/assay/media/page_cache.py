@@ -27,20 +27,12 @@ def resident_bytes(place: Path) -> int:
 
     Counted by mincore(2) on a mapping, which touches none of their pages. Files that vanish meanwhile count as nothing.
     """
-    device = place.stat().st_dev
     pages = 0
     for folder, folders, names in os.walk(place):
-        folders[:] = [name for name in folders if _lies_on(device, Path(folder, name))]
+        folders[:] = [name for name in folders if not os.path.ismount(Path(folder, name))]
         for name in names:
             pages += _file_pages(Path(folder, name))
     return pages * PAGE_BYTES
-
-
-def _lies_on(device: int, folder: Path) -> bool:
-    try:
-        return folder.lstat().st_dev == device
-    except OSError:
-        return False
 
 
 def _file_pages(file: Path) -> int:

@@ -149,7 +149,11 @@ def read_site(conf_dir: Path) -> dict[str, str]:
         for entry in _parse(file).iter("property"):
             if name := entry.findtext("name"):
                 properties[name.strip()] = (entry.findtext("value") or "").strip()
-    return {name: _expand(value, properties) for name, value in properties.items()}
+    expanded = dict(properties)
+    for _ in range(_DEPTH):
+        for name, value in expanded.items():
+            expanded[name] = _VARIABLE.sub(lambda match: properties.get(match[1], match[0]), value)
+    return expanded
 
 
 def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> None:
@@ -195,12 +199,3 @@ def _included(name: str, parse: str, encoding: str | None = None) -> ET.Element 
     except UnreadableFileError as error:
         raise ElementInclude.FatalIncludeError(str(error)) from None
     return ET.fromstring(content) if parse == "xml" else content.decode(encoding or "utf-8")  # noqa: S314 - see above
-
-
-def _expand(value: str, properties: Mapping[str, str]) -> str:
-    for _ in range(_DEPTH):
-        expanded = _VARIABLE.sub(lambda match: properties.get(match.group(1), match.group(0)), value)
-        if expanded == value:
-            break
-        value = expanded
-    return value

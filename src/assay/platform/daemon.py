@@ -161,10 +161,6 @@ class Daemon:
         if failure is not None:
             raise (PortTakenError if "Address already in use" in failure else AssayError)(failure)
 
-    def doubt(self) -> str:
-        """What to say when it lives but does not become healthy."""
-        return f"the {self.kind.name} is not healthy: {last_words(self.log, self.node)} (log: {self.log})"
-
     def reap(self) -> None:
         """Collect the ended process, so that it is no zombie."""
         self.process.wait(timeout=30)

@@ -67,7 +67,19 @@ def find_java(environment: Mapping[str, str]) -> Java:
 
     Raises BadInputError when there is none or it is too old for the jobs.
     """
-    home = _java_home(environment)
+    mend = "a JDK of version 17 to 21"
+    named = environment.get("JAVA_HOME")
+    if named:
+        if not (Path(named) / "bin" / "java").is_file():
+            raise BadInputError(f"JAVA_HOME is {named}, but there is no bin/java in it; set it to {mend}")
+        home = Path(named).resolve()
+    else:
+        found = shutil.which("java", path=environment.get("PATH", ""))
+        if not found:
+            raise BadInputError(
+                f"no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install {mend}"
+            )
+        home = Path(found).resolve().parent.parent
     release = home / "release"
     facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release.read_text(), re.MULTILINE)) if release.is_file() else {}
     version = facts.get("JAVA_VERSION", "")
@@ -78,9 +90,7 @@ def find_java(environment: Mapping[str, str]) -> Java:
         )
     feature = int(number[1])
     if feature < _OLDEST_JAVA:
-        raise BadInputError(
-            f"Java {version} in {home} is too old, jobs need {_OLDEST_JAVA}; set JAVA_HOME to a JDK of version 17 to 21"
-        )
+        raise BadInputError(f"Java {version} in {home} is too old, jobs need {_OLDEST_JAVA}; set JAVA_HOME to {mend}")
     # A class-data archive is only good for the build that made it: this digest changes with every build.
     digest = hashlib.sha256()
     for part in (release, home / "lib" / "modules", home / "lib" / "server" / "libjvm.so"):
@@ -90,34 +100,15 @@ def find_java(environment: Mapping[str, str]) -> Java:
     return Java(home=home, feature=feature, version=version, fingerprint=digest.hexdigest()[:16])
 
 
-def _java_home(environment: Mapping[str, str]) -> Path:
-    named = environment.get("JAVA_HOME")
-    if named:
-        if not (Path(named) / "bin" / "java").is_file():
-            raise BadInputError(
-                f"JAVA_HOME is {named}, but there is no bin/java in it; set it to a JDK of version 17 to 21"
-            )
-        return Path(named).resolve()
-    found = shutil.which("java", path=environment.get("PATH", ""))
-    if not found:
-        raise BadInputError(
-            "no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install a JDK of version 17 to 21"
-        )
-    return Path(found).resolve().parent.parent
-
-
 def find_distribution(installation: Installation, environment: Mapping[str, str]) -> Distribution:
     """The Hadoop to run: `installation.hadoop_home` when it is set, else the bundled jars.
 
     Raises BadInputError, with the cure, when Java or Hadoop's jars are missing.
     """
     java = find_java(environment)
-    if installation.hadoop_home is not None:
-        return _installed(installation.hadoop_home, java)
-    return bundled(installation.parts / "hadoop", java)
-
-
-def _installed(home: Path, java: Java) -> Distribution:
+    home = installation.hadoop_home
+    if home is None:
+        return bundled(installation.parts / "hadoop", java)
     share = home / "share" / "hadoop"
     version = _version(share / "common")
     if version is None or not (home / "bin" / "hadoop").is_file():

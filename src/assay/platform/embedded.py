@@ -81,25 +81,19 @@ class Startup:
         return {kind.role: f"http://{self.addresses[kind.web]}" for kind in kinds if kind.web}
 
     def _start(self, kind: DaemonKind) -> None:
-        if kind.formats:
-            self._format(kind)
-        command = commands.daemon_command(kind, self.distribution, self.starts, self.neutral / "conf")
+        conf_dir = self.neutral / "conf"
+        if kind.formats and self.starts.name == "brisk" and self.distribution.formatted_name is not None:
+            self.node.copy(self.distribution.formatted_name, self.neutral / "name")
+        elif kind.formats:
+            options = ("-Xmx256m", *self.starts.control_options)
+            command = commands.java_command(self.distribution, options, conf_dir, kind.main_class, kind.formats)
+            log = self.neutral / "logs" / "format.log"
+            if self.node.start(self.limits.entering(command), self.environment, log).wait() != 0:
+                raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, self.node)} (log: {log})")
+        command = commands.daemon_command(kind, self.distribution, self.starts, conf_dir)
         log = self.neutral / "logs" / f"{kind.role}.log"
         process = self.node.start(self.limits.entering(command), self.environment, log)
         self.daemons.append(Daemon(kind, self.node, process, log))
-
-    def _format(self, kind: DaemonKind) -> None:
-        """Give it its empty files."""
-        if self.starts.name == "brisk" and self.distribution.formatted_name is not None:
-            self.node.copy(self.distribution.formatted_name, self.neutral / "name")
-            return
-        options = ("-Xmx256m", *self.starts.control_options)
-        command = commands.java_command(
-            self.distribution, options, self.neutral / "conf", kind.main_class, kind.formats
-        )
-        log = self.neutral / "logs" / "format.log"
-        if self.node.start(self.limits.entering(command), self.environment, log).wait() != 0:
-            raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, self.node)} (log: {log})")
 
     def _answers(self, kind: DaemonKind) -> bool:
         url = self.urls()[kind.asked or kind.role]
@@ -122,7 +116,11 @@ class Startup:
             if not waiting:
                 return
             if time.monotonic() > self._deadline:
-                doubts = "; ".join(daemon.doubt() for daemon in self.daemons if daemon.kind in waiting)
+                doubts = "; ".join(
+                    f"the {one.kind.name} is not healthy: {last_words(one.log, one.node)} (log: {one.log})"
+                    for one in self.daemons
+                    if one.kind in waiting
+                )
                 raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
             time.sleep(_POLL_S)
 

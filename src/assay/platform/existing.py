@@ -51,9 +51,8 @@ class Addresses:
         secure = self._properties.get("yarn.http.policy") == "HTTPS_ONLY"
         scheme, port, key = ("https", 8090, "webapp.https.address") if secure else ("http", 8088, "webapp.address")
         members = _list(self._properties.get("yarn.resourcemanager.ha.rm-ids", ""))
-        suffixes = [f".{member}" for member in members] or [""]
         urls = []
-        for suffix in suffixes:
+        for suffix in [f".{member}" for member in members] or [""]:
             hostname = f"yarn.resourcemanager.hostname{suffix}"
             rpc_host = self._properties.get(f"yarn.resourcemanager.address{suffix}", "").partition(":")[0]
             host = self._properties.get(hostname, "") or rpc_host

@@ -276,9 +276,22 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
                 f"for smaller containers ({_MASTER[0]}, {_TASKS[0][0]}, {_TASKS[1][0]})"
             )
     step = _asked(properties, _STEP)
-    _check_allocation(
-        spec, properties, {_MASTER[0]: master, **dict(zip([name for name, _ in _TASKS], tasks, strict=True))}
-    )
+    # What the scheduler is told to allow one container at most, against what the jobs' containers ask for.
+    if _MOST in properties:
+        most = _asked(properties, (_MOST, offered_mb(spec)))
+        for of in (_STEP, _MASTER, *_TASKS):
+            if (size := _asked(properties, of)) > most:
+                raise BadInputError(
+                    f"{of[0]} is {size} MiB, and {_MOST} allows {most} MiB: no such container could start; give at "
+                    f"most {most} MiB, or allow more"
+                )
+    cores = _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES)))
+    for name in _CORES:
+        if _asked(properties, (name, 1)) > cores:
+            raise BadInputError(
+                f"{name} is {properties[name]}, and {_MOST_CORES} allows {cores}: no such container could start; give "
+                f"at most {cores}, or allow more"
+            )
     at_once = _rounded(master, step)
     if properties.get(_IN_MASTER, "false").lower() != "true":
         at_once += max(_rounded(task, step) for task in tasks)
@@ -291,25 +304,6 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
             f"(each rounded up to {_STEP[0]}, {step} MiB): it would wait for ever; give at least "
             f"{at_once} MiB, or ask for smaller containers"
         )
-
-
-def _check_allocation(spec: ClusterSpec, properties: Mapping[str, str], asked: Mapping[str, int]) -> None:
-    """What the scheduler is told to allow one container at most, against what the jobs' containers ask for."""
-    if _MOST in properties:
-        most = _asked(properties, (_MOST, offered_mb(spec)))
-        for name, size in ((_STEP[0], _asked(properties, _STEP)), *asked.items()):
-            if size > most:
-                raise BadInputError(
-                    f"{name} is {size} MiB, and {_MOST} allows {most} MiB: no such container could start; give at most "
-                    f"{most} MiB, or allow more"
-                )
-    cores = _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES)))
-    for name in _CORES:
-        if _asked(properties, (name, 1)) > cores:
-            raise BadInputError(
-                f"{name} is {properties[name]}, and {_MOST_CORES} allows {cores}: no such container could start; give "
-                f"at most {cores}, or allow more"
-            )
 
 
 def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:

@@ -193,7 +193,26 @@ def attach_raw(
     Raises BadInputError where the disk below `place` is too small, AssayError when a step fails; then nothing stays.
     """
     drive = Drive(lease.make_directory(place / f"assay-{lease.id}"))
-    _make_backing_file(drive.backing, profile.name, size_bytes)
+    free = shutil.disk_usage(drive.home).free
+    if free < LEAST_FREE_BYTES:
+        raise BadInputError(
+            f"the disk below {place} is too small for the backing file of {profile.name}: {free >> 20} MiB are "
+            f"free, and an empty drive may take {LEAST_FREE_BYTES >> 20} MiB; make room or name another place"
+        )
+    try:
+        with drive.backing.open("xb") as made:  # sparse: it takes no room yet
+            made.truncate(size_bytes)
+            holes = can_punch_holes(made.fileno())
+    except OSError as error:
+        raise AssayError(
+            f"a file of {size_bytes} bytes can't be made below {place} ({error.strerror}); "
+            "name a place on another file system, or take a smaller size"
+        ) from None
+    if not holes:
+        raise BadInputError(
+            f"the file system below {place} can't give back parts of a file, which what is deleted on "
+            f"{profile.name} must; name a place on another one, such as ext4, xfs, btrfs or tmpfs"
+        )
     (drive.home / "profile.json").write_text(profile.for_emulator)
     # Whose it is, for those who find it without knowing where its user keeps leases.
     (drive.home / "lease").write_text(str(lease.file))
@@ -210,30 +229,6 @@ def raw_drive(
         device, drive = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
         drive.begin(emulator.measure(device, drive.home))
         yield device, drive
-
-
-def _make_backing_file(file: Path, drive: str, size_bytes: int) -> None:
-    """Sparse: it takes no room yet."""
-    free = shutil.disk_usage(file.parent).free
-    if free < LEAST_FREE_BYTES:
-        raise BadInputError(
-            f"the disk below {file.parent.parent} is too small for the backing file of {drive}: {free >> 20} MiB are "
-            f"free, and an empty drive may take {LEAST_FREE_BYTES >> 20} MiB; make room or name another place"
-        )
-    try:
-        with file.open("xb") as made:
-            made.truncate(size_bytes)
-            holes = can_punch_holes(made.fileno())
-    except OSError as error:
-        raise AssayError(
-            f"a file of {size_bytes} bytes can't be made below {file.parent.parent} ({error.strerror}); "
-            "name a place on another file system, or take a smaller size"
-        ) from None
-    if not holes:
-        raise BadInputError(
-            f"the file system below {file.parent.parent} can't give back parts of a file, which what is deleted on "
-            f"{drive} must; name a place on another one, such as ext4, xfs, btrfs or tmpfs"
-        )
 
 
 def can_punch_holes(descriptor: int) -> bool:
