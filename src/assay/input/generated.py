@@ -272,24 +272,21 @@ def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: So
     while missing := min(edges - keys.size, _BATCH):
         new = np.empty(0, dtype=np.uint64)
         if open_ends.size > 1:
-            counts = (min(_CHUNK, missing - start) for start in range(0, missing, _CHUNK))
-            new = distinct(joined([_pairs(open_ends, count, mirrored, random) for count in counts]))
-            new = _without(new, keys)
+            drawn = []
+            for start in range(0, missing, _CHUNK):
+                count = min(_CHUNK, missing - start)
+                left, right = random.below(open_ends.size, count), random.below(open_ends.size, count)
+                opposite = random.chance(mirrored, count)
+                reach = int(open_ends.size * _JITTER)
+                across = open_ends.size - 1 - left[opposite] + right[opposite] * (2 * reach) // open_ends.size - reach
+                right[opposite] = np.clip(across, 0, open_ends.size - 1)
+                drawn.append(simple_keys(open_ends[left], open_ends[right]))
+            new = _without(distinct(joined(drawn)), keys)
         if new.size * _WORTHWHILE < missing:  # the open ends are used up among themselves: any vertices will do
             open_ends, mirrored = np.arange(stubs.size, dtype=np.int32), 0.0
         keys = np.concatenate((keys, new))
         keys.sort(kind="stable")
     return keys
-
-
-def _pairs(open_ends: NDArray[np.int32], count: int, mirrored: float, random: Source) -> Keys:
-    left = random.below(open_ends.size, count)
-    right = random.below(open_ends.size, count)
-    opposite = random.chance(mirrored, count)
-    reach = int(open_ends.size * _JITTER)
-    across = open_ends.size - 1 - left[opposite] + right[opposite] * (2 * reach) // open_ends.size - reach
-    right[opposite] = np.clip(across, 0, open_ends.size - 1)
-    return simple_keys(open_ends[left], open_ends[right])
 
 
 def _without(keys: Keys, present: Keys) -> Keys:

@@ -263,14 +263,10 @@ def drawn(points: Points, k: int, seed: int) -> Floats:
 
     Those of generated points are remembered: a plan's trials all draw the same.
     """
-    return _remembered(points, k, seed).copy() if isinstance(points, GeneratedPoints) else _drawn(points, k, seed)
+    return (_drawn if isinstance(points, GeneratedPoints) else _drawn.__wrapped__)(points, k, seed).copy()
 
 
 @lru_cache(maxsize=4)
-def _remembered(points: GeneratedPoints, k: int, seed: int) -> Floats:
-    return _drawn(points, k, seed)
-
-
 def _drawn(points: Points, k: int, seed: int) -> Floats:
     places = np.random.default_rng((seed, 1)).choice(points.count, k, replace=False)
     chosen = np.empty((k, points.attributes))

@@ -155,7 +155,10 @@ class TeraRecords(Input):
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """From this machine it is quicker than a job where the store is on it too."""
         if isinstance(store, Streaming):
-            self._put(path, store)
+            self.checksum = 0
+            bounds = [self.count * at // _FILES for at in range(_FILES + 1)]
+            for at, (first, end) in enumerate(pairwise(bounds)):
+                store.write(f"{path}/part-m-{at:05d}", ahead(self._pieces(first, end - first)))
             return LaunchReport(jobs=(), result={})
         arguments = (str(self.count), path)
         report = engine.run_program(example(f"{TERASORT}.TeraGen", arguments, {}, "generate"), progress)
@@ -165,14 +168,7 @@ class TeraRecords(Input):
         self.checksum = counted["CHECKSUM"]
         return report
 
-    def _put(self, path: str, store: Streaming) -> None:
-        self.checksum = 0
-
-        def pieces(first: int, count: int) -> Iterator[bytes]:
-            for block in tera_rows(first, count):
-                self.checksum += checksum(block)
-                yield block.tobytes()
-
-        bounds = [self.count * at // _FILES for at in range(_FILES + 1)]
-        for at, (first, end) in enumerate(pairwise(bounds)):
-            store.write(f"{path}/part-m-{at:05d}", ahead(pieces(first, end - first)))
+    def _pieces(self, first: int, count: int) -> Iterator[bytes]:
+        for block in tera_rows(first, count):
+            self.checksum += checksum(block)
+            yield block.tobytes()

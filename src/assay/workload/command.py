@@ -132,18 +132,6 @@ def filled(word: str, places: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda match: places.get(match[1], match[0]), word)
 
 
-def the_program(options: Options, name: str, words: Sequence[str], folder: Path) -> None:
-    """Raises BadInputError when a command line has no {output}, or its program can't be run from the folder."""
-    if not any("{output}" in word for word in words):
-        raise options.refusal(name, "a command with {output}, which stands for a folder with the output's files")
-    program = words[0]
-    if "/" in program:
-        if not (folder / program).is_file():
-            raise options.refusal(name, f"a command whose program is there, and {folder / program} is not")
-    elif shutil.which(program) is None:
-        raise options.refusal(name, f"a command whose program is on the PATH, and {program} is not (./{program}?)")
-
-
 CHECK = "your own command"
 LAST_LINES = 5
 _LINE_CHARACTERS = 300
@@ -180,8 +168,8 @@ def judge(words: Sequence[str], folder: Path, seconds: float) -> Verdict:
     return Verdict(check=CHECK, outcome=outcome, detail=detail)
 
 
-def fetch(store: Store, path: str, folder: Path) -> int:
-    """Copy the files directly in a directory of the store that are not hidden, or the one file; their bytes.
+def fetch(store: Store, path: str, folder: Path) -> None:
+    """Copy the files directly in a directory of the store that are not hidden, or the one file.
 
     Raises AssayError when nothing is there, OSError when they don't fit.
     """
@@ -194,7 +182,6 @@ def fetch(store: Store, path: str, folder: Path) -> int:
         with (folder / Path(file.path).name).open("wb") as copy:
             for piece in store.pieces(file.path) if file.bytes else ():
                 copy.write(piece)
-    return wanted
 
 
 _ERROR_LINES = 8
@@ -261,8 +248,17 @@ class Command(BaseWorkload):
             )
             raise self.options.refusal("arguments", wanted)
         self._verify = split_words(self.options, "verify", ("output", *(["input"] if source else [])))
-        if self._verify:
-            the_program(self.options, "verify", self._verify, self._folder)
+        if not self._verify:
+            return
+        program, wanted = self._verify[0], ""
+        if not any("{output}" in word for word in self._verify):
+            wanted = "a command with {output}, which stands for a folder with the output's files"
+        elif "/" in program and not (self._folder / program).is_file():
+            wanted = f"a command whose program is there, and {self._folder / program} is not"
+        elif "/" not in program and shutil.which(program) is None:
+            wanted = f"a command whose program is on the PATH, and {program} is not (./{program}?)"
+        if wanted:
+            raise self.options.refusal("verify", wanted)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The jar's client; a jar that ends well although a job of it failed is not believed."""
