@@ -138,11 +138,9 @@ class Network:
         self._addresses_of = addresses_of
         self._counter: FlowCounter | None = None
         self._stand_in = False
-        self._base: Mapping[Quantity, float] = {}
-        self._missed = False
+        self._base: Mapping[Quantity, float] | None = {}
         self._unread: list[str] = []
         self._names = Names({}, {}, {}, frozenset(), "")
-        self._home = ""
         self._interfaces: Mapping[str, Interface] = {}
         self._interval = Interval[Mapping[str, Interface]]()
         self._flows: Mapping[tuple[str, str], int] | None = {}
@@ -153,13 +151,13 @@ class Network:
     def attach(self, scene: Scene) -> None:
         """Begin to count flows. Raises OSError when there is no /proc/net/dev."""
         self._interfaces = self._read_interfaces()
-        self._home = self._node.name if scene.nodes else socket.gethostname()
+        home = self._node.name if scene.nodes else socket.gethostname()
         nodes = {address: node.name for node in scene.nodes for address in self._addresses_of(node.name)}
-        nodes = dict.fromkeys(own_addresses(self._node), self._home) | nodes
+        nodes = dict.fromkeys(own_addresses(self._node), home) | nodes
         purposes = {port: purpose for purpose, ports in scene.ports.items() for port in ports}
         daemons = listening_groups(self._node, scene.processes)
         cluster = frozenset(node.name for node in scene.nodes)
-        self._names = Names(nodes, purposes, daemons, cluster, self._home)
+        self._names = Names(nodes, purposes, daemons, cluster, home)
         counter = self._make_counter(purposes)
         try:
             if not purposes:
@@ -191,7 +189,8 @@ class Network:
         sums |= self._flow_totals()
         carrying = [self._interfaces[name] for name in self._node.interfaces if name in self._interfaces]
         if self._stand_in and carrying:
-            pair = f"{self._home} > {self._home if len(self._names.cluster) <= 1 else 'others'}"
+            home = self._names.home
+            pair = f"{home} > {home if len(self._names.cluster) <= 1 else 'others'}"
             sums[Quantity(pair, "all_bytes", "estimated")] = sum(one.sent_bytes for one in carrying)
             sums[Quantity(pair, "all_packets", "estimated")] = sum(one.sent_packets for one in carrying)
         return sums
@@ -220,15 +219,15 @@ class Network:
             flows = self._counter.read()
         except FlowsError as error:
             self._unread.append(str(error))
-            self._missed = True
+            self._base = None
             return {}
         sums: dict[Quantity, float] = {}
         for flow, count in flows.items():
             for what, value in self._names.quantities(flow, count):
                 sums[what] = sums.get(what, 0.0) + value
         self._paused = False
-        if self._missed:
-            self._missed, self._base = False, sums
+        if self._base is None:
+            self._base = sums
             return {}
         return {what: value - self._base.get(what, 0.0) for what, value in sums.items()}
 

@@ -190,26 +190,24 @@ class Remainder:
         self._node = node
         self._before = read_ticks(self._machine)
         self._groups = groups
-        self._left_ticks = 0
+        self.left_ticks = self._told_ticks = 0
         self._kernel = kernel_ticks(node)
         self._kernel_ticks = 0
         self.close = self._machine.close
 
     def look(self, groups: int) -> int:
-        """The machine's busy ticks since the last look; `groups` are those of all groups so far."""
+        """The machine's other busy ticks so far; `groups` are those of all groups."""
         now = read_ticks(self._machine)
-        busy = busy_ticks(differences(self._before, now))
-        self._before = now
-        self._left_ticks += busy - (groups - self._groups)
-        self._groups = groups
-        return busy
+        self.left_ticks += busy_ticks(differences(self._before, now)) - (groups - self._groups)
+        self._before, self._groups = now, groups
+        return self.left_ticks
 
     def totals(self) -> dict[Quantity, float]:
         """What the kernel's own threads took (of those that live), and everything else since the last time."""
         before, self._kernel = self._kernel, kernel_ticks(self._node)
         kernel = max(0, sum(ticks - before.get(pid, 0) for pid, ticks in self._kernel.items()))
         self._kernel_ticks += kernel
-        left, self._left_ticks = self._left_ticks - kernel, 0
+        left, self._told_ticks = self.left_ticks - self._told_ticks - kernel, self.left_ticks
         return {
             Quantity("kernel", "system_s"): self._kernel_ticks / TICKS_PER_S,
             Quantity("other", "busy_s", basis="estimated", level=True): left / TICKS_PER_S,
@@ -262,7 +260,6 @@ class ProcessProbe:
         self._processes: ProcessGroups | None = None
         self._peaks: dict[str, int] = {}
         self._interval = Interval[tuple[Mapping[str, Ticks], Mapping[str, int], int]]()
-        self._busy_ticks = 0
         self._remainder: Remainder | None = None
         self._cluster: Cluster | None = None
         self._doubts: list[Doubt] = []
@@ -278,28 +275,21 @@ class ProcessProbe:
         """Time in percent of all cores, and resident MiB, by group and by container."""
         assert self._processes and self._remainder  # noqa: S101, PT018 - for the type checker: attached by now
         groups = self._processes.look()
-        self._busy_ticks += self._remainder.look(sum(map(sum, groups.values())))
-        return self._resident_mib(self._processes) | self._percent(now, groups, self._processes)
-
-    def _percent(self, now: Moment, groups: Mapping[str, Ticks], processes: ProcessGroups) -> dict[str, float]:
-        """Time of all cores since it last gave any."""
+        left = self._remainder.look(sum(map(sum, groups.values())))
         containers: dict[str, int] = defaultdict(int)
-        for member in processes.members.values():
+        for member in self._processes.members.values():
             if member.container is not None:
                 containers[member.container] += member.ticks
-        ended = self._interval.ended(now, (groups, containers, self._busy_ticks))
+        values = self._resident_mib(self._processes)
+        ended = self._interval.ended(now, (groups, containers, left))
         if ended is None:
-            return {}
-        interval_s, (before, containers_before, busy_before) = ended
-        left = self._busy_ticks - busy_before
+            return values
+        interval_s, (before, containers_before, left_before) = ended
         percent = 100 / (interval_s * (self._cores or 1) * TICKS_PER_S)
-        values = {}
         for group, ticks in groups.items():
-            user, system = ticks.user - before[group].user, ticks.system - before[group].system
-            left -= user + system
-            values[f"{group}/user_percent"] = round(user * percent, 2)
-            values[f"{group}/system_percent"] = round(system * percent, 2)
-        values["other/busy_percent"] = round(max(0, left) * percent, 2)
+            values[f"{group}/user_percent"] = round((ticks.user - before[group].user) * percent, 2)
+            values[f"{group}/system_percent"] = round((ticks.system - before[group].system) * percent, 2)
+        values["other/busy_percent"] = round(max(0, left - left_before) * percent, 2)
         for name, count in containers.items():
             values[f"{name}/busy_percent"] = round(max(0, count - containers_before.get(name, 0)) * percent, 2)
         return values

@@ -151,17 +151,12 @@ class Columns:
         latency_ns = records["latency_ns"]
         if len(latency_ns) and latency_ns.max() > _NARROW:
             self._columns["latency_ns"] = self._columns["latency_ns"].astype(np.int64, copy=False)
-        added: dict[str, np.ndarray[Any, Any]] = {
-            "arrived_ns": time_of_day_ns,
-            "offset": records["offset"].astype(np.int64) - shift,
-            "bytes": records["bytes"],
-            "latency_ns": latency_ns,
-            "kind": records["kind"],
-            "role": role,
-        }
         upto = self.count + len(records)
-        for name, column in added.items():
-            self._columns[name][self.count : upto] = column
+        for name in ("bytes", "latency_ns", "kind"):
+            self._columns[name][self.count : upto] = records[name]
+        self._columns["arrived_ns"][self.count : upto] = time_of_day_ns
+        self._columns["offset"][self.count : upto] = records["offset"].astype(np.int64) - shift
+        self._columns["role"][self.count : upto] = role
         self.count = upto
 
     def requests(self, medium: str, source: str, dropped: int) -> Requests:
