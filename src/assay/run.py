@@ -327,10 +327,7 @@ def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budg
 
 
 def repeat(schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget) -> int:
-    """Repeat a finished plan, a round at a time, until no further one fits into the time; how many trials that were.
-
-    The run's plan grows by each round before it begins, and a round that has begun is run to its end.
-    """
+    """Repeat a finished plan by whole rounds while there is time; how many trials. The plan grows before each round."""
     repeated = 0
     records = list(folder.records()[0])
     plan = folder.plan()

@@ -174,10 +174,7 @@ def writing_out(devices: Sequence[Device]) -> Iterator[None]:
 
 @contextmanager
 def _measured(setup: TrialSetup, scene: Scene, findings: Findings) -> Iterator[Callable[[Part], None]]:
-    """Measure under probes; gives what tells them all that a part of the trial has ended.
-
-    What they saw is kept also when the trial fails: the parts that were marked by then are whole.
-    """
+    """Measure under probes; gives what marks the end of a part. What was marked is kept also when the trial fails."""
     seen: Measurement | None = None
 
     def mark(part: Part) -> None:

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
 import click
 
-from assay.cli.context import FORMS, UserPath, open_console
+from assay.cli.context import UserPath, open_console
 from assay.cli.report import Form, emit, find_browser, json_lines, uncollected, write_page
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
@@ -25,11 +26,8 @@ def run_names(folders: Sequence[Path]) -> list[str]:
         twice = next(folder for place, folder in enumerate(folders) if whole[place] in whole[:place])
         raise BadInputError(f"{twice} is named twice; a run can't be compared with itself")
     longest = max(len(path.parts) for path in whole)
-    for count in range(1, longest + 1):
-        names = ["/".join(path.parts[-count:]) for path in whole]
-        if len(set(names)) == len(names):
-            return names
-    return [str(path) for path in whole]
+    every = (["/".join(path.parts[-count:]) for path in whole] for count in range(1, longest + 1))
+    return next(names for names in every if len(set(names)) == len(names))
 
 
 def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
@@ -45,7 +43,7 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
 @click.command()
 @click.argument("folders", type=UserPath(), nargs=-1, required=True, metavar="RUN RUN...")
 @click.option(
-    "--format", "form", type=click.Choice(FORMS),
+    "--format", "form", type=click.Choice(get_args(Form)),
     help="Write only this form; html and pdf go into the working directory.",
 )  # fmt: skip
 @click.option("--out", type=UserPath(), help="The file to write.")

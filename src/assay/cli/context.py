@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from assay.plan.source import Vocabulary
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-FORMS = ["html", "md", "csv", "json", "pdf"]
 OUT_HELP = "Folder for the records; by default a new folder under runs/."
 Command = TypeVar("Command", bound=Callable[..., Any])
 

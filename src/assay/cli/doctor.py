@@ -55,10 +55,8 @@ def _tried(what: str, look: Callable[[Installation], Finding], installation: Ins
 
 def _hadoop(installation: Installation) -> Finding:
     distribution = find_distribution(installation, os.environ)
-    if distribution.archive_note:
-        return Finding(
-            what="java and hadoop", state="lacking", detail=f"clusters start slowly: {distribution.archive_note}"
-        )
+    if note := distribution.archive_note:
+        return Finding(what="java and hadoop", state="lacking", detail=f"clusters start slowly: {note}")
     source = installation.hadoop_home or "bundled"
     return Finding(what="java and hadoop", state="good", detail=f"Hadoop {distribution.version} ({source})")
 

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import click
 from rich.console import Console
 
-from assay.cli.context import FAILED, FORMS, UserPath, open_console
+from assay.cli.context import FAILED, UserPath, open_console
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
 from assay.record.folder import RunFolder
@@ -30,10 +30,7 @@ from assay.report.words import print_line, print_text
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Do without it: it would go through millions of records' values again and again, and finds next to nothing there.
-
-    Of a report over 9,900 trials that is a tenth to a quarter of the time; its memory stays the same.
-    """
+    """Without garbage collection, a tenth to a quarter of a large report's time; its memory stays the same."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -189,7 +186,10 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
 @click.command()
 @click.argument("folder", type=UserPath())
 @click.option(
-    "--format", "form", type=click.Choice(FORMS), help="Write only this form; html and pdf go into the run's folder."
+    "--format",
+    "form",
+    type=click.Choice(get_args(Form)),
+    help="Write only this form; html and pdf go into the run's folder.",
 )
 @click.option(
     "--rows",

@@ -96,10 +96,7 @@ def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> list[Combina
 
 
 def only(plan: Plan, wanted: Sequence[str]) -> Plan:
-    """The trials with these levels, each as `FACTOR=LEVEL`; of several levels of one factor any will do.
-
-    Raises BadInputError for what names no factor or level, and where no trial has all of them.
-    """
+    """The trials with these `FACTOR=LEVEL`s; of several of one factor any will do. Raises BadInputError for none."""
     if not wanted:
         return plan
     words: dict[str, list[str]] = {}

@@ -62,10 +62,7 @@ def shipped_profiles() -> dict[str, Profile]:
 
 
 def resolve(name: str, profiles: Mapping[str, Profile]) -> SettingsSpec:
-    """The properties of a profile with all it inherits; its own win.
-
-    Raises KeyError for a profile that there is not, BadInputError for one that inherits itself.
-    """
+    """A profile's properties over those it inherits. Raises KeyError, or BadInputError where one inherits itself."""
     chain: list[str] = []
     current: str | None = name
     while current is not None:

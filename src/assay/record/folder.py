@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from assay.host.files import MOST_RECORDED_BYTES, UnreadableFileError, read_bytes, read_text, refuse_irregular
+from assay.host.files import MOST_RECORDED_BYTES, UnreadableFileError, opened, read_bytes, read_text, refuse_irregular
 from assay.model.engine import engine_kind
 from assay.model.errors import BadInputError
 from assay.model.record import Record, Sample
@@ -112,10 +112,7 @@ SUMS = "sha256sums"
 
 
 def check_sum(folder: Path, name: str, content: bytes | None = None) -> None:
-    """Hold a file against its checksum; `content` is what it holds, where it was read before.
-
-    Raises Unreadable where they differ, and where the sums name a file that is not there or don't name one that is.
-    """
+    """Raises Unreadable where a file, which may have been read (`content`), or its absence is not as the sums say."""
     try:
         lines = read_text(folder / SUMS, MOST_RECORDED_BYTES).splitlines()
     except UnreadableFileError as error:
@@ -336,8 +333,5 @@ class RunFolder:
 
 
 def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
+    with opened(path) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
