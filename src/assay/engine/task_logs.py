@@ -130,10 +130,14 @@ def _reduce(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePha
     begun = _first(lines, "ReduceTask", "Using ShuffleConsumerPlugin")
     merges = _passes(lines)
     spills = [one for one in lines if one.logger == "MergeManagerImpl" and _MEMORY_SPILL.match(one.message)]
+    # As FAILED_SHUFFLE counts: each map output of a host that can't be reached, and each that came broken.
+    fetcher = [line.message for line in lines if line.logger == "Fetcher"]
+    lost = map(_LOST_HOST.match, fetcher)
+    broken = [message for message in fetcher if message.startswith("copyMapOutput failed")]
     counts = MapReducePhases(
         job=attempt.job, attempt=attempt.attempt, stage="reduce", start_s=_seconds(attempt.started_ms, begun),
         spills=len(spills), merge_passes=sum(passes for _, passes in merges),
-        failed_fetches=_failed_fetches(lines),
+        failed_fetches=sum(int(host[1]) for host in lost if host) + sum(one.count("attempt_") for one in broken),
     )  # fmt: skip
     worked, done = _ends(attempt, lines)
     # History has both by the same clock; the log stands in where it does not.
@@ -180,17 +184,6 @@ def _passes(lines: Sequence[LogLine]) -> list[tuple[int, int]]:
         if line.message.startswith("Down to the last merge-pass"):
             merges.append((line.time_ms, under_way[line.thread]))
     return merges
-
-
-def _failed_fetches(lines: Sequence[LogLine]) -> int:
-    """As FAILED_SHUFFLE counts them: each map output of a host that can't be reached, and each that came broken."""
-    failed = 0
-    for line in lines:
-        if line.logger == "Fetcher":
-            host = _LOST_HOST.match(line.message)
-            failed += int(host[1]) if host else 0
-            failed += line.message.count("attempt_") if line.message.startswith("copyMapOutput failed") else 0
-    return failed
 
 
 def _background_merges(lines: Sequence[LogLine]) -> list[Interval]:

@@ -195,10 +195,8 @@ def few_repetitions(records: Sequence[Record]) -> list[Doubt]:
     for one in samples(records):
         works.setdefault(work_of(one.factors), []).append(one)
     once = [own for own in works.values() if max(map(len, combinations(own).values())) < 2]
-    if not once:
-        return []
     named = first_few(list(dict.fromkeys(own[0].level("workload") for own in once)), ", ", " and")
-    return [FEW_REPETITIONS.doubt(f"no trial of {named} was repeated")]
+    return [FEW_REPETITIONS.doubt(f"no trial of {named} was repeated")] if once else []
 
 
 OUTLIERS = doubt_kind(
@@ -213,11 +211,9 @@ OUTLIERS = doubt_kind(
 def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
     """Outliers, the farthest first."""
     outlying = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
-    if not outlying:
-        return []
     named = first_few([one.words for one in outlying])
     are = " is an outlier" if len(outlying) == 1 else "s are outliers"
-    return [OUTLIERS.doubt(f"{len(outlying)} trial{are}: {named}")]
+    return [OUTLIERS.doubt(f"{len(outlying)} trial{are}: {named}")] if outlying else []
 
 
 EMULATED_BESIDE_REAL = doubt_kind(
@@ -253,11 +249,9 @@ WRONG_OUTPUTS = doubt_kind(
 def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where trials ended with a wrong output; else none."""
     wrong = [record.trial.id for record in records if is_wrong(record)]
-    if not wrong:
-        return []
-    named = first_few(wrong, ", ", " and")
     trials = f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'}"
-    return [WRONG_OUTPUTS.doubt(f"{trials} ended with a wrong output: {named}")]
+    what = f"{trials} ended with a wrong output: {first_few(wrong, ', ', ' and')}"
+    return [WRONG_OUTPUTS.doubt(what)] if wrong else []
 
 
 DIFFERENT_MACHINES = doubt_kind(
@@ -276,10 +270,8 @@ DIFFERENT_MACHINES = doubt_kind(
 def different_machines(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where trials ran on machines of several kinds, which it names; else none."""
     names = machine_names(map(machine_of, records))
-    if len(names) < 2:
-        return []
     what = f"the trials ran on {len(names)} different machines, or with different software"
-    return [DIFFERENT_MACHINES.doubt(f"{what}: {', '.join(names.values())}")]
+    return [DIFFERENT_MACHINES.doubt(f"{what}: {', '.join(names.values())}")] if len(names) > 1 else []
 
 
 MEDIUM_CHANGED = doubt_kind(

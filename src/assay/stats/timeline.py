@@ -67,9 +67,9 @@ class Timeline:
 def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:
     """An attempt's phases that lasted at all; one that ended within a phase (failed, killed) has none after it."""
     began = attempt.started_ms
-    for phase, told in attempt.phase_ends():
+    for phase, phase_end_ms in attempt.phase_ends():
         # A phase without an end of its own is the one in which the attempt ended.
-        ended = min(told, attempt.finished_ms) if told > 0 else attempt.finished_ms
+        ended = min(phase_end_ms, attempt.finished_ms) if phase_end_ms > 0 else attempt.finished_ms
         if 0 < began < ended:
             yield PhaseSpan(attempt.job, phase, began, ended)
             began = ended
@@ -135,10 +135,10 @@ def sampled(times_ms: Sequence[int], values: Sequence[float]) -> Pieces:
 
     Samples whose time does not go on, as after a clock was set back, are left out until it does.
     """
-    times, told = np.asarray(times_ms, np.int64), np.asarray(values, float)
+    times, known = np.asarray(times_ms, np.int64), np.asarray(values, float)
     before = np.concatenate((times[:1] - SAMPLE_MS, np.maximum.accumulate(times)[:-1]))
     on = times > before
-    return Pieces(before[on], times[on], told[on])
+    return Pieces(before[on], times[on], known[on])
 
 
 def added(series: Sequence[Pieces]) -> Pieces:
