@@ -83,13 +83,14 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
     found: dict[Key, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
-    progress.step("prepare datasets")
+    progress.step("preparing inputs")
     for key, trial in distinct.items():
         with set_up(trial) as setup:
             spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
             found[key] = _estimate(trial, setup, progress)
             if lack := _lack(trial, found[key], spaces):
-                raise BadInputError(f"{lack}; free some space, name a place on another disk, or take a smaller dataset")
+                cure = f"free some space, name a place on another disk, or take {_smaller(trial)}"
+                raise BadInputError(f"{lack}; {cure}", "media")
             workload = setup.workload()
             if isinstance(workload, Preparing):
                 workload.prepare()
@@ -109,12 +110,19 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         seconds=sum(estimate.seconds for estimate in estimates.values()),
     )
     if needs.memory_bytes > needs.available_memory_bytes:
+        largest = max(distinct, key=lambda key: found[key].memory_bytes)
         raise BadInputError(
             f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
-            f"needs about {bytes_text(needs.memory_bytes)}; close other programs, or take a smaller dataset or a "
-            "medium on disk"
+            f"needs about {bytes_text(needs.memory_bytes)}; close other programs, or take "
+            f"{_smaller(distinct[largest])} or a medium on disk",
+            "media",
         )
     return needs
+
+
+def _smaller(trial: Trial) -> str:
+    """What would make a trial's input smaller."""
+    return "a smaller `size`" if "size" in trial.workload.options else "a smaller input"
 
 
 def _key(trial: Trial) -> Key:

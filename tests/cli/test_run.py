@@ -112,6 +112,12 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(command):
     assert not command.out.exists()
 
 
+def test_what_does_not_fit_is_said_with_the_line_of_the_key_that_it_is_about(command):
+    command.free_bytes = 1000
+    with pytest.raises(BadInputError, match=r"demo.yaml, line 4: medium '\w+' has 1000 B free, .* a smaller input"):
+        command.run(dry_run=True)
+
+
 def test_an_interrupted_run_says_how_to_go_on_and_goes_on(command):
     command.script = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):

@@ -176,11 +176,11 @@ def test_the_nodemanager_never_offers_more_than_the_whole_limit():
     ("gib", "properties", "reason"),
     [
         (3, {}, None),
-        (2, {}, r"of 2048 MiB .* daemons take about 640 MiB, .* container asks for 1536 MiB; give at least 2176 MiB"),
-        (2.9, {}, r"NodeManager offers 2969 MiB, and a job's master and one task take 3072 MiB .* give at least 3072"),
+        (2, {}, r"of 2048 MiB .* daemons take about 640 MiB, the largest container 1536 MiB, .* at least 3072 MiB, or"),
+        (2.9, {}, r"2969 MiB is .* application master and one task take 3072 MiB .* 3072 MiB, .*`settings: small`"),
         (2.9, {"mapreduce.job.ubertask.enable": "true"}, None),
         (4, {"mapreduce.map.memory.mb": "-1"}, None),
-        (4, {"mapreduce.reduce.memory.mb": "3500"}, "largest container asks for 3500 MiB"),
+        (4, {"mapreduce.reduce.memory.mb": "3500"}, "largest container 3500 MiB"),
         (2, {"yarn.app.mapreduce.am.resource.mb": "512", "mapreduce.map.memory.mb": "512",
              "mapreduce.reduce.memory.mb": "512", "yarn.scheduler.minimum-allocation-mb": "256"}, None),
     ],
@@ -289,7 +289,7 @@ def test_a_killed_owners_groups_are_removed(lease, tmp_path):
 )
 def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(spec, properties):
     with pytest.raises(
-        BadInputError, match=r"^the NodeManager offers 700 MiB, .* it would wait for ever; give at least 3072 MiB"
+        BadInputError, match=r"^the NodeManager offers 700 MiB, .* the job would never start; give at least 3072 MiB"
     ):
         check_containers(spec, properties)
     small = {"yarn.app.mapreduce.am.resource.mb": "200", "yarn.scheduler.minimum-allocation-mb": "50"}

@@ -165,7 +165,7 @@ def run_experiment(
     whole = _whole(folder, full, plan, out, resume=resume)
     _clean_left_overs(installation, console)
     set_up = partial(open_trial, installation=installation)
-    with closing(ConsoleDisplay(console)) as display, interruptible():
+    with closing(ConsoleDisplay(console)) as display, interruptible(), source.located():
         before = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
         took = [one for found in before for one in found.durations]
         needs = check_needs(plan, set_up, display, Expected((one.trial, one.seconds) for one in took))

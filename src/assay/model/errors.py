@@ -8,7 +8,14 @@ class AssayError(Exception):
 
 
 class BadInputError(AssayError):
-    """The user's input can't be used; says what, where and how to mend it. Raised before anything starts."""
+    """The user's input can't be used; says what, where and how to mend it. Raised before anything starts.
+
+    `key` is the one of the experiment that it is about, where there is one.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class MistakeAt(ValueError):  # noqa: N818 - what it is, in the words of those who handle it

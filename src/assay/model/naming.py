@@ -39,15 +39,15 @@ _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([kmgtpe]?)(i?)(b?)\s*"
 _PREFIXES = " kmgtpe"
 MOST_BYTES = 2**63 - 1
 
-HOW = "a size such as 4GiB (1024s) or 500GB (1000s)"
+HOW = "a size such as 4GiB (1024s) or 4GB (1000s); 4G may mean either"
 
 
 def size_of(value: object) -> int | None:
     """Bytes, 0 or more; None for what is no size. The whole text must be one."""
     if isinstance(value, str):
         match = _SIZE.fullmatch(value) if len(value) < 100 else None
-        if match is None or (match[3] and not match[2]):
-            return None
+        if match is None or (match[3] and not match[2]) or (match[2] and not (match[3] or match[4])):
+            return None  # `16G` is GiB to Java and Hadoop, and GB to others
         unit = (1024 if match[3] else 1000) ** _PREFIXES.index(match[2].lower() or " ")
         value = int(match[1]) * unit if match[1].isdecimal() else int(float(match[1]) * unit)
     if isinstance(value, int) and not isinstance(value, bool):

@@ -168,11 +168,12 @@ def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
     if memory_bytes is not None and memory_bytes > there_bytes:
         raise BadInputError(
             f"a memory limit of {bytes_text(memory_bytes)} has no effect: this machine has {bytes_text(there_bytes)}; "
-            "ask for less, or leave the limit out"
+            "ask for less, or leave the limit out",
+            "memory",
         )
     cores = len(os.sched_getaffinity(0))
     if cpus is not None and not _LEAST_CPUS <= cpus <= cores:
-        raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores} here")
+        raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores} here", "cpus")
     return make_limits(memory_bytes, cpus, lease)
 
 
@@ -267,15 +268,20 @@ def offered_mb(spec: ClusterSpec) -> int:
 def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
     """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
     master, tasks = _asked(properties, _MASTER), [_asked(properties, task) for task in _TASKS]
-    if spec.limit_memory_bytes is not None:
-        limit_mb, least_mb = spec.limit_memory_bytes // MIB, DAEMONS_MB + max(master, *tasks)
-        if limit_mb < least_mb:
+    step, largest, limit = _asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
+    at_once = _rounded(master, step)
+    if properties.get(_IN_MASTER, "false").lower() != "true":
+        at_once += max(_rounded(task, step) for task in tasks)
+    beside = f"an application master and one task take {at_once} MiB (each rounded up to {_STEP[0]}, {step} MiB)"
+    smaller = "or smaller containers (`settings: small`)"
+    if limit is not None:
+        least_mb = max(DAEMONS_MB + largest, 0 if _OFFERED in properties else at_once)
+        if limit // MIB < least_mb:
             raise BadInputError(
-                f"a memory limit of {limit_mb} MiB is too small: the five daemons take about {DAEMONS_MB} MiB, and the "
-                f"largest container asks for {max(master, *tasks)} MiB; give at least {least_mb} MiB, or ask "
-                f"for smaller containers ({_MASTER[0]}, {_TASKS[0][0]}, {_TASKS[1][0]})"
+                f"a memory limit of {limit // MIB} MiB is too small: the five daemons take about {DAEMONS_MB} MiB, the "
+                f"largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, {smaller}",
+                "memory",
             )
-    step = _asked(properties, _STEP)
     # What the scheduler is told to allow one container at most, against what the jobs' containers ask for.
     if _MOST in properties:
         most = _asked(properties, (_MOST, offered_mb(spec)))
@@ -292,17 +298,11 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
                 f"{name} is {properties[name]}, and {_MOST_CORES} allows {cores}: no such container could start; give "
                 f"at most {cores}, or allow more"
             )
-    at_once = _rounded(master, step)
-    if properties.get(_IN_MASTER, "false").lower() != "true":
-        at_once += max(_rounded(task, step) for task in tasks)
     offered = _asked(properties, (_OFFERED, offered_mb(spec)))
     if offered < at_once:
-        limit = spec.limit_memory_bytes
-        below = "" if limit is None else f"below a memory limit of {limit // MIB} MiB "
         raise BadInputError(
-            f"{below}the NodeManager offers {offered} MiB, and a job's master and one task take {at_once} MiB "
-            f"(each rounded up to {_STEP[0]}, {step} MiB): it would wait for ever; give at least "
-            f"{at_once} MiB, or ask for smaller containers"
+            f"the NodeManager offers {offered} MiB, and {beside}: the job would never start; give at least "
+            f"{at_once} MiB, {smaller}"
         )
 
 
