@@ -43,8 +43,18 @@ from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import ROLES, Landed, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
-from assay.stats import trial_doubts
 from assay.stats.signature import signature
+from assay.stats.trial_doubts import (
+    cached,
+    counted,
+    crowded,
+    given_back,
+    misplaced,
+    of_media,
+    out_of_memory,
+    unremembered,
+    unseen,
+)
 
 
 @dataclass
@@ -85,7 +95,7 @@ class Findings:
 
     def result(self, error: str | None) -> TrialResult:
         """The record, and what lies beside it; without an error the trial has finished."""
-        self.doubts += trial_doubts.crowded(self.trial.placement.name, self.amounts)
+        self.doubts += crowded(self.trial.placement.name, self.amounts)
         found = {name: getattr(self, name) for name in Record.model_fields if hasattr(self, name)}
         status = Status.FINISHED if error is None else Status.FAILED
         record = Record(status=status, error=error, **found)
@@ -118,14 +128,14 @@ class Findings:
         self.phases += seen.phases
         self.doubts += seen.doubts
         if self.histories_whole:
-            self.landed = trial_doubts.counted(self.trial.engine, self.landed, self.jobs)
+            self.landed = counted(self.trial.engine, self.landed, self.jobs)
 
     def _histories(self, engine: Engine, jobs: Sequence[JobReference]) -> Iterator[JobRecord]:
         for job in jobs:
             try:
                 history = engine.history(job)
             except AssayError as error:
-                self.doubts.append(trial_doubts.unremembered(job, error))
+                self.doubts.append(unremembered(job, error))
             else:
                 self.attempts += history.attempts
                 self.doubts += history.doubts
@@ -134,12 +144,12 @@ class Findings:
     def judge(self, media: Sequence[Medium], use: LimitUse | None, *, placed: bool) -> None:
         """All that what was found says about the figures."""
         self.doubts += [
-            *trial_doubts.misplaced(self.trial, self.landed),
-            *trial_doubts.unseen(self.trial, self.landed, placed=placed),
-            *(trial_doubts.cached(self.trial, self.jobs, self.facts, self.devices) if self.histories_whole else ()),
-            *trial_doubts.of_media(self.trial, self.facts),
-            *trial_doubts.given_back(self.facts),
-            *trial_doubts.out_of_memory(use),
+            *misplaced(self.trial, self.landed),
+            *unseen(self.trial, self.landed, placed=placed),
+            *(cached(self.trial, self.jobs, self.facts, self.devices) if self.histories_whole else ()),
+            *of_media(self.trial, self.facts),
+            *given_back(self.facts),
+            *out_of_memory(use),
             *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
         ]
 
@@ -253,7 +263,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                 staged = workload.stage(running.store, running.engine, progress)
                 findings.look(running.placer, "staged", input=workload.input_path)
                 if trial.strict_placement:
-                    trial_doubts.misplaced(trial, findings.landed)
+                    misplaced(trial, findings.landed)
             with step("cold cache"):
                 for medium in media if trial.cache == "cold" else ():
                     findings.doubts += medium.make_cold()
