@@ -212,7 +212,17 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         was = f"{subject} was busy for {busy} of {whole} s according to its counters"
         yield f"{was}, so no drive can save more than about {busy} s."
     if decision.verdict is Verdict.NOT_KNOWN_YET and len(decision.placements) > 1:
-        yield _undecided(decision)
+        more = decision.more
+        if decision.assumed:
+            yield "Without repetitions it is not known how much equal trials differ: repeat the experiment."
+        elif more is None:
+            yield "More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."
+        else:
+            times = (
+                f"{more.repetitions} more repetition{'' if more.repetitions == 1 else 's'} ({about_text(more.seconds)})"
+            )
+            corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
+            yield f"About {times} would decide it{corrected}, if the times vary as they did so far."
     nodes = "" if not decision.nodes else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
     memory = re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get("memory", "all"))
     within = "" if memory == "all" else f" within {memory} of memory, page cache included"
@@ -237,16 +247,3 @@ def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             subject = names.get(worst.subject, worst.subject)
             said = words.format(share=share, subject=subject, least=percent(worst.least))
             yield f"A condition is not met: {said}."
-
-
-def _undecided(decision: Decision) -> str:
-    """What would decide it."""
-    if decision.assumed:
-        return "Without repetitions it is not known how much equal trials differ: repeat the experiment."
-    if decision.more is None:
-        return "More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."
-    count = decision.more.repetitions
-    times = f"{count} more repetition{'' if count == 1 else 's'}"
-    corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
-    took = about_text(decision.more.seconds)
-    return f"About {times} ({took}) would decide it{corrected}, if the times vary as they did so far."

@@ -105,10 +105,7 @@ class ComparedRuns(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """One level against another with all else equal, in several runs: the comparison that each makes by itself.
-
-    `significant` is in how many of them.
-    """
+    """One level against another with all else equal, as several runs compare them; `significant` in how many."""
 
     title: str
     headline: str

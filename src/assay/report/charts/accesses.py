@@ -75,10 +75,7 @@ def flows(signature: Signature, record: Record) -> list[Flow]:
 
 
 def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: Mapping[str, str]) -> str:
-    """A bar for each flow: its length is bytes, full where they were sequential and pale where not.
-
-    `colours` are the phases'; one without has none.
-    """
+    """A bar for each flow: its length is bytes, full where sequential and pale where not; `colours` are the phases'."""
     total = sum(flow.bytes for flow in flows)
     shown = [flow for flow in flows if total and flow.bytes >= SMALL_SHARE * total]
     if not shown:

@@ -60,10 +60,7 @@ def job_paths(tables: TrialTables) -> list[JobPath]:
 
 
 def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> str:
-    """A bar for each trial: its jobs' paths added up by kind, and the run's time outside its jobs; empty without any.
-
-    The bars are as long as the run's step took.
-    """
+    """A bar for each trial, as long as its run: its jobs' paths added up by kind, then the time outside; or empty."""
     kinds = {name: kind for _, tables, _ in trials for name, kind in path_kinds(tables.record.trial.engine).items()}
     colours = {name: kind.colour for name, kind in kinds.items()}
     rows = []
