@@ -247,8 +247,8 @@ def _workload(name: str) -> str:
 
 _SEVERE = """# Doubts
 
-A *doubt* is a typed warning that goes with a figure. It says what happened, to what, why that matters, and how to cure
-it. A record has the doubts of its trial ([the record](record.md#doubts)); reports add those of the whole run. The
+A *doubt* is a structured warning that goes with a figure. It says what happened, to what, why that matters, and how to
+cure it. A record has the doubts of its trial ([the record](record.md#doubts)); reports add those of the whole run. The
 reasons and cures below are the usual ones; a doubt may have a more exact reason or cure.
 
 This page is generated (`docs/make_reference.py`).

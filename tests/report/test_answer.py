@@ -24,7 +24,7 @@ def test_the_first_answer_has_the_form_that_the_readme_shows():
     assert answer.subject == "terasort (size 400MB)"
     assert answer.headline == "the SSD is worth it: 33 % less time than the hard disk"
     assert list(answer_lines(answer, 110)) == [
-        "  On the hard disk (WD10EZEX)  45 s  storage: 17 s of it, 37 % (30 to 43 %)",
+        "  On the hard disk (WD10EZEX)  45 s  of which storage: 17 s, 37 % (30 to 43 %)",
         "  On the SSD (840 EVO)         30 s  33 % less time: worth it (threshold 10 %; 95 % interval 25 to 40 %)",
         "  With zero storage delay      28 s  the SSD wins back 88 % of what storage costs (70 to 100 %)",
     ]

@@ -21,10 +21,10 @@ def steps_of(*decisions, **plan):
 
 def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
     (step,) = steps_of(undecided(seconds=380))
-    assert step.words == "To decide it, repeat the experiment for about 6 min"
+    assert step.words == "To decide it, repeat the experiment for about 6 min (at most 8 min)"
     assert step.command.endswith("--resume --for 8min")
     (step,) = steps_of(undecided(seconds=380), decision(), undecided(seconds=40))
-    assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min"
+    assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min (at most 9 min)"
 
 
 def test_on_a_shared_machine_other_programs_are_closed_first():

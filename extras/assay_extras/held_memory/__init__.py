@@ -33,7 +33,7 @@ def _hold() -> None:
 
     console = open_console()
     if not goes_back():
-        console.print("free memory stays with this machine, as far as it shows: there is no need to hold it")
+        console.print("the host does not take back free memory, as far as can be seen: there is no need to hold it")
         return
     with console.status("holding the free memory"), interruptible():
         held = hold(find_installation())
@@ -68,9 +68,9 @@ def _finding(installation: "Installation") -> "Finding":
     if held := held_bytes(installation.state):
         return Finding(what="free memory", state="good", detail=f"{bytes_text(held)} are held; `assay memory release`")
     if goes_back():
-        detail = "goes back to this machine's host, which makes times vary; `assay memory hold` while you measure"
+        detail = "the host takes back free memory, so times vary; run `assay memory hold` before measuring"
         return Finding(what="free memory", state="lacking", detail=detail)
-    return Finding(what="free memory", state="good", detail="stays with this machine, as far as it shows")
+    return Finding(what="free memory", state="good", detail="not taken back by the host, as far as can be seen")
 
 
 FACTS.add("held_memory", _facts)

@@ -35,9 +35,9 @@ FIGURES = (
     TaskFigure("slowest reduce", "reduce", "reduce_s", "skew"),
 )
 FIGURES_NOTE = (
-    "Spills are all maps'; passes the most merge passes that any one attempt made, from the tasks' logs. Most fetched "
-    "and slowest reduce are those of one reducer, each over the median of all: 1 is an even spread. A dash: none, a "
-    "job with fewer than two reducers, or no log."
+    "Spills: total over all maps; passes the most merge passes that any one attempt made, from the tasks' logs. Most "
+    "fetched and slowest reduce are those of one reducer, each over the median of all: 1 is an even spread. A dash: "
+    "none, a job with fewer than two reducers, or no log."
 )
 PATH_NOTE = (
     "“Spill and merge” is a map's last spill and the merging of its spills; “merge” the reducers', after the shuffle;"

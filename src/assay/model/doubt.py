@@ -14,7 +14,7 @@ ALL_INSTRUMENTS = "all"
 
 
 class Doubt(Frozen):
-    """A typed warning that goes with a number."""
+    """A structured warning that goes with a number."""
 
     kind: str
     """A name of the catalogue ([doubts](doubts.md)), such as `cache-not-quite-cold`."""

@@ -125,13 +125,13 @@ def _words(decision: Decision, one: PlacementResult) -> str:
     if one.storage_s is None:
         if decision.busy_bound_s is None:
             return "what storage costs was not measured"
-        return f"its drives were busy for {seconds_text(decision.busy_bound_s)} s of that"
+        return f"drives busy for {seconds_text(decision.busy_bound_s)} s"
     if one.storage_share is None:
         return ""
     if one.storage_share.low is not None and one.storage_share.low <= 0:
         return f"no significant storage share (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
     seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
-    return f"storage: {seconds} s of it, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
+    return f"of which storage: {seconds} s, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
 
 
 def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:

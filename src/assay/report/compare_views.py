@@ -146,10 +146,7 @@ def comparison_markdown(compared: ComparedRuns) -> str:
     """Runs, what they agree on, and the tables."""
     names, rows = _varying(compared), shown_rows(compared)
     with_energy = _with_energy(rows)
-    agreed = [
-        f"- {escaped(one.title)}: **{escaped(one.headline)}** (significant in {one.significant})"
-        for one in agreements(compared, names)
-    ]
+    agreed = [f"- {escaped(one.title)}: **{escaped(one.headline)}**" for one in agreements(compared, names)]
     doubts = [
         f"- **{escaped(one.what)}** (`{one.kind}`): {escaped(one.why)}." for one, _, _ in by_kind(compared.doubts)
     ]
@@ -177,7 +174,7 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
     for words in _run_words(compared):
         print_text(console, words)
     for one in agreements(compared, names):
-        print_text(console, f"{one.title}: {one.headline} (significant in {one.significant})")
+        print_text(console, f"{one.title}: {one.headline}")
     for title, group in _groups(rows, names):
         _print_table(console, title, with_intervals(_times(group)))
     for title, group in _groups(with_energy, names):

@@ -33,7 +33,8 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     if undecided:
         seconds = sum(one.more.seconds for one in undecided if one.more)
         what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
-        words = f"To decide {what}, repeat the experiment for about {about_text(seconds)}"
+        most = about_text(60 * _minutes(seconds))
+        words = f"To decide {what}, repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(not condition.met for one in decisions for condition in one.conditions):
         memory = "set a lower `memory` or use a larger input, and run the experiment again"
@@ -79,12 +80,23 @@ def compare_command(run: RunData) -> str:
 
 def repeat_command(run: RunData, seconds: float) -> str:
     """The command that repeats the run's trials until all is decided or about so many seconds are over."""
-    minutes = max(LEAST_MINUTES, ceil(MARGIN * seconds / 60))
     given = run.plan.options
     chosen = [part for pair in zip(given[::2], given[1::2], strict=True) if pair[0] == "--only" for part in pair]
     return typed(
-        "run", _experiment(run), "--out", str(run.folder or "RUN"), "--resume", *chosen, "--for", f"{minutes}min"
+        "run",
+        _experiment(run),
+        "--out",
+        str(run.folder or "RUN"),
+        "--resume",
+        *chosen,
+        "--for",
+        f"{_minutes(seconds)}min",
     )
+
+
+def _minutes(seconds: float) -> int:
+    """What is asked for where repetitions are likely to take so many seconds."""
+    return max(LEAST_MINUTES, ceil(MARGIN * seconds / 60))
 
 
 def _experiment(run: RunData) -> str:

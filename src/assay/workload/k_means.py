@@ -149,7 +149,7 @@ class KMeans(BaseWorkload):
 
     takes = InputKind.POINTS
     summary = (
-        "gathers points around k centres (k-means): each goes to its nearest centre, and a "
+        "clusters points around k centres (k-means): each goes to its nearest centre, and a "
         "centre moves to the mean of its points"
     )
     stresses = (
