@@ -83,7 +83,7 @@ def _left_overs(installation: Installation) -> list[Finding]:
         Finding(
             what=held.id,
             state="lacking" if held.state == "left over" else "good",
-            detail=f"{held.state}, {len(held.processes)} processes"
+            detail=f"{held.state}, {len(held.processes)} process{'' if len(held.processes) == 1 else 'es'}"
             + ("; `assay cluster down` removes it" if held.state != "in use" else ""),
         )
         for held in status(installation.state)

@@ -17,6 +17,7 @@ from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
 from assay.stats.summary import first_few, outliers
+from assay.stats.trial_doubts import FROM_DRIVES_SHARE
 
 MOST_TIMES = 1.25
 """A doubt is raised where one of two equal trials took more than this many times the other's processor time."""
@@ -63,7 +64,7 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
     ]
 
 
-READ_SHARE, WRITTEN_SHARE, BUSY_SHARE = 0.6, 0.8, 0.5
+READ_SHARE, WRITTEN_SHARE, BUSY_SHARE = FROM_DRIVES_SHARE, 0.8, 0.5
 """The least that must be read from the drives, be on them before the jobs end, and the base's drives be busy."""
 
 READ, WRITTEN, BUSY = "read-from-drive", "written-before-the-end", "base-busy"

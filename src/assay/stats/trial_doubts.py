@@ -12,7 +12,7 @@ from assay.model.platform import LimitUse
 from assay.model.record import Amount, DeviceReport, JobRecord, totals
 from assay.model.trial import ROLES, TOLERANCE_SHARE, Landed, Trial
 
-FROM_DRIVES_SHARE = 0.5
+FROM_DRIVES_SHARE = 0.6
 """Where less than this of what jobs read comes from their drives, the page cache is what was measured."""
 
 CROWDED_SHARE = 0.05
@@ -94,7 +94,7 @@ PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
     "page-cache-hides-medium",
     "trial",
     when=(
-        "emulated drives: less than half of what the jobs read came from the drives; other media: the jobs wrote "
+        "emulated drives: less than 60 % of what the jobs read came from the drives; other media: the jobs wrote "
         "no more than the memory that they may use"
     ),
     why="the kernel kept the rest in its page cache, or could, so the medium's own speed hardly shows",
