@@ -49,6 +49,7 @@ def test_reckoned_times_of_an_emulated_drive_are_the_least():
     lines = needs_of(reckoned, media=[drive])
     assert lines[0] == "test: 1 trials, at least 1:00 min"
     assert lines[-1].startswith("  in all: at least 1:00 min, more on slow drives")
+    assert lines[-2] == "  no `memory` limit: the page cache may answer instead of the emulated drives"
     seen = needs_of(reckoned.model_copy(update={"records": 3}), media=[drive])
     assert seen[0] == "test: 1 trials, about 1:00 min"
 
