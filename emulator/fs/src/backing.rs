@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, fstatfs, seek};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use serde::Serialize;
 
@@ -61,12 +61,36 @@ pub enum ReadAtOnce {
     No,
 }
 
+/// How it is known that bytes can be read without a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Residence {
+    /// A read says that it would have to wait.
+    Told,
+    /// The mapping is asked beforehand.
+    Asked,
+    /// The file lies in memory.
+    Always,
+}
+
+impl Residence {
+    fn of(file: &File) -> Self {
+        if fstatfs(file).is_ok_and(|system| system.f_type as i64 == libc::TMPFS_MAGIC as i64) {
+            return Self::Always;
+        }
+        match preadv2(file, &mut [IoSliceMut::new(&mut [0])], 0, ReadWriteFlags::NOWAIT) {
+            Err(Errno::OPNOTSUPP) => Self::Asked,
+            _ => Self::Told,
+        }
+    }
+}
+
 /// The disk's bytes.
 pub struct Backing {
     file: File,
     mapping: Mapping,
     bytes: u64,
     part_bytes: usize,
+    residence: Residence,
     failures: Mutex<Failures>,
 }
 
@@ -85,7 +109,8 @@ impl Backing {
         }
         let mapping = Mapping::of(&file, bytes)
             .map_err(|error| format!("the backing file {shown} can't be mapped into memory: {error}"))?;
-        Ok(Self { file, mapping, bytes, part_bytes, failures: Mutex::default() })
+        let residence = Residence::of(&file);
+        Ok(Self { file, mapping, bytes, part_bytes, residence, failures: Mutex::default() })
     }
 
     /// The disk's size.
@@ -122,13 +147,16 @@ impl Backing {
 
     /// Fills the buffer where that needs no wait; `No` means that nothing in it counts.
     pub fn read_at_once(&self, buffer: &mut [u8], offset: u64) -> ReadAtOnce {
-        match preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, ReadWriteFlags::NOWAIT) {
-            Ok(count) if count == buffer.len() => return ReadAtOnce::Filled,
-            // The host's file system can't say that it would have to wait.
-            Err(Errno::OPNOTSUPP) if self.mapping.is_resident(offset, buffer.len()) => {
-                return self.file.read_exact_at(buffer, offset).map_or(ReadAtOnce::No, |()| ReadAtOnce::Filled);
+        let filled = match self.residence {
+            Residence::Told => {
+                let count = preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, ReadWriteFlags::NOWAIT);
+                count == Ok(buffer.len())
             }
-            _ => {}
+            Residence::Asked if !self.mapping.is_resident(offset, buffer.len()) => false,
+            Residence::Asked | Residence::Always => self.file.read_exact_at(buffer, offset).is_ok(),
+        };
+        if filled {
+            return ReadAtOnce::Filled;
         }
         match self.at_once(offset, buffer.len()) {
             AtOnce::Zeroes => ReadAtOnce::Zeroes,
