@@ -83,7 +83,7 @@ impl Channel {
         let ring = if wants_ring {
             uring::switch_on().and_then(|()| Uring::new(device.as_fd(), inbox.fd()))
         } else {
-            Err("as asked for".into())
+            Err("io_uring was not asked for".into())
         };
         let directory =
             directory.canonicalize().map_err(|error| format!("the mount point {}: {error}", directory.display()))?;

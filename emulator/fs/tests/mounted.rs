@@ -379,5 +379,5 @@ with_each_transport! {
 #[test]
 fn the_report_says_why_requests_come_from_the_device() {
     let Some(served) = Served::start("why", "dev_fuse") else { return };
-    assert_eq!(served.ask("report")["transport_reason"], "as asked for");
+    assert_eq!(served.ask("report")["transport_reason"], "io_uring was not asked for");
 }
