@@ -74,7 +74,7 @@ enum Residence {
 
 impl Residence {
     fn of(file: &File) -> Self {
-        if fstatfs(file).is_ok_and(|system| system.f_type as i64 == libc::TMPFS_MAGIC as i64) {
+        if fstatfs(file).is_ok_and(|system| system.f_type == libc::TMPFS_MAGIC) {
             return Self::Always;
         }
         match preadv2(file, &mut [IoSliceMut::new(&mut [0])], 0, ReadWriteFlags::NOWAIT) {
