@@ -11,7 +11,7 @@ PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.
 JAVA = sorted(ROOT.glob("jobs/src/main/**/*.java"))
 
 FUNCTION_LINES, FILE_LINES = 70, 600
-MODULES, TOP_MODULES = 220, 6
+MODULES, TOP_MODULES, ALL_LINES = 220, 6, 32_000
 
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common"}
 
@@ -45,6 +45,7 @@ def test_a_newcomer_finds_the_place_of_a_change_among_few_modules():
     modules = [file for file in PYTHON if ROOT / "src" in file.parents]
     assert len(modules) <= MODULES
     assert len([file for file in modules if file.parent == ROOT / "src" / "assay"]) <= TOP_MODULES
+    assert sum(map(lines, modules)) <= ALL_LINES
 
 
 def test_no_module_has_a_name_that_says_nothing():

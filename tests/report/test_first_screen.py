@@ -56,7 +56,7 @@ def test_a_bars_parts_are_the_splits_seconds_on_the_axis():
 def test_a_zero_delay_bar_that_is_slower_is_no_limit_and_no_time_is_called_computing():
     svg = chart(decision(HDD.model_copy(update={"split": SPLIT}), SSD, baseline=placed("zero-delay", seconds=69.0)))
     words = [one.text for one in svg.iter("text") if one.text]
-    assert "With zero storage delay (slower than the drives: noise, no limit)" in words
+    assert "With zero storage delay (slower than the drives: noise, not a limit)" in words
     assert "computing and storage" in " ".join(svg.itertext())
     assert not [one for one in svg.iter("line") if one.get("stroke-dasharray")]
 

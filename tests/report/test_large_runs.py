@@ -1,4 +1,4 @@
-"""Proves that the page of a large run stays small, shows what tells most, and says what it leaves out."""
+"""Proves that the page of a large run stays small, shows what matters most, and says what it leaves out."""
 
 from assay.model.doubt import Doubt, Outcome
 from assay.record.folder import RunFolder

@@ -60,7 +60,7 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
     if known := sum(bool(one.records) for one in needs.estimates.values()):
         others = len(needs.estimates) - known
-        reckoned = f"; the other {others} are reckoned, and rough" if others else ""
+        reckoned = f"; the other {others} are rough estimates" if others else ""
         times = f"times of {known} trial{'s' if known > 1 else ''} are medians of earlier records"
         print_line(console, f"  {times}{reckoned}")
     for name, wanted in needs.disk_bytes.items():

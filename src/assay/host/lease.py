@@ -143,7 +143,7 @@ def leases(state: Path) -> list[Lease]:
 def release_stale(state: Path, warn: Callable[[str], object] | None = None) -> list[Lease]:
     """Release what crashed runs left behind; returns what was released.
 
-    What is in use stays, and `warn` is told so in a sentence (without one it goes to the standard error output): that
+    What is in use stays, and `warn` gets a sentence about it (without one it goes to the standard error output): that
     somebody looks into one left-over must not keep everybody from starting.
     """
     found = [lease for lease in leases(state) if lease.stale]

@@ -113,7 +113,7 @@ class Energy(Frozen):
     """Joules of one component in one part of a trial.
 
     `component` is `node` (all of it), `platform` (processor, memory and board), `cpu`, `memory` or a medium's name.
-    `within` names the component that holds it already: such joules are told and not added up. `power` is how they
+    `within` names the component that holds it already: such joules are shown and not added up. `power` is how they
     were spread over time.
     """
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as the user is told it."""
+"""What can go wrong, in sentences for the user."""
 
 from collections.abc import Sequence
 

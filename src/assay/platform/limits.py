@@ -282,7 +282,7 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
                 f"largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, {smaller}",
                 "memory",
             )
-    # What the scheduler is told to allow one container at most, against what the jobs' containers ask for.
+    # What the scheduler allows one container at most, against what the jobs' containers ask for.
     if _MOST in properties:
         most = _asked(properties, (_MOST, offered_mb(spec)))
         for of in (_STEP, _MASTER, *_TASKS):

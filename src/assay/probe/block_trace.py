@@ -238,7 +238,7 @@ class BlockTrace:
         self._doubts.append(doubt)
 
     def _detach(self) -> None:
-        """The last look at everything, once; what fails now is told."""
+        """The last look at everything, once; what fails now is reported."""
         if self._ended:
             return
         self._ended = True

@@ -1,7 +1,7 @@
 """Processor time of the whole machine by state, and the share of time in which tasks waited.
 
 Samples are shares of all cores together in percent of the interval; amounts are seconds of processor time. Interrupts
-count as system time in samples and apart in amounts. On most kernels these counters are told by the clock's tick that
+count as system time in samples and apart in amounts. On most kernels these counters advance with the clock's tick that
 meets a state, 100 or 250 times a second and core: exact over seconds, coarse in one interval.
 
 `some` is time in which at least one task waited, `full` in which all that could have run did. From the `total` counters

@@ -1,14 +1,14 @@
 """Bytes and packets between nodes, by direction and by purpose, and each interface's traffic over time.
 
-Purposes are told apart by the listening port (`Scene.ports`), through a counting table in the kernel's packet filter
+Purposes are distinguished by the listening port (`Scene.ports`), through a counting table in the kernel's packet filter
 (`nftables`) or a capture of packets (`capture`). Where the table can't be had, all TCP traffic of one node with itself
 is estimated from the interfaces that carry the cluster's, which others use too; nothing stands in for a capture.
 Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
 
-What is told of traffic between two nodes is `SENDER > RECEIVER`. Nodes that are one host have nothing between them that
+Traffic between two nodes is reported as `SENDER > RECEIVER`. Nodes that are one host have nothing between them that
 the kernel could tell apart but the server's port: there it is `NODE: clients > datanode` and the reverse. Series are
 `hdfs_data_to_server_bytes`, `shuffle_from_server_packets` and so on. HDFS data that one node sends to the DataNode of
-another are told as replication: HDFS writes the first copy on the writer's own node, so what goes to another is a
+another count as replication: HDFS writes the first copy on the writer's own node, so what goes to another is a
 further copy (BlockPlacementPolicyDefault). That is an estimate: a node without room for it, or without a DataNode,
 sends its first copy away too.
 """
@@ -263,7 +263,7 @@ class Names(NamedTuple):
     home: str
 
     def quantities(self, flow: Flow, count: Count) -> Iterator[tuple[Quantity, float]]:
-        """A flow's bytes and packets, as they are told; nothing of what another node of the cluster sends and tells."""
+        """A flow's bytes and packets, by name; without those that another node of the cluster sends and reports."""
         sender, receiver = self._node(flow.sender), self._node(flow.receiver)
         if sender != self.home and sender in self.cluster:
             return

@@ -6,7 +6,7 @@ its parent ends first. A process that ends leaves its time with the parent that 
 what its living processes tell of themselves and of the children that they have waited for.
 
 Groups are the daemons, `emulator`, `assay`, the NodeManager's `containers` together, Assay's `clients`, and, at marks
-only, the kernel's own threads. A process' time is exact (the scheduler's clock) where the machine's is told by ticks.
+only, the kernel's own threads. A process' time is exact (the scheduler's clock) where the machine's is in ticks.
 What the machine was busy with besides is `other`: the machine's total without the groups, which holds the errors of
 both. Resident memory counts what processes share once for each; at marks `proportional_bytes` divides it among them.
 """

@@ -6,7 +6,7 @@ date about once a millisecond. AMD's processors appear under the same names. Onl
 5.10 and newer).
 
 Zones contain each other: `psys` is the whole platform; a package holds its `core` and `uncore`; memory (`dram`) lies in
-the tree below a package, but is counted beside it. So either `psys` is told, or packages and memory; never both, never
+the tree below a package, but is counted beside it. So `psys` is shown, or packages and memory; never both, never
 cores. `intel-rapl-mmio` is another way to the same package counters, and is used only where `intel-rapl` is not there.
 """
 
@@ -25,7 +25,7 @@ from assay.model.registry import PROBES
 POWERCAP = Path("/sys/class/powercap")
 
 COMPONENTS = {"psys": "platform", "package": "cpu", "dram": "memory"}
-"""What the zones of a kind are told as. `platform` holds the other two."""
+"""The names of the zones of a kind. `platform` holds the other two."""
 
 MOST_WATTS = 1000.0
 """No zone takes more for long: between readings so near that this much wraps no counter, none has wrapped twice."""

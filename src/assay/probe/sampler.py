@@ -83,7 +83,7 @@ class Samples(Collection[Sample]):
 class Guest:
     """One probe on its way through a trial. Whatever it raises becomes its Doubt and ends it, and no other.
 
-    After a failure it hears of no further part. The first failure is told: those that follow mostly come of it.
+    After a failure it takes no further part. The first failure is reported: those that follow mostly come of it.
     """
 
     def __init__(self, probe: Probe, scene: Scene, node: str | None) -> None:
@@ -220,7 +220,7 @@ class _Mark(NamedTuple):
 class Measurement:
     """What the probes of a trial have seen; whole at the end of `measured`; `requests` is None without a trace.
 
-    A thread attaches and reads all sampled probes; whatever ends it early is told.
+    A thread attaches and reads all sampled probes; whatever ends it early is reported.
     """
 
     def __init__(self, guests: Sequence[Guest], interval_s: float, samples: Samples) -> None:

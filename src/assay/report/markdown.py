@@ -48,9 +48,8 @@ def rows_table(rows: Sequence[Row]) -> str:
     """One line for each combination; of very many those that tell most, and how many there are."""
     shown = rows_shown(rows)
     table = grid(combination_columns(shown, varying(rows)))
-    return (
-        table if len(shown) == len(rows) else f"{table}\n\n{len(shown)} of {len(rows)} combinations: what tells most."
-    )
+    left = f"\n\n{len(shown)} of {len(rows)} combinations, those that failed or differ most."
+    return table if len(shown) == len(rows) else table + left
 
 
 def _costs(detailed: Sequence[TrialTables]) -> str:

@@ -90,8 +90,8 @@ def sets_of_media(
 ) -> tuple[dict[Machine, list[Media]], list[tuple[Machine, int]]]:
     """Each machine's sets of media that go together, and for each record its machine and the first set that it fits.
 
-    Where `runs` names each record's run, media are told apart within a run only. Raises ValueError where their numbers
-    differ.
+    Where `runs` names each record's run, media are distinguished within a run only. Raises ValueError where their
+    numbers differ.
     """
     known: dict[Machine, list[Media]] = {}
     seen: dict[tuple[Machine, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}

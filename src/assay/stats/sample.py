@@ -58,8 +58,8 @@ def _took_time(record: Record) -> bool:
 class Trials(list[Record]):
     """Records as statistics see them: what only all of them together show is worked out once.
 
-    `runs` names each record's run where there are several: it is a factor then, and media are told apart within a run
-    only. Raises ValueError where their numbers differ.
+    `runs` names each record's run where there are several: it is a factor then, and media are distinguished within a
+    run only. Raises ValueError where their numbers differ.
     """
 
     def __init__(self, records: Sequence[Record], runs: Sequence[str] = ()) -> None:

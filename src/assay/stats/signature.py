@@ -206,7 +206,7 @@ def pieces(count: int) -> Iterator[slice]:
 
 
 def arrivals(requests: Requests) -> Arrivals:
-    """Sequential runs are told by direction, depths over all requests of the medium."""
+    """Sequential runs are counted by direction, depths over all requests of the medium."""
     count = len(requests.arrived_ns)
     order = np.argsort(requests.arrived_ns, kind="stable").astype(np.int32)
     answered = np.add(requests.arrived_ns, requests.latency_ns, dtype=np.int64)

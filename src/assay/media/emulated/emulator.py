@@ -28,7 +28,7 @@ from assay.model.installation import Installation
 from assay.model.naming import nearest
 
 MOST_WORDS = 400
-"""Characters of a failed command's words that are told."""
+"""Characters of a failed command's words that are shown."""
 
 
 class System:

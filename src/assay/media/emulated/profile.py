@@ -1,7 +1,7 @@
 """Reads profiles of emulated drives: YAML files of figures, each with its source.
 
 Here only the file's form is judged. Which figures a kind of drive has, and which values are possible, the emulator
-alone knows: `assay-emulator check` judges the figures, and what it finds is told with the line of the file.
+alone knows: `assay-emulator check` judges the figures, and what it finds is reported with the line of the file.
 """
 
 from pathlib import Path

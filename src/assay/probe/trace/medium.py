@@ -67,7 +67,7 @@ class Clock:
 
 SECOND_NS = 1_000_000_000
 LONGEST_SILENCE_S = 3600
-"""Seconds without a request are told as 0, but not for so long: the clock was set, then."""
+"""Seconds without a request count as 0, but not for so long: the clock was set, then."""
 KINDS: dict[Direction, int] = {"read": READ_KIND, "write": WRITE_KIND}
 BYTES: dict[Direction, str] = {"read": "read_bytes", "write": "written_bytes"}
 
@@ -301,7 +301,7 @@ class Medium:
         return self.files.unsupported is None if thread == FILE_MAP else self.log is None
 
     def share(self, all_there: "Sequence[Medium]") -> None:
-        """Others lie on the same device: a request is told of the medium whose file it was of, or else of the first.
+        """Others lie on the same device: a request belongs to the medium whose file it was of, or else of the first.
 
         `all_there` are all media of the device, this one among them, in the same order for each.
         """

@@ -79,7 +79,7 @@ class SeriesLabel(NamedTuple):
 
 
 def line(panel: Panel, bins: Bins, colour: str, series: SeriesLabel) -> str:
-    """The means, as steps with gaps where nothing is told."""
+    """The means, as steps with gaps where nothing is known."""
     data = "".join(_steps(panel, bins, run, bins.mean) for run in _runs(bins))
     return f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="1.4"{series.marks(panel)}/>'
 

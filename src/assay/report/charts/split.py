@@ -33,7 +33,7 @@ TOGETHER = Segment("computing and storage", svg.SKY, svg.ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
 WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
 """Of a run whose record does not say when its tasks ran."""
-NOT_A_DRIVE, NO_LIMIT = "the limit, not a drive to buy", "slower than the drives: noise, no limit"
+NOT_A_DRIVE, NO_LIMIT = "the limit, not a drive to buy", "slower than the drives: noise, not a limit"
 ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN)
 
 
