@@ -1,9 +1,9 @@
 """Proves the report's forms: the same numbers in each, in the place that was asked for, with the exit code of the run."""
 
-import re
 import csv
 import io
 import json
+import re
 
 import click
 import pytest
