@@ -15,14 +15,16 @@ from assay.cli.report import report_run
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.probe import Evaluation
 from assay.model.progress import Silent
+from assay.model.record import Amount, Sample
 from assay.probe.cpu import STAT, TICKS_PER_S, CpuProbe
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_tables
 from assay.report.charts.paths import job_paths
 from assay.run import check_needs, execute
 from assay.stats.timeline import running_tasks
-from assay_extras.testing.fakes import FakeNode, Script, fake_setup
+from assay_extras.testing.fakes import FakeNode, FakeProbe, Script, fake_setup
 from tests.builders import make_plan
 from tests.toys import plugged_in
 
@@ -59,6 +61,17 @@ class BusyNode(FakeNode):
         return super().start(command, environment, log)
 
 
+class LateProbe(FakeProbe):
+    """Knows all of its figures at the end only, and not on which node it is."""
+
+    name = "late"
+
+    def evaluate(self):
+        samples = [Sample(probe=self.name, series="seen_count", time_ms=time_ms, value=1.0) for time_ms in (1, 2)]
+        amount = Amount(probe=self.name, subject="machine", series="seen_count", part="run", value=2.0)
+        return Evaluation(samples=samples, amounts=[amount])
+
+
 @pytest.fixture
 def words(tmp_path):
     known = vocabulary(Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path))
@@ -91,7 +104,8 @@ def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
     def set_up(trial):
         setup = fake_setup(script, trial, nodes=2, registered=True)
         setup.platform.nodes = [BusyNode(script, f"node-{seconds}", seconds) for seconds in (1, 2)]
-        yield setup._replace(probes=lambda context: (CpuProbe(context.node), *setup.probes(context)))
+        late = LateProbe(script, trial, sees_writes=False)
+        yield setup._replace(probes=lambda context: (CpuProbe(context.node), late, *setup.probes(context)))
 
     check_needs(plan, set_up, Silent())
     folder = RunFolder(tmp_path / "run")
@@ -104,7 +118,9 @@ def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
     assert script.log.count("start answer on node-1") == script.log.count("start answer on node-2") == 4
     for record in records:
         assert record.facts["nodes"] == "2"
-        assert {one.node for one in record.amounts if one.probe == "fake"} == {"node-1", "node-2"}
+        for probe in ("fake", "late"):
+            assert {one.node for one in record.amounts if one.probe == probe} == {"node-1", "node-2"}
+        assert folder.series(record.trial.id)["late", "seen_count"].values == [1.0, 1.0], "those of the first node"
         busy = {one.node: one.value for one in record.amounts if (one.series, one.part) == ("user_s", "run")}
         assert busy == {"node-1": 1.0, "node-2": 2.0}, "each node's own processors"
         assert [(one.role, one.shares) for one in record.landed if one.when == "staged"] == [

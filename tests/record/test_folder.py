@@ -35,6 +35,13 @@ def test_what_is_written_reads_back(folder):
     assert parquet.read_table(place / "samples.parquet").to_pylist()[0]["value"] == 2.5
 
 
+def test_of_several_nodes_the_first_ones_series_are_read_and_those_of_none(folder):
+    nodes = ("a", "b", None)
+    samples = [Sample(probe="cpu", series=f"{node or 'no'}_count", time_ms=1, value=1, node=node) for node in nodes]
+    folder.write(TrialResult(a_record(), [], samples))
+    assert set(folder.series(a_trial().id)) == {("cpu", "a_count"), ("cpu", "no_count")}
+
+
 def test_no_samples_make_an_empty_table_with_its_columns(folder):
     folder.write(TrialResult(a_record(), [], []))
     table = parquet.read_table(folder.path / "trials" / a_trial().id / "samples.parquet")

@@ -152,10 +152,17 @@ class Guest:
         return ()
 
     def evaluate(self) -> Evaluation:
-        """All that it saw, also before it failed."""
+        """All that it saw, also before it failed, as seen on its node."""
         if self.evaluated is not None and self._attached:
             with self._ending_it():
-                return self.evaluated.evaluate()
+                seen = self.evaluated.evaluate()
+                if self._node is None:
+                    return seen
+                own = {"node": self._node}
+                return seen._replace(
+                    samples=[one.model_copy(update=own) for one in seen.samples],
+                    amounts=[one.model_copy(update=own) for one in seen.amounts],
+                )
         return Evaluation()
 
     def close(self) -> None:

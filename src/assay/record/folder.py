@@ -299,14 +299,14 @@ class RunFolder:
         return read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
-        """A trial's samples by probe and series, of the first node where there are several; else as `attempts`."""
+        """A trial's samples by probe and series, without those of any node but the first; else as `attempts`."""
         from pyarrow import compute
 
         table = read_table(self.unaltered(trial, "samples.parquet"))
         if table is None:
             return {}
         if "node" in table.column_names and (nodes := table["node"].unique().drop_null()):
-            table = table.filter(compute.equal(table["node"], nodes[0]))
+            table = table.filter(compute.fill_null(compute.equal(table["node"], nodes[0]), fill_value=True))
         lists = [("time_ms", "list"), ("value", "list")]
         rows = table.group_by(["probe", "series"], use_threads=False).aggregate(lists).to_pylist()
         return {(row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in rows}
