@@ -108,6 +108,23 @@ def test_a_job_without_reduces_writes_its_output_in_maps():
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "role", "attempts", "expected"),
+    [
+        # The job has no maps left: reads of its input come from another job's.
+        (READ, INPUT, [attempt("reduce", 1000, 2000), attempt(job="job_2")], {("job_2", "map"): 12}),
+        (READ, INPUT, [attempt("reduce", 1000, 2000)], {("job_1", "shuffle"): 12}),
+        # A job whose reduces got no further than their shuffle is not one without reduces.
+        (WRITE, OUTPUT, [attempt(), attempt(), attempt("reduce", 1000, 2000)],
+         {("job_1", "map"): 8, ("job_1", "shuffle"): 4}),
+    ],
+)  # fmt: skip
+def test_requests_that_no_running_phase_can_have_caused_are_shared_between_all_that_run(kind, role, attempts, expected):
+    """But for the output of jobs without reduces, none is charged to a phase because its job has no better one."""
+    told = lines(signature([requests((1500, 0, 12, 1, kind, role))], [], attempts))
+    assert {(job, phase): one.bytes for (job, phase, _, _), one in told.items()} == pytest.approx(expected)
+
+
 def test_phases_of_attempts_that_did_not_end_well():
     failed_in_shuffle = attempt("reduce", 1000, 1500)
     killed_in_merge = attempt("reduce", 1000, 1500, shuffle=1200)

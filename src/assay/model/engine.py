@@ -148,8 +148,8 @@ class EngineKind(NamedTuple):
     log: type[TaskPhases] = TaskPhases
     """The rows of its table of finer phases, from the tasks' logs."""
     causes: Mapping[tuple[AccessRole, Direction], frozenset[str]] = {}
-    """Which phases can cause requests of a role and direction, where not all can. Of a job that has none of these it
-    is the last phase."""
+    """Which phases can cause requests of a role and direction, where not all can. A job of a single phase writes its
+    output in that."""
     counters: Mapping[Counted, tuple[str, str]] = {}
     """The group and name of the job's counter for each amount."""
     uncounted_bytes: int = 0

@@ -6,6 +6,7 @@ so the means of all bins, weighted by the time that they tell of, are the mean o
 greatest of all bins are those of the series.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -35,16 +36,14 @@ class Timeline:
     """
 
     def __init__(self, attempts: Sequence[TaskAttempt], engine: str) -> None:
-        kind = engine_kind(engine)
-        self._causes, order = kind.causes, {phase: place for place, phase in enumerate(kind.phases)}
+        self._causes = engine_kind(engine).causes
         every = [span for attempt in attempts for span in spans(attempt)]
         every.sort(key=lambda span: span.began_ms)
         self._edges_ms, own, counts = running(every, [(span.job, span.phase) for span in every])
         self.phases: list[tuple[str, str]] = [*own, ("", OUTSIDE)]
         self._counts = np.append(counts, np.zeros((len(counts), 1)), axis=1)
-        self._of_job: dict[str, list[str]] = {}
-        for job, phase in sorted(own, key=lambda one: order.get(one[1], len(order))):
-            self._of_job.setdefault(job, []).append(phase)
+        phases_of = Counter(job for job, _ in own)
+        self._of_one_phase = {job for job, phases in phases_of.items() if phases == 1}
 
     def segment_of(self, time_ns: Array) -> Array:
         """Into which span between edges each time falls."""
@@ -53,10 +52,8 @@ class Timeline:
     def weights(self, role: AccessRole, direction: Direction) -> Array:
         """How requests of a role are shared out: a row for each span between edges, whose columns (phases) add to 1."""
         only = self._causes.get((role, direction))
-        able_of = self._of_job  # of each job the phases that can cause it; its last one where it has none of these
-        if only is not None:
-            able_of = {job: [phase for phase in own if phase in only] or own[-1:] for job, own in self._of_job.items()}
-        able = np.array([phase in able_of.get(job, ()) for job, phase in self.phases])
+        in_one = self._of_one_phase if (role, direction) == ("output", "write") else frozenset()
+        able = np.array([only is None or phase in only or job in in_one for job, phase in self.phases])
         counts = self._counts * able
         counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, self._counts)
         counts[:, -1] = counts.sum(axis=1) == 0
