@@ -7,7 +7,7 @@ from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Sample
 from assay.record.folder import RunFolder
-from assay.stats.energy import energy_account, phase_efficiency
+from assay.stats.energy import efficiency, energy_account, phase_efficiency
 from assay.stats.tasks import critical_path
 
 pytestmark = pytest.mark.it
@@ -146,6 +146,9 @@ def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, 
     # What it took before staging began is no part's.
     drive = sum(record.devices["ssd"][part].joules["total"] for part in PARTS)
     assert whole["ssd"] == pytest.approx(drive, rel=0.05, abs=0.5)
+    every_phase = phase_efficiency(account, folder.attempts(record.trial)).values()
+    jobs = efficiency(account)
+    assert sum(one.energy_j.value for one in every_phase) == pytest.approx(jobs.energy_j.value)
     processor = tuple(one for one in account.energies if (one.part, one.component) == ("run", "cpu"))
     phases = phase_efficiency(account.model_copy(update={"energies": processor}), folder.attempts(record.trial))
     in_run = {phase: own.energy_j.value for phase, own in phases.items()}
