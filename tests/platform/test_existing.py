@@ -7,12 +7,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import ClusterSpec, Layout
+from assay.model.engine import EngineKind
+from assay.model.platform import ClusterSpec, DaemonKind, Layout
 from assay.model.progress import Silent
+from assay.model.registry import ENGINES
 from assay.node.local import LocalNode
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
 from assay.platform.existing import Addresses, ExistingCluster
+from tests.toys import plugged_in
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def test_hosts_follow_from_hadoops_defaults(site):
     )
     assert found.namenodes() == ("http://master:9870",)
     assert found.resourcemanagers() == ("http://rm:8088",)
-    assert found.historyserver() == "http://history:19888"
+    assert found.historyservers() == ("http://history:19888",)
 
 
 def test_high_availability_names_all_candidates(site):
@@ -94,7 +97,7 @@ def test_a_missing_host_is_refused(site):
         BadInputError,
         match=r"neither mapreduce\.jobhistory\.webapp\.address nor mapreduce\.jobhistory\.address names a host",
     ):
-        found.historyserver()
+        found.historyservers()
 
 
 def test_changed_properties_win_and_the_original_stays(site, tmp_path):
@@ -235,3 +238,30 @@ def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
         ExistingCluster(
             Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir)
         )
+
+
+def a_cluster(conf_dir, tmp_path, **kinds):
+    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+    distribution = Distribution(version="3.4.2", java=java, classpath=())
+    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir), **kinds)
+
+
+def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
+    with plugged_in("store", "engine"):
+        hdfs = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
+        (port,) = LocalNode().free_ports(1)
+        site(hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"})
+        assert "the NameNode" in said(a_cluster(hdfs, tmp_path, engine="scanner"), tmp_path)
+        site(core={"fs.defaultFS": "key-value://127.0.0.1:1"})
+        cluster = a_cluster(hdfs, tmp_path, store="key-value", engine="scanner")
+        with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
+            assert (running.addresses, running.version) == ({}, "unknown")
+            assert cluster.failure() is None
+
+
+def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_asked(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
+    with plugged_in("engine"):
+        ENGINES.add("swarm", EngineKind(open=None, daemons=(DaemonKind("queen", "org.example.Queen", page="/health"),)))
+        with pytest.raises(BadInputError, match=r"site can't say where the queen is: .* leave conf_dir out"):
+            a_cluster(conf_dir, tmp_path, engine="swarm")

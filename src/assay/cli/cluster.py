@@ -56,7 +56,7 @@ def up(settings: str) -> None:
     print_line(console, "It has no authentication: every user of this machine can run jobs on it as you.")
     print_line(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
     print_line(console, f"its own `hadoop` command: {started.details['hadoop']}")
-    print_line(console, f"web pages: {started.details['namenode_url']} and {started.details['history_url']}")
+    print_line(console, f"web pages: {started.details['web_pages']}")
 
 
 @cluster.command("down")

@@ -35,6 +35,18 @@ class Addresses:
             what = self._default_fs or "not set"
             raise BadInputError(f"{conf_dir} names no {scheme.upper()}: fs.defaultFS is {what}")
 
+    def of(self, role: str) -> tuple[str, ...]:
+        """Those of a daemon. Raises BadInputError for one whose address is not in Hadoop's configuration."""
+        known = {
+            "namenode": self.namenodes, "resourcemanager": self.resourcemanagers, "historyserver": self.historyservers,
+        }  # fmt: skip
+        if role not in known:
+            raise BadInputError(
+                f"{self._conf_dir} can't say where the {role} is: of an existing cluster's daemons only "
+                f"{', '.join(known)} are known; leave conf_dir out, and Assay starts a cluster of its own"
+            )
+        return known[role]()
+
     def namenodes(self) -> tuple[str, ...]:
         """One address, or with high availability those of all NameNodes of the default name service."""
         secure = self._properties.get("dfs.http.policy") == "HTTPS_ONLY"
@@ -59,12 +71,12 @@ class Addresses:
             urls.append(self._url(scheme, f"yarn.resourcemanager.{key}{suffix}", host, port, hostname))
         return tuple(urls)
 
-    def historyserver(self) -> str:
+    def historyservers(self) -> tuple[str, ...]:
         """The JobHistoryServer's address; by default it is on the host of its RPC address."""
         secure = self._properties.get("mapreduce.jobhistory.http.policy") == "HTTPS_ONLY"
         scheme, port, key = ("https", 19890, "webapp.https.address") if secure else ("http", 19888, "webapp.address")
         host = self._properties.get("mapreduce.jobhistory.address", "").partition(":")[0]
-        return self._url(scheme, f"mapreduce.jobhistory.{key}", host, port, "mapreduce.jobhistory.address")
+        return (self._url(scheme, f"mapreduce.jobhistory.{key}", host, port, "mapreduce.jobhistory.address"),)
 
     def _url(self, scheme: str, key: str, default_host: str, default_port: int, other_key: str = "") -> str:
         host, _, port = self._properties.get(key, "").partition(":")
@@ -98,11 +110,11 @@ class ExistingCluster(Cluster):
         self._conf_dir = spec.conf_dir.resolve()
         self._distribution = distribution
         kind = STORES.find(store)
-        self._kinds = {daemon.role: daemon for daemon in (*kind.daemons, *ENGINES.find(engine).daemons)}
         addresses = Addresses(read_site(self._conf_dir), self._conf_dir, kind.scheme)
-        self._namenodes = addresses.namenodes()
-        self._resourcemanagers = addresses.resourcemanagers()
-        self._historyserver = addresses.historyserver()
+        daemons = (*kind.daemons, *ENGINES.find(engine).daemons)
+        # What other daemons' pages tell of is known when these answer.
+        self._kinds = {daemon.role: daemon for daemon in daemons if daemon.page and not daemon.asked}
+        self._urls = {role: addresses.of(role) for role in self._kinds}
         self._namenode_url: str | None = None
         self._checked_at_s = 0.0
 
@@ -113,10 +125,7 @@ class ExistingCluster(Cluster):
         Raises AssayError naming the service that does not answer.
         """
         progress.detail(f"looking for the cluster of {self._conf_dir}")
-        namenode = self._answering("namenode", self._namenodes, jmx_bean)
-        ready = self._kinds["resourcemanager"].ready
-        self._answering("resourcemanager", self._resourcemanagers, ready, " with an active NodeManager")
-        history = self._answering("historyserver", (self._historyserver,), self._kinds["historyserver"].ready)
+        answering = {role: self._answering(role) for role in self._kinds}
         conf_dir = layout.neutral / "conf"
         derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
@@ -124,12 +133,11 @@ class ExistingCluster(Cluster):
             (conf_dir / "log4j.properties").write_text(LOG4J)
         starts = Starts(name="existing", properties={})
         hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
-        info = jmx_bean(fetch_json(namenode + self._kinds["namenode"].page))
-        version = str(info.get("SoftwareVersion", "unknown"))
-        self._namenode_url, self._checked_at_s = namenode, time.monotonic()
+        self._namenode_url, self._checked_at_s = answering.get("namenode"), time.monotonic()
+        version = str(self._namenode_info().get("SoftwareVersion", "unknown"))
         yield RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=version, outlives=True,
-            addresses={"namenode": namenode, "historyserver": history}, extras=self._distribution.extras,
+            addresses=answering, extras=self._distribution.extras,
             settings={"starts": "existing", "client": self._distribution.version},
         )  # fmt: skip
 
@@ -138,16 +146,24 @@ class ExistingCluster(Cluster):
         if self._namenode_url is None or time.monotonic() - self._checked_at_s < _CHECK_EVERY_S:
             return None
         self._checked_at_s = time.monotonic()
-        if jmx_bean(fetch_json(self._namenode_url + self._kinds["namenode"].page)):
+        if self._namenode_info():
             return None
         return f"the NameNode at {self._namenode_url} no longer answers"
 
-    def _answering(self, role: str, urls: tuple[str, ...], good: Callable[[Any], object], besides: str = "") -> str:
-        """The first address with a good answer; `besides` is what the service must have."""
-        page, service = self._kinds[role].page, self._kinds[role].name
+    def _namenode_info(self) -> Mapping[str, Any]:
+        """What the NameNode says of itself; nothing where it does not answer, or there is none."""
+        if self._namenode_url is None:
+            return {}
+        return jmx_bean(fetch_json(self._namenode_url + self._kinds["namenode"].page))
+
+    def _answering(self, role: str) -> str:
+        """The daemon's first address with a good answer; a NameNode's is good in safe mode too."""
+        urls, page, service = self._urls[role], self._kinds[role].page, self._kinds[role].name
+        good: Callable[[Any], object] = jmx_bean if role == "namenode" else self._kinds[role].ready
         for url in urls:
             if good(fetch_json(url + page)):
                 return url
+        besides = " with an active NodeManager" if role == "resourcemanager" else ""
         why = "; ".join(f"{url}: {no_answer(url + page) or f'no {service}{besides} answers there'}" for url in urls)
         raise AssayError(
             f"the {service} of {self._conf_dir} does not answer as it should: {why}; is the cluster up, and can this "

@@ -20,7 +20,7 @@ class Held(Frozen):
     """Something that Assay holds on this machine.
 
     `state` is `kept` (the user left it running), `in use` (its owner lives) or `left over` (its owner is gone).
-    `details` of a kept cluster are conf_dir, hadoop, namenode_url, history_url and hadoop_version.
+    `details` of a kept cluster are conf_dir, hadoop, web_pages and hadoop_version.
     """
 
     id: str
@@ -49,7 +49,7 @@ def up(
         running = cluster.start(layout, properties, progress, lease)
         details = {
             "conf_dir": str(running.conf_dir), "hadoop": str(running.hadoop),
-            "namenode_url": running.addresses["namenode"], "history_url": running.addresses["historyserver"],
+            "web_pages": ", ".join(f"{role} {url}" for role, url in running.addresses.items()),
             "hadoop_version": running.version,
         }  # fmt: skip
         for key, value in details.items():
