@@ -60,10 +60,10 @@ class Samples(Collection[Sample]):
         lists = sum(2 * (len(times) + len(times) // 8) * times.itemsize for times, _ in self._series.values())
         return lists + 512 * len(self._series)
 
-    def extend(self, samples: Iterable[Sample]) -> None:
-        """Keep what a probe made of the whole trial."""
+    def extend(self, samples: Iterable[Sample], node: str | None = None) -> None:
+        """Keep what a probe made of the whole trial, on a node if there are several."""
         for sample in samples:
-            self.add(sample.probe, sample.time_ms, {sample.series: sample.value}, sample.node)
+            self.add(sample.probe, sample.time_ms, {sample.series: sample.value}, sample.node or node)
 
     def __len__(self) -> int:
         return sum(len(times) for times, _ in self._series.values())
@@ -90,7 +90,7 @@ class Guest:
         """`scene` is what it watches; `node` is where, if there are several."""
         self.probe = probe
         self._scene = scene
-        self._node = node
+        self.node = node
         self.sampled = probe if isinstance(probe, Sampled) else None
         self.evaluated = probe if isinstance(probe, Evaluated) else None
         self.doubts: list[Doubt] = []
@@ -116,7 +116,7 @@ class Guest:
         """Read it once more, and keep its samples."""
         if self.sampled is not None and not self._failed:
             with self._ending_it():
-                samples.add(self.probe.name, now.time_ms, self.sampled.sample(now), self._node)
+                samples.add(self.probe.name, now.time_ms, self.sampled.sample(now), self.node)
 
     def total(self, part: Part | None) -> list[Amount]:
         """The part's amounts: levels as they are, counters by their differences; none for one that went back."""
@@ -138,7 +138,7 @@ class Guest:
         return [
             Amount(
                 probe=self.probe.name, subject=what.subject, series=what.series, part=part, value=value,
-                basis=what.basis, node=self._node,
+                basis=what.basis, node=self.node,
             )
             for what, value in gone.items()
             if what not in backwards
@@ -152,17 +152,10 @@ class Guest:
         return ()
 
     def evaluate(self) -> Evaluation:
-        """All that it saw, also before it failed, as seen on its node."""
+        """All that it saw, also before it failed."""
         if self.evaluated is not None and self._attached:
             with self._ending_it():
-                seen = self.evaluated.evaluate()
-                if self._node is None:
-                    return seen
-                own = {"node": self._node}
-                return seen._replace(
-                    samples=[one.model_copy(update=own) for one in seen.samples],
-                    amounts=[one.model_copy(update=own) for one in seen.amounts],
-                )
+                return self.evaluated.evaluate()
         return Evaluation()
 
     def close(self) -> None:
@@ -276,8 +269,8 @@ class Measurement:
         with weighed() as weight:
             for guest in self._guests:
                 found = guest.evaluate()
-                self.samples.extend(found.samples)
-                self.amounts += found.amounts
+                self.samples.extend(found.samples, guest.node)
+                self.amounts += [one.model_copy(update={"node": one.node or guest.node}) for one in found.amounts]
                 if found.requests is not None:
                     self.requests = [*(self.requests or ()), *found.requests]
                 self.counted += found.counted
