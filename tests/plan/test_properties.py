@@ -6,9 +6,12 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.plan.properties import renamed
+from assay.plan.make import plan_and_more
+from assay.plan.properties import located, renamed
 from assay.plan.settings import resolve, shipped_profiles
+from assay.plan.source import Source
 from assay.platform.distribution import known_properties
+from assay.platform.limits import check_containers
 from tests.builders import make_plan
 from tests.plan.test_make import GOOD, WORDS, plan_of
 
@@ -103,3 +106,21 @@ def test_a_word_where_hadoop_has_a_number_is_doubted(tmp_path):
     (doubt,) = make_plan(file, KNOWN).doubts
     assert doubt.kind == "not-a-number"
     assert doubt.what == ("mapreduce.task.timeout is 'forty' (line 11), and Hadoop's default, 600000, is a number")
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "words"),
+    [
+        ("hadoop: {yarn.scheduler.maximum-allocation-mb: 512}", 10, "yarn.scheduler.minimum-allocation-mb is 1024 MiB"),
+        ("hadoop:\n  mapreduce.job.reduces: 2\n  mapreduce.map.cpu.vcores: 9", 12, "mapreduce.map.cpu.vcores is 9"),
+        ("profiles:\n  defaults:\n    properties:\n      mapreduce.map.memory.mb: 90000", 13, "the NodeManager offers"),
+        ("memory: 1GiB", 10, "a memory limit of 1024 MiB is too small: the 3 daemons take about 384 MiB"),
+    ],
+)
+def test_a_container_without_room_is_refused_with_the_line_of_what_asks_for_it(tmp_path, more, line, words):
+    (tmp_path / "demo.yaml").write_text(GOOD + more + "\n")
+    source = Source(tmp_path / "demo.yaml")
+    trials = plan_and_more(source, WORDS)[0].trials
+    trial = next(one for one in trials if one.settings.name == "defaults")
+    with pytest.raises(BadInputError, match=rf"demo.yaml, line {line}: {words}"), located(source):
+        check_containers(trial.cluster, trial.settings.properties, daemons=3)

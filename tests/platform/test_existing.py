@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from assay.model.errors import AssayError, BadInputError
 from assay.model.engine import EngineKind
+from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import ClusterSpec, DaemonKind, Layout
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES

@@ -188,10 +188,10 @@ def test_the_nodemanager_never_offers_more_than_the_whole_limit():
 def test_a_limit_leaves_room_for_a_job(gib, properties, reason):
     spec = ClusterSpec(limit_memory_bytes=int(gib * GIB))
     if reason is None:
-        check_containers(spec, properties)
+        check_containers(spec, properties, 5)
         return
     with pytest.raises(BadInputError, match=reason):
-        check_containers(spec, properties)
+        check_containers(spec, properties, 5)
 
 
 # From here on with this machine's own kernel.
@@ -291,10 +291,10 @@ def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(sp
     with pytest.raises(
         BadInputError, match=r"^the NodeManager offers 700 MiB, .* the job would never start; give at least 3072 MiB"
     ):
-        check_containers(spec, properties)
+        check_containers(spec, properties, 5)
     small = {"yarn.app.mapreduce.am.resource.mb": "200", "yarn.scheduler.minimum-allocation-mb": "50"}
     check_containers(
-        spec, {**properties, **small, "mapreduce.map.memory.mb": "300", "mapreduce.reduce.memory.mb": "300"}
+        spec, {**properties, **small, "mapreduce.map.memory.mb": "300", "mapreduce.reduce.memory.mb": "300"}, 5
     )
 
 
@@ -312,7 +312,7 @@ def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(sp
 )  # fmt: skip
 def test_a_container_larger_than_the_scheduler_allows_is_refused(properties, reason):
     if reason is None:
-        check_containers(ClusterSpec(), properties)
+        check_containers(ClusterSpec(), properties, 5)
         return
     with pytest.raises(BadInputError, match=reason):
-        check_containers(ClusterSpec(), properties)
+        check_containers(ClusterSpec(), properties, 5)

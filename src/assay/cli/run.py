@@ -31,6 +31,7 @@ from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.model.workload import Workload
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
+from assay.plan.properties import located
 from assay.plan.source import Source
 from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
@@ -168,7 +169,7 @@ def run_experiment(
     whole = _whole(folder, full, plan, out, resume=resume)
     _clean_left_overs(installation, console)
     set_up = partial(open_trial, installation=installation)
-    with closing(ConsoleDisplay(console)) as display, interruptible(), source.located():
+    with closing(ConsoleDisplay(console)) as display, interruptible(), located(source):
         before = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
         took = [one for found in before for one in found.durations]
         needs = check_needs(plan, set_up, display, Expected((one.trial, one.seconds) for one in took))

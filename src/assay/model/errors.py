@@ -10,12 +10,12 @@ class AssayError(Exception):
 class BadInputError(AssayError):
     """The user's input can't be used; says what, where and how to mend it. Raised before anything starts.
 
-    `key` is the one of the experiment that it is about, where there is one.
+    `keys` are those of the experiment, or Hadoop's properties, that it may be about: the first that stands there.
     """
 
-    def __init__(self, message: str, key: str = "") -> None:
+    def __init__(self, message: str, *keys: str) -> None:
         super().__init__(message)
-        self.key = key
+        self.keys = keys
 
 
 class MistakeAt(ValueError):  # noqa: N818 - what it is, in the words of those who handle it

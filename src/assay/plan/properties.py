@@ -10,12 +10,14 @@ Sources: Hadoop 3.4's own checks, in the classes named below, and `Integer.parse
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.source import Source, Vocabulary
@@ -138,6 +140,18 @@ def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
     for profile, entry in experiment.profiles.items():
         for name, value in entry.properties.items():
             yield Property(name, [value], ["profiles", profile, "properties", name], everywhere)
+
+
+@contextmanager
+def located(source: Source) -> Iterator[None]:
+    """A mistake that is met meanwhile gets the file, and the line of the first of its keys that stands there."""
+    try:
+        yield
+    except BadInputError as error:
+        places: dict[str, Place] = {one.name: one.place for one in properties_of(source.experiment)}
+        places |= {key: (key,) for key in source.tree}
+        place = next((places[key] for key in error.keys if key in places), None)
+        raise error if place is None else source.error_at(place, str(error)) from None
 
 
 def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:

@@ -1,7 +1,6 @@
 """Reads an experiment file, once; every mistake in it becomes one sentence with the line and the nearest valid word."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,14 +81,6 @@ class Source(YamlFile):
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise self.error_at(place, f"{what} has {repeated[0]!r} twice; {cure}")
-
-    @contextmanager
-    def located(self) -> Iterator[None]:
-        """A mistake that is met meanwhile gets the file, and the line of the key that it names."""
-        try:
-            yield
-        except BadInputError as error:
-            raise self.error_at((error.key,), str(error)) if error.key in self.tree else error from None
 
     def absolute(self, path: Path | str) -> Path:
         """A path of the experiment, from its folder. Raises BadInputError where it can't be one."""

@@ -155,7 +155,7 @@ class EmbeddedCluster(Cluster):
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Its containers fit into its NodeManager, and its limits into this machine."""
-        check_containers(self._spec, properties)
+        check_containers(self._spec, properties, len(self._engines) + len(self._store.daemons))
         check_limits(self._spec, self._state)
 
     @contextmanager
@@ -186,7 +186,7 @@ class EmbeddedCluster(Cluster):
         Raises AssayError, with the daemon's own log line, when one dies or is not healthy in time. A port that was
         taken between its choice and its use is no error: the start is tried again with other ports.
         """
-        check_containers(self._spec, properties)
+        check_containers(self._spec, properties, len(self._engines) + len(self._store.daemons))
         self._limits, self._use = limits_of(self._spec, lease), None
         for left in reversed(range(_ATTEMPTS)):
             try:

@@ -239,8 +239,8 @@ def _flat(file: Path) -> dict[str, int]:
 
 
 MIB = 1 << 20
-# What the five daemons hold at once below a limit (measured: 0.55 GiB when healthy), with room to grow.
-DAEMONS_MB = 640
+# What a daemon holds below a limit (measured: 0.55 GiB for five when healthy), with room to grow.
+DAEMON_MB = 128
 
 _MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
 _TASKS = (("mapreduce.map.memory.mb", 1024), ("mapreduce.reduce.memory.mb", 1024))
@@ -265,8 +265,9 @@ def offered_mb(spec: ClusterSpec) -> int:
     return min(spec.memory_mb, spec.limit_memory_bytes // MIB)
 
 
-def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
+def check_containers(spec: ClusterSpec, properties: Mapping[str, str], daemons: int) -> None:
     """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
+    daemons_mb = daemons * DAEMON_MB
     master, tasks = _asked(properties, _MASTER), [_asked(properties, task) for task in _TASKS]
     step, largest, limit = _asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
     at_once = _rounded(master, step)
@@ -275,35 +276,29 @@ def check_containers(spec: ClusterSpec, properties: Mapping[str, str]) -> None:
     beside = f"an application master and one task take {at_once} MiB (each rounded up to {_STEP[0]}, {step} MiB)"
     smaller = "or smaller containers (`settings: small`)"
     if limit is not None:
-        least_mb = max(DAEMONS_MB + largest, 0 if _OFFERED in properties else at_once)
+        least_mb = max(daemons_mb + largest, 0 if _OFFERED in properties else at_once)
         if limit // MIB < least_mb:
             raise BadInputError(
-                f"a memory limit of {limit // MIB} MiB is too small: the five daemons take about {DAEMONS_MB} MiB, the "
-                f"largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, {smaller}",
-                "memory",
-            )
+                f"a memory limit of {limit // MIB} MiB is too small: the {daemons} daemons take about {daemons_mb} "
+                f"MiB, the largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, "
+                f"{smaller}", "memory",
+            )  # fmt: skip
     # What the scheduler allows one container at most, against what the jobs' containers ask for.
-    if _MOST in properties:
-        most = _asked(properties, (_MOST, offered_mb(spec)))
-        for of in (_STEP, _MASTER, *_TASKS):
-            if (size := _asked(properties, of)) > most:
-                raise BadInputError(
-                    f"{of[0]} is {size} MiB, and {_MOST} allows {most} MiB: no such container could start; give at "
-                    f"most {most} MiB, or allow more"
-                )
-    cores = _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES)))
-    for name in _CORES:
-        if _asked(properties, (name, 1)) > cores:
+    most = (_MOST, _asked(properties, (_MOST, offered_mb(spec))), " MiB")
+    cores = (_MOST_CORES, _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES))), "")
+    wanted = [(of, most) for of in (_STEP, _MASTER, *_TASKS) if _MOST in properties]
+    for of, (bound, allowed, unit) in (*wanted, *(((name, 1), cores) for name in _CORES)):
+        if (size := _asked(properties, of)) > allowed:
             raise BadInputError(
-                f"{name} is {properties[name]}, and {_MOST_CORES} allows {cores}: no such container could start; give "
-                f"at most {cores}, or allow more"
-            )
+                f"{of[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; give at "
+                f"most {allowed}{unit}, or allow more", of[0], bound, "settings",
+            )  # fmt: skip
     offered = _asked(properties, (_OFFERED, offered_mb(spec)))
     if offered < at_once:
         raise BadInputError(
             f"the NodeManager offers {offered} MiB, and {beside}: the job would never start; give at least "
-            f"{at_once} MiB, {smaller}"
-        )
+            f"{at_once} MiB, {smaller}", _OFFERED, _STEP[0], _MASTER[0], *dict(_TASKS), "cluster", "settings",
+        )  # fmt: skip
 
 
 def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:

@@ -46,7 +46,7 @@ def test_it_loads(file):
     plan = the_plan(file)
     assert plan.trials
     for trial in plan.trials:
-        check_containers(trial.cluster, trial.settings.properties)
+        check_containers(trial.cluster, trial.settings.properties, 5)
 
 
 @pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
