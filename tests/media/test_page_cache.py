@@ -1,7 +1,10 @@
-"""Proves that counting cached pages bears with files and folders that their owners remove meanwhile."""
+"""Proves that counting cached pages bears with folders that their owners remove meanwhile, and with files of any size."""
 
 import os
 
+import pytest
+
+from assay.media import page_cache
 from assay.media.page_cache import PAGE_BYTES, resident_bytes
 
 
@@ -18,4 +21,15 @@ def test_a_folder_that_vanishes_while_it_is_looked_at_counts_as_nothing(tmp_path
             yield listed
 
     monkeypatch.setattr(os, "walk", walk)
+    assert resident_bytes(tmp_path) == PAGE_BYTES
+
+
+@pytest.mark.parametrize("mapped", [page_cache._MAPPED_BYTES, 1 << 33])
+def test_a_file_that_is_larger_than_memory_is_counted(tmp_path, monkeypatch, mapped):
+    monkeypatch.setattr(page_cache, "_MAPPED_BYTES", mapped)
+    memory = os.sysconf("SC_PHYS_PAGES") * PAGE_BYTES
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(2 * memory)
+        file.seek(-5, os.SEEK_END)
+        file.write(b"bytes")
     assert resident_bytes(tmp_path) == PAGE_BYTES

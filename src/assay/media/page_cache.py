@@ -7,10 +7,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from assay.host.files import opened
 from assay.model.doubt import doubt_kind
 
 PAGE_BYTES = mmap.PAGESIZE
+_MAPPED_BYTES = 1 << 36  # of a file at once: each page takes a byte of memory
 
 CACHE_NOT_QUITE_COLD = doubt_kind(
     "cache-not-quite-cold",
@@ -30,8 +33,7 @@ def resident_bytes(place: Path) -> int:
     pages = 0
     for folder, folders, names in os.walk(place):
         folders[:] = [name for name in folders if not os.path.ismount(Path(folder, name))]
-        for name in names:
-            pages += _file_pages(Path(folder, name))
+        pages += sum(_file_pages(Path(folder, name)) for name in names)
     return pages * PAGE_BYTES
 
 
@@ -41,15 +43,16 @@ def _file_pages(file: Path) -> int:
     except OSError:
         return 0
     try:
-        size = os.fstat(descriptor).st_size
-        if size == 0:
-            return 0
-        flags = (ctypes.c_ubyte * -(-size // PAGE_BYTES))()
-        with mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE) as mapped:
-            start = ctypes.c_ubyte.from_buffer(mapped)
-            ctypes.CDLL(None).mincore(ctypes.c_void_p(ctypes.addressof(start)), ctypes.c_size_t(size), flags)
-            del start  # a mapping that is referred to can't be closed
-        return sum(flag & 1 for flag in flags)
+        pages, size = 0, os.fstat(descriptor).st_size
+        for offset in range(0, size, _MAPPED_BYTES):
+            length = min(_MAPPED_BYTES, size - offset)
+            flags = np.zeros(-(-length // PAGE_BYTES), np.uint8)
+            # Read-only and shared, so that the kernel does not reserve memory for it.
+            with mmap.mmap(descriptor, length, access=mmap.ACCESS_READ, offset=offset) as mapped:
+                start = np.frombuffer(mapped, np.uint8).ctypes.data
+                ctypes.CDLL(None).mincore(ctypes.c_void_p(start), ctypes.c_size_t(length), flags.ctypes)
+            pages += int((flags & 1).sum())
+        return pages
     finally:
         os.close(descriptor)
 
