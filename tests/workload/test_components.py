@@ -8,7 +8,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphFacts
 from assay.model.trial import WorkloadSpec
 from assay.workload.components import Components
-from tests.workload.per_vertex import a_graph, assert_judged_right, neighbours_of, outcome
+from tests.workload.per_vertex import a_graph, assert_judged_right, lines_of, neighbours_of, outcome
 from tests.workload.stored import GivenGraph
 
 
@@ -35,6 +35,13 @@ def test_lines_without_neighbours_are_judged_alike():
     graph = a_graph()
     values = components_of(neighbours_of(graph))
     lines = [f"{vertex}\t{component}".encode() for vertex, component in values.items()]
+    assert outcome(Components, graph, lines, {"components": len(set(values.values()))}) is Outcome.PASS
+
+
+def test_blank_lines_are_left_out():
+    graph = a_graph()
+    values = components_of(neighbours_of(graph))
+    lines = [b"", *(line for value in lines_of(values) for line in (value, b""))]
     assert outcome(Components, graph, lines, {"components": len(set(values.values()))}) is Outcome.PASS
 
 

@@ -2,7 +2,8 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -194,24 +195,24 @@ def counters_agree(report: LaunchReport, expected: Mapping[str, int], check: str
     return verdict(check, passed=not wrong, detail=", ".join(wrong) or right)
 
 
-MOST_NUMBER = (1 << 63) - 1
+_LINES = 128  # that are read together; more would not stay in the processor's caches
 
 
 def whole(field: bytes) -> int:
-    """A whole number from 0 on. Raises ValueError for anything else."""
-    if not field.isdigit() or (number := int(field)) > MOST_NUMBER:
+    """A whole number of at most 63 bits. Raises ValueError for anything else."""
+    if not field.isdigit() or (number := int(field)) >> 63:
         raise ValueError
     return number
 
 
-def output_rows(store: Store, path: str, name: str, **columns: Callable[[bytes], Any]) -> Iterator[tuple[Any, ...]]:
+def output_rows(lines: Iterable[bytes], name: str, **columns: Callable[[bytes], Any]) -> Iterator[tuple[Any, ...]]:
     """The fields of each line of a workload's output, apart by tabs, each as its column reads it.
 
     The last column gets the rest of the line. Raises AssayError for a line that has fewer fields, or one of which a
     column raises ValueError.
     """
     reads = tuple(columns.values())
-    for line in store.lines(path):
+    for line in lines:
         fields = line.split(b"\t", len(reads) - 1)
         try:
             yield tuple([read(field) for read, field in zip(reads, fields, strict=True)])
@@ -223,10 +224,20 @@ def output_rows(store: Store, path: str, name: str, **columns: Callable[[bytes],
             ) from None
 
 
-def output_table(store: Store, path: str, name: str, **columns: Callable[[bytes], Any]) -> NDArray[np.void]:
+def output_table(lines: Iterable[bytes], name: str, **columns: Callable[[bytes], Any]) -> NDArray[np.void]:
     """The same with numbers alone, as an array with these columns: doubles by `float`, else int64; by the first."""
-    types = [(column, np.float64 if read is float else np.int64) for column, read in columns.items()]
-    table = np.fromiter(output_rows(store, path, name, **columns), dtype=types)
+    types = np.dtype([(column, np.float64 if read is float else np.int64) for column, read in columns.items()])
+    left, tables = iter(lines), [np.empty(0, types)]
+    while some := list(islice(left, _LINES)):
+        tables.append(np.empty(len(some), types))
+        try:
+            fields = zip(*[line.split(b"\t", len(columns) - 1) for line in some], strict=True)
+            for (column, read), texts in zip(columns.items(), fields, strict=True):
+                reads = int if read is whole and b"".join(texts).isdigit() else read
+                tables[-1][column] = np.fromiter(map(reads, texts), types[column])
+        except (ValueError, OverflowError):
+            tables[-1] = np.fromiter(output_rows(some, name, **columns), types)  # says what is wrong
+    table = np.concatenate(tables)
     return table[np.argsort(table[next(iter(columns))], kind="stable")]
 
 

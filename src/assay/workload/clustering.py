@@ -49,7 +49,7 @@ class ClusteringCoefficient(GraphWorkload):
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         lines = output_table(
-            store, self.output_path, "clustering-coefficient",
+            store.lines(self.output_path), "clustering-coefficient",
             vertex=whole, degree=whole, triangles=whole, coefficient=float,
         )  # fmt: skip
         oracle = Oracle(self.input.graph())

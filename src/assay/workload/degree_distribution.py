@@ -40,7 +40,7 @@ class DegreeDistribution(GraphWorkload):
         expected = dict(zip(values.tolist(), numbers.tolist(), strict=True))
         if len(graph.lone):
             expected[0] = len(graph.lone)
-        histogram = list(output_rows(store, self.output_path, self.spec.name, degree=whole, vertices=whole))
+        histogram = list(output_rows(store.lines(self.output_path), self.spec.name, degree=whole, vertices=whole))
         wrong = sorted(set(histogram) ^ set(expected.items()))
         counters = {"vertices": len(vertices) + len(graph.lone), "edges": len(graph.edges), "degrees": len(expected)}
         return (

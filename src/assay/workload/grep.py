@@ -237,7 +237,7 @@ class Grep(BaseWorkload):
                 matches.add(match[self._group] for match in self._pattern.finditer(line))
         except TooManyTextsError as error:
             return (error.verdict,)
-        rows = output_rows(store, self.output_path, self.spec.name, count=whole, match=bytes)
+        rows = output_rows(store.lines(self.output_path), self.spec.name, count=whole, match=bytes)
         counts = [(match.decode(errors="replace"), count) for count, match in rows]
         rises = sum(before < after for (_, before), (_, after) in pairwise(counts))
         return (

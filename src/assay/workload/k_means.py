@@ -101,7 +101,7 @@ def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Float
     Raises AssayError when one is missing, twice, a stranger or not of the form.
     """
     columns = {"index": whole, "points": whole, "centre": lambda field: [float(text) for text in field.split(b",")]}
-    rows = sorted(output_rows(store, path, "k-means", **columns))
+    rows = sorted(output_rows(store.lines(path), "k-means", **columns))
     if [index for index, _, _ in rows] != list(range(shape[0])) or any(len(row[2]) != shape[1] for row in rows):
         raise AssayError(f"the output of k-means has not each of {shape[0]} centres of {shape[1]} numbers once")
     return np.array([centre for _, _, centre in rows]), np.array([points for _, points, _ in rows])

@@ -152,7 +152,7 @@ class PageRank(BaseWorkload):
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)
-        table = output_table(store, self.output_path, self.spec.name, vertex=whole, rank=float)
+        table = output_table(store.lines(self.output_path), self.spec.name, vertex=whole, rank=float)
         once, ranks = each_once(table["vertex"], self.input.graph.vertices), table["rank"]
         if once.outcome is not Outcome.PASS:
             return (once,)
