@@ -48,10 +48,8 @@ class ClusteringCoefficient(GraphWorkload):
     }  # fmt: skip
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        lines = output_table(
-            store.lines(self.output_path), "clustering-coefficient",
-            vertex=whole, degree=whole, triangles=whole, coefficient=float,
-        )  # fmt: skip
+        found = store.lines(self.output_path)
+        lines = output_table(found, self.spec.name, vertex=whole, degree=whole, triangles=whole, coefficient=float)
         oracle = Oracle(self.input.graph())
         once = each_once(lines["vertex"], oracle.vertices)
         wedges = int((oracle.degrees * (oracle.degrees - 1) // 2).sum())

@@ -86,8 +86,8 @@ class MutualFriends(GraphWorkload):
         lengths = np.zeros(len(expected), dtype=np.int64)
         sample = _sample_rows(len(expected))
         strangers = doubles = differing = compared = 0
-        lines = store.lines(self.output_path)
-        for u, v, friends in output_rows(lines, self.spec.name, u=whole, v=whole, friends=_friends):
+        columns = {"u": whole, "v": whole, "friends": lambda field: [whole(one) for one in field.split() or [field]]}
+        for u, v, friends in output_rows(store.lines(self.output_path), self.spec.name, **columns):
             start, end = np.searchsorted(graph.edges[:, 0], u), np.searchsorted(graph.edges[:, 0], u, "right")
             row = int(start + np.searchsorted(graph.edges[start:end, 1], v))
             if row == end or graph.edges[row, 1] != v:
@@ -123,11 +123,6 @@ class MutualFriends(GraphWorkload):
             ),
             counters,
         )
-
-
-def _friends(field: bytes) -> list[int]:
-    """At least one. Raises ValueError."""
-    return [whole(friend) for friend in field.split() or [field]]
 
 
 def _sample_rows(edges: int) -> NDArray[np.bool_]:
