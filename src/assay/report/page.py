@@ -40,7 +40,7 @@ from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
 from assay.report.values import PARTS, Value, combination_values, csv_lines, trial_values
-from assay.report.words import base_text, duration_text, number_text, phases_of, seconds_text, significant_text
+from assay.report.words import base_text, number_text, phases_of, seconds_text, significant_text
 from assay.stats.comparison import Comparison
 from assay.stats.sample import MACHINE, PLACEMENT
 from assay.stats.summary import Row, noise_words, varying
@@ -159,7 +159,6 @@ def template(name: str, package: str = "assay.report") -> Any:
     environment.filters |= {
         "seconds": seconds_text,
         "size": bytes_text,
-        "duration": duration_text,
         "number": number_text,
         "significant": significant_text,
         "exactly": lambda value: "" if value is None else repr(value),  # all digits, for those who take them away
