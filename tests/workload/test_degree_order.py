@@ -157,7 +157,7 @@ def test_a_coefficient_that_is_no_number_fails(graph, near, at, told):
 
 @pytest.mark.parametrize("line", [b"1\t2\t3", b"x\t1\t0\t0.0", b"1\t1\t0\tnone", b"9223372036854775808\t1\t0\t0.0"])
 def test_a_line_of_another_form_cant_be_judged(graph, told, line):
-    with pytest.raises(AssayError, match="the output of clustering-coefficient has a"):
+    with pytest.raises(AssayError, match="not `vertex<TAB>degree<TAB>triangles<TAB>coefficient`"):
         clustered(graph, [line], told)
 
 

@@ -57,8 +57,7 @@ def _file_pages(file: Path) -> int:
         os.close(descriptor)
 
 
-FLUSH_BUFFERS = 0x1261
-"""BLKFLSBUF (linux/fs.h): write out and drop a block device's own cached pages."""
+FLUSH_BUFFERS = 0x1261  # BLKFLSBUF (linux/fs.h): write out and drop a block device's own cached pages
 
 
 def write_out(place: Path) -> None:

@@ -217,10 +217,9 @@ def output_rows(lines: Iterable[bytes], name: str, **columns: Callable[[bytes], 
         try:
             yield tuple([read(field) for read, field in zip(reads, fields, strict=True)])
         except ValueError:
-            form = "<TAB>".join(columns)
             raise AssayError(
-                f"the output of {name} has a line that is not `{form}` with whole numbers of at most 63 bits: "
-                f"{line[:100]!r}"
+                f"the output of {name} has a line that is not `{'<TAB>'.join(columns)}` with whole numbers "
+                f"of at most 63 bits: {line[:100]!r}"
             ) from None
 
 

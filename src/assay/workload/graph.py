@@ -86,8 +86,7 @@ class VertexValues(GraphWorkload):
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         oracle = Oracle(self.input.graph())
         expected = self.expected(oracle)
-        filled = filter(None, store.lines(self.output_path))
-        lines = output_table(filled, self.spec.name, vertex=whole, value=_value)
+        lines = output_table(filter(None, store.lines(self.output_path)), self.spec.name, vertex=whole, value=_value)
         once = each_once(lines["vertex"], oracle.vertices)
         same_vertices = once.outcome is Outcome.PASS
         wrong = int((lines["value"] != expected.values).sum()) if same_vertices else -1
@@ -104,8 +103,7 @@ class VertexValues(GraphWorkload):
 
 def _value(rest: bytes) -> int:
     """The number before the next tab; -1 stands for none."""
-    value = rest.partition(b"\t")[0]
-    return -1 if value == b"-1" else whole(value)
+    return -1 if (value := rest.partition(b"\t")[0]) == b"-1" else whole(value)
 
 
 class Oracle:
