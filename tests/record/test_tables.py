@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
 from assay.model.record import Sample
+from assay.model.registry import ENGINES
 from assay.model.result import TrialResult
+from assay.model.task import TaskAttempt, TaskPhases
 from assay.record.folder import RunFolder
 from tests.builders import a_plan, a_record, a_trial
 from tests.stats.attempts import an_attempt
@@ -56,6 +59,31 @@ def test_what_there_is_none_of_makes_an_empty_table(folder):
     assert run.accesses.num_rows == 0
     assert run.phases().num_rows == 0
     assert "merge_passes" in run.phases().column_names
+
+
+def test_engines_may_type_a_column_differently_and_all_have_their_columns(tmp_path, monkeypatch):
+    class Own(TaskAttempt):
+        merge_finished_ms: float = 0.5
+        spilled_records: str = "few"
+        waited_ms: int = 7
+
+    class OwnPhases(TaskPhases):
+        waited_s: float | None = None
+
+    kinds = {"own": EngineKind(open=None, attempt=Own, log=OwnPhases), "mapreduce": ENGINES["mapreduce"]}
+    monkeypatch.setattr("assay.model.engine.ENGINES", kinds)
+    trials = [a_trial(1), a_trial(2, medium="memory").model_copy(update={"engine": "own"})]
+    run = RunFolder(tmp_path / "run")
+    run.create(a_plan(*trials))
+    plain = {"job": "j", "attempt": "a", "stage": "s", "node": "n", "state": "S", "started_ms": 1, "finished_ms": 2}
+    for trial, attempt in zip(trials, [an_attempt("m0_0", 0, 5), Own(**plain)], strict=True):
+        run.write(TrialResult(a_record(trial), [attempt], []))
+    tables = assay.load(run.path)
+    tasks = tables.tasks().to_pydict()
+    assert tasks["merge_finished_ms"] == [0.0, 0.5]
+    assert tasks["spilled_records"] == ["0", "few"]
+    assert tasks["waited_ms"] == [None, 7]
+    assert {"merge_passes", "waited_s"} <= set(tables.phases().column_names)
 
 
 def test_nothing_is_read_before_it_is_asked_for(folder, monkeypatch):

@@ -6,6 +6,7 @@ installed.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -100,31 +101,31 @@ class Run:
 
     def tasks(self, trials: Sequence[str] | None = None) -> Any:
         """One row per task attempt of some trials, or of all."""
-        return self._tables("tasks.parquet", self._engine.attempt, trials)
+        return self._tables("tasks.parquet", [engine.attempt for engine in self._engines], trials)
 
     def phases(self, trials: Sequence[str] | None = None) -> Any:
         """One row per task attempt whose log could be read: its finer phases."""
-        return self._tables("phases.parquet", self._engine.log, trials)
+        return self._tables("phases.parquet", [engine.log for engine in self._engines], trials)
 
     def samples(self, trials: Sequence[str] | None = None, probe: str | None = None) -> Any:
         """One row per reading of some trials' probes, or of one probe: of long runs there are millions."""
         import pyarrow.compute as pc
 
         wanted = None if probe is None else pc.field("probe") == probe
-        return self._tables("samples.parquet", Sample, trials, wanted)
+        return self._tables("samples.parquet", [Sample], trials, wanted)
 
     @property
-    def _engine(self) -> EngineKind:
-        """That of the first trial: its tables without a row have its columns."""
-        return engine_kind(self.plan.trials[0].engine)
+    def _engines(self) -> list[EngineKind]:
+        """Those of all trials: tables without a row have their columns."""
+        return [engine_kind(engine) for engine in dict.fromkeys(trial.engine for trial in self.plan.trials)]
 
     def _whole(self) -> Iterator[Record]:
         """Records with all that they hold."""
         for record in self.records:
             yield record if len(self.records) <= MOST_WHOLE else self.folder.record(record.trial.id)
 
-    def _tables(self, name: str, kind: type[BaseModel], trials: Sequence[str] | None, wanted: Any = None) -> Any:
-        """One file of some trials, put together; those that have none are left out."""
+    def _tables(self, name: str, kinds: list[type[BaseModel]], trials: Sequence[str] | None, wanted: Any = None) -> Any:
+        """One file of some trials, put together, where they have it; columns of several types get doubles or texts."""
         import pyarrow
 
         found = []
@@ -132,9 +133,15 @@ class Run:
             table = read_table(self.folder.unaltered(trial, name), wanted)
             if table is not None:
                 found.append(table.add_column(0, "trial", pyarrow.array([trial] * len(table), pyarrow.string())))
-        columns = {field: column_type(one.annotation) for field, one in kind.model_fields.items()}
-        empty = pyarrow.schema([("trial", pyarrow.string()), *columns.items()]).empty_table()
-        return pyarrow.concat_tables([*found, empty], promote_options="default")
+        for kind in kinds:
+            columns = [(field, column_type(one.annotation)) for field, one in kind.model_fields.items()]
+            found.append(pyarrow.schema([("trial", pyarrow.string()), *columns]).empty_table())
+        wider, types = (pyarrow.int64(), pyarrow.float64(), pyarrow.string()), dict[str, Any]()
+        for field in chain.from_iterable(table.schema for table in found):
+            types[field.name] = max(types.get(field.name, field.type), field.type, key=wider.index)
+        schemas = (pyarrow.schema([(name, types[name]) for name in table.column_names]) for table in found)
+        alike = [table.cast(schema, safe=False) for table, schema in zip(found, schemas, strict=True)]
+        return pyarrow.concat_tables(alike, promote_options="default")
 
     def __repr__(self) -> str:
         return f"<Run {self.plan.experiment}: {len(self.plan.trials)} trials, {self.folder.path}>"
