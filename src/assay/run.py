@@ -254,7 +254,7 @@ class RepetitionSchedule:
         """
         # What an earlier machine knew is not pooled with what that of the last trial will.
         last = max(records, key=began_ms, default=None)
-        here = [one for one in records if last is not None and machine_of(one) == machine_of(last)]
+        here = [record for record in records if last is not None and machine_of(record) == machine_of(last)]
         decided = self._decided(here)
         ran = {_levels_of(one.trial) for one in here if not one.trial.warm_up}
         wanted = self._wanted - (ran - {_levels_of(one.trial) for one in here if counts(one)})

@@ -279,7 +279,7 @@ def _check_profile_to(file: Path | None, media: tuple[str, ...]) -> None:
 
 def calibrations_json(calibrations: list[Calibration]) -> str:
     """All points and facts, as data."""
-    return json.dumps([one.model_dump(mode="json") for one in calibrations], indent=1)
+    return json.dumps([calibration.model_dump(mode="json") for calibration in calibrations], indent=1)
 
 
 def spec_of(medium: str, installation: Installation) -> MediumSpec:

@@ -106,7 +106,7 @@ def stream_plot(points: Sequence[Point]) -> str:
         for way, colour in DIRECTION_COLOURS.items()
     ]
     return _plot(
-        "all streams together", [one for one in curves if one.points], across, Axis("MB/s", 0, most, ticks(most))
+        "all streams together", [curve for curve in curves if curve.points], across, Axis("MB/s", 0, most, ticks(most))
     )
 
 
@@ -127,7 +127,7 @@ def _plot(name: str, curves: Sequence[Curve], across: Axis, up: Axis) -> str:
     parts += [f'<path d="M{LEFT},{y(one):.1f}H{right}" stroke="{FAINT}"/>' for one in up.marks]
     parts += [text(LEFT - 6, y(one) + 4, f"{one:,.6g}", 'text-anchor="end"') for one in up.marks]
     parts.append(f'<path d="M{LEFT},{bottom}H{right}" stroke="{INK}"/>')
-    parts += [text(x(one), bottom + 18, f"{one:g}", 'text-anchor="middle"') for one in across.marks]
+    parts += [text(x(mark), bottom + 18, f"{mark:g}", 'text-anchor="middle"') for mark in across.marks]
     parts.append(text(right, bottom + 36, across.title, 'text-anchor="end"'))
     for curve in curves:
         path = "L".join(f"{x(one):.1f},{y(value):.1f}" for one, value in curve.points)
@@ -180,15 +180,15 @@ def comparison_lines(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]
     """Figure, measured, profile, error in percent, bound, judgement and the profile's basis, in words."""
     return [
         (
-            one.name,
-            "-" if one.measured is None else figure_text(one.name, one.measured),
-            figure_text(one.name, one.expected),
-            "-" if one.error is None else f"{one.error:+.1%}",
-            f"{one.bound:.0%}",
-            one.judgement,
-            one.basis,
+            comparison.name,
+            "-" if comparison.measured is None else figure_text(comparison.name, comparison.measured),
+            figure_text(comparison.name, comparison.expected),
+            "-" if comparison.error is None else f"{comparison.error:+.1%}",
+            f"{comparison.bound:.0%}",
+            comparison.judgement,
+            comparison.basis,
         )
-        for one in comparisons
+        for comparison in comparisons
     ]
 
 

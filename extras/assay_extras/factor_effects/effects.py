@@ -61,7 +61,7 @@ class Effects(Frozen):
     @property
     def balanced(self) -> bool:
         """Whether the shares add up to 1: not where combinations are missing or repeated unequally."""
-        return abs(sum(one.share for one in self.effects) + self.drift_share + self.rest_share - 1) < 1e-6
+        return abs(sum(effect.share for effect in self.effects) + self.drift_share + self.rest_share - 1) < 1e-6
 
 
 class _Term(NamedTuple):
@@ -140,7 +140,7 @@ def _candidates(mains: Sequence[_Term], kept: Sequence[tuple[_Term, slice]]) -> 
     for (first, _), (second, _) in list(combinations(kept, 2)):
         both = _Term(
             factors=(*first.factors, *second.factors),
-            levels=tuple((*one, *other) for one in first.levels for other in second.levels),
+            levels=tuple((*level, *other) for level in first.levels for other in second.levels),
             contrasts=np.kron(first.contrasts, second.contrasts),
             codes=(first.codes[:, :, None] * second.codes[:, None, :]).reshape(len(first.codes), -1),
         )

@@ -34,7 +34,7 @@ class EffectsView(NamedTuple):
         return ""
 
     def json(self) -> str:
-        return json.dumps([one.model_dump(mode="json") for one in self.tables])
+        return json.dumps([table.model_dump(mode="json") for table in self.tables])
 
 
 def effects_view(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -> EffectsView | None:
@@ -43,23 +43,27 @@ def effects_view(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -
     within = [name for name in WITHIN if any(name == factor for one in found[:1] for factor, _ in one.factors)]
     if len([name for name in varying_factors(found) if name not in (*within, *APART)]) < 2:
         return None
-    several = [one for one in effects(found, within, prior) if sum(len(each.factors) == 1 for each in one.effects) > 1]
+    several = [
+        effect for effect in effects(found, within, prior) if sum(len(each.factors) == 1 for each in effect.effects) > 1
+    ]
     return EffectsView(several[:MOST_TABLES]) if several else None
 
 
 def effects_shown(table: Effects) -> list[Effect]:
     """Those of single factors, and those of two that explain something."""
-    return [one for one in table.effects[:MOST_EFFECTS] if one.share >= LEAST_SHARE or len(one.factors) == 1]
+    return [
+        effect for effect in table.effects[:MOST_EFFECTS] if effect.share >= LEAST_SHARE or len(effect.factors) == 1
+    ]
 
 
 def levels_text(effect: Effect) -> str:
     """The levels that differ most from the average, as `ssd 0.80 (0.78 to 0.83)`."""
     most = sorted(effect.levels, key=lambda one: -abs(one.times - 1))[:MOST_LEVELS]
     words = [
-        f"{' with '.join(one.levels)} {one.times:.2f}"
-        + (f" ({one.interval.low:.2f} to {one.interval.high:.2f})" if one.interval else "")
-        for one in effect.levels
-        if one in most
+        f"{' with '.join(level.levels)} {level.times:.2f}"
+        + (f" ({level.interval.low:.2f} to {level.interval.high:.2f})" if level.interval else "")
+        for level in effect.levels
+        if level in most
     ]
     left_out = len(effect.levels) - len(words)
     return "; ".join([*words, *([f"and {left_out} more"] if left_out else [])])

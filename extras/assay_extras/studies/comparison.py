@@ -97,7 +97,7 @@ class TableBeside(Frozen):
 
     def count(self, agreement: Agreement) -> int:
         """How many contrasts came out so."""
-        return sum(one.agreement == agreement for one in self.contrasts)
+        return sum(contrast.agreement == agreement for contrast in self.contrasts)
 
     @property
     def decided(self) -> int:
@@ -107,7 +107,7 @@ class TableBeside(Frozen):
 
 def tables(study: StudyName, measured: Measured) -> tuple[TableBeside, ...]:
     """The published tables and figures of which the run has something, in the study's order."""
-    names = dict.fromkeys([*(cell.table for cell in cells(study)), *(one.table for one in contrasts(study))])
+    names = dict.fromkeys([*(cell.table for cell in cells(study)), *(contrast.table for contrast in contrasts(study))])
     found = (_table(study, name, measured) for name in names)
     return tuple(
         one
@@ -129,12 +129,12 @@ def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
             )  # fmt: skip
     pairs = [
         ContrastBeside(
-            field=one.field, first=one.first, second=one.second, published_ratio=one.ratio,
-            published_direction=one.direction,
-            measured=difference(measured.of(one.first), measured.of(one.second), least=LEAST_S),
+            field=contrast.field, first=contrast.first, second=contrast.second, published_ratio=contrast.ratio,
+            published_direction=contrast.direction,
+            measured=difference(measured.of(contrast.first), measured.of(contrast.second), least=LEAST_S),
         )
-        for one in contrasts(study)
-        if one.table == name
+        for contrast in contrasts(study)
+        if contrast.table == name
     ]  # fmt: skip
     return TableBeside(name=name, cells=tuple(beside), contrasts=tuple(pairs), ranks=_ranks(beside, pairs))
 
@@ -143,9 +143,9 @@ def _ranks(beside: Sequence[CellBeside], pairs: Sequence[ContrastBeside]) -> Ran
     of: Literal["times", "ratios"] = "times" if beside else "ratios"
     times = [(one.published_s, one.measured_s) for one in beside if one.measured_s is not None]
     ratios = [
-        (one.published_ratio, one.measured.ratio)
-        for one in pairs
-        if one.published_ratio is not None and one.measured is not None and one.measured.ratio is not None
+        (pair.published_ratio, pair.measured.ratio)
+        for pair in pairs
+        if pair.published_ratio is not None and pair.measured is not None and pair.measured.ratio is not None
     ]
     both = times if beside else ratios
     published, own = [one for one, _ in both], [other for _, other in both]
@@ -184,7 +184,10 @@ def judge(
     statements: Sequence[Statement], checks: Mapping[str, Check], never: Mapping[str, str], measured: Measured
 ) -> tuple[Judged, ...]:
     """Every statement, in order; `never` says of which no run can speak, and why."""
-    return tuple(_judged(one, checks.get(one.id, ()), never.get(one.id, ""), measured) for one in statements)
+    return tuple(
+        _judged(statement, checks.get(statement.id, ()), never.get(statement.id, ""), measured)
+        for statement in statements
+    )
 
 
 def _judged(statement: Statement, check: Check, reason: str, measured: Measured) -> Judged:
@@ -203,7 +206,7 @@ def _judged(statement: Statement, check: Check, reason: str, measured: Measured)
 
 def _evidence(quantifier: Quantifier, findings: Sequence[Finding]) -> Sequence[Finding]:
     """Where one place is enough, only the places that are."""
-    enough = [one for one in findings if one.truth == "yes"]
+    enough = [finding for finding in findings if finding.truth == "yes"]
     return enough if quantifier == "some" and enough else findings
 
 
@@ -220,7 +223,7 @@ def _held(quantifier: Quantifier, findings: Sequence[Finding]) -> Verdict:
 
 
 def _count(findings: Sequence[Finding], truth: Truth) -> int:
-    return sum(one.truth == truth for one in findings)
+    return sum(finding.truth == truth for finding in findings)
 
 
 @cache
@@ -282,13 +285,13 @@ class StudyComparison(Frozen):
     @property
     def even(self) -> int:
         """Those of the undecided in which the study shows no difference: repetitions tell nothing more of them."""
-        every = (one for table in self.tables for one in table.contrasts)
+        every = (contrast for table in self.tables for contrast in table.contrasts)
         return sum(one.agreement == "undecided" and not one.published_direction for one in every)
 
     @property
     def tested(self) -> int:
         """Comparisons in which the study has a direction, with enough pairs for one, whether it was told or not."""
-        every = (one for table in self.tables for one in table.contrasts if one.published_direction)
+        every = (contrast for table in self.tables for contrast in table.contrasts if contrast.published_direction)
         return sum(one.measured is not None and one.measured.pairs >= LEAST_PAIRS for one in every)
 
     @property
@@ -298,7 +301,7 @@ class StudyComparison(Frozen):
 
     def of(self, verdict: Verdict) -> tuple[Judged, ...]:
         """The statements that came out so."""
-        return tuple(one for one in self.statements if one.verdict == verdict)
+        return tuple(statement for statement in self.statements if statement.verdict == verdict)
 
 
 def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:

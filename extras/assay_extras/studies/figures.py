@@ -133,10 +133,10 @@ def _middle(values: Sequence[float], noise: Noise) -> Median:
 
 def _published(experiment: StudyExperiment, point: Point, measured: Measured) -> float | None:
     """By the first published ratio of this point to one that was measured."""
-    for one in contrasts(experiment.study):
-        base = measured.of(one.first)
-        if one.second == point and one.ratio is not None and base:
-            return one.ratio * median(base.values())
+    for contrast in contrasts(experiment.study):
+        base = measured.of(contrast.first)
+        if contrast.second == point and contrast.ratio is not None and base:
+            return contrast.ratio * median(base.values())
     return None
 
 

@@ -114,9 +114,9 @@ def _processor(record: Record) -> dict[str, float]:
         and one.series in ("user_s", "system_s")
     )
     spent = {
-        one.series: one.value
-        for one in record.amounts
-        if (one.probe, one.subject, one.part) == ("cpu", "machine", "run")
+        amount.series: amount.value
+        for amount in record.amounts
+        if (amount.probe, amount.subject, amount.part) == ("cpu", "machine", "run")
     }
     total = sum(spent.values())
     if not total or "iowait_s" not in spent or "idle_s" not in spent:

@@ -124,8 +124,12 @@ class StudyView(NamedTuple):
             + (f"; ranks of {table.ranked}: Spearman {table.spearman}, Kendall {table.kendall}" if table.ranked else "")
             for table in self.tables
         ]
-        for one in self.statements:
-            lines += ["", f"{one.id} {one.verdict}: {one.claim}", *(f"    {finding}" for finding in one.shown)]
+        for statement in self.statements:
+            lines += [
+                "",
+                f"{statement.id} {statement.verdict}: {statement.claim}",
+                *(f"    {finding}" for finding in statement.shown),
+            ]
         lines += ["", f"{len(self.not_addressed)} statements are not addressed."]
         return "\n".join(lines)
 
@@ -150,11 +154,11 @@ class StudyView(NamedTuple):
                 for table in self.tables
             ]
             parts.append(_rows(header, summary))
-        parts += ["### What it says", *(_statement(one) for one in self.statements)]
+        parts += ["### What it says", *(_statement(statement) for statement in self.statements)]
         for table in self.tables:
             parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
             if table.cells:
-                parts.append(_rows(("", "published (s)", "measured (s)"), [one[:3] for one in table.cells]))
+                parts.append(_rows(("", "published (s)", "measured (s)"), [cell[:3] for cell in table.cells]))
         parts += [
             "### Not addressed",
             "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in self.not_addressed),
@@ -178,10 +182,10 @@ def study_view(found: StudyComparison) -> StudyView:
         compared=found,
         summary=_summary(found),
         scaled=SCALED if found.experiment.scaled else "",
-        figures=[figure_view(one) for one in found.figures],
+        figures=[figure_view(figure) for figure in found.figures],
         tables=[_table_view(table) for table in found.tables],
         statements=[one for verdict in JUDGED for one in statements if one.verdict == verdict],
-        not_addressed=[one for one in statements if one.verdict == "not addressed"],
+        not_addressed=[statement for statement in statements if statement.verdict == "not addressed"],
     )
 
 
@@ -226,8 +230,8 @@ def _table_view(table: TableBeside) -> TableView:
         spearman=f"{ranks.spearman:.2f}" if ranks else "-",
         kendall=f"{ranks.kendall:.2f}" if ranks else "-",
         ranked=f"{ranks.values} {ranks.of}" if ranks else "",
-        contrasts=[_contrast_line(one) for one in table.contrasts if one.measured is not None],
-        cells=[_cell_line(one) for one in table.cells if one.measured_s is not None],
+        contrasts=[_contrast_line(contrast) for contrast in table.contrasts if contrast.measured is not None],
+        cells=[_cell_line(cell) for cell in table.cells if cell.measured_s is not None],
     )
 
 

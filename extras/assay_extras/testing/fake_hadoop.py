@@ -149,8 +149,10 @@ class FakeEngine:
         self._script.note("task logs")
         return TaskHistory(
             phases=tuple(
-                self._kind.log(job=one.job, attempt=one.attempt, stage=one.stage, start_s=one.finished_ms / 1000)
-                for one in attempts
+                self._kind.log(
+                    job=attempt.job, attempt=attempt.attempt, stage=attempt.stage, start_s=attempt.finished_ms / 1000
+                )
+                for attempt in attempts
             )
         )
 

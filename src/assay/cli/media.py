@@ -53,7 +53,7 @@ def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
     if not as_json:
         print_media(files, installation, open_console())
         return
-    profiles = [one.model_dump(mode="json", exclude={"lines"}) for one in _profiles(files, installation)]
+    profiles = [profile.model_dump(mode="json", exclude={"lines"}) for profile in _profiles(files, installation)]
     attached = [drive.model_dump(mode="json") for drive in drives(installation)]
     print_json({"profiles": profiles, "attached": attached})
 

@@ -113,7 +113,7 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     kept = {_number(one): one for one in stored.trials if _number(one) in of_number or one.id in finished}
     kept |= {_number(trial): trial for trial in asked.trials}
     again = {one.kind for one in full.doubts}
-    doubts = (*(one for one in stored.doubts if one.kind not in again), *full.doubts)
+    doubts = (*(doubt for doubt in stored.doubts if doubt.kind not in again), *full.doubts)
     trials = tuple(kept[number] for number in sorted(kept))
     return full.model_copy(update={"trials": trials, "doubts": doubts, "prior": stored.prior})
 
@@ -171,7 +171,7 @@ def run_experiment(
     set_up = partial(open_trial, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible(), located(source):
         before = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
-        took = [one for found in before for one in found.durations]
+        took = [duration for found in before for duration in found.durations]
         needs = check_needs(plan, set_up, display, Expected((one.trial, one.seconds) for one in took))
     own = folder.path.resolve()  # resuming says what it makes of its own damaged records
     damaged = [file for found in before for file in found.damaged if own not in file.parents]

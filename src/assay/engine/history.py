@@ -98,7 +98,7 @@ class HistoryServer:
         """Those of a job's properties that decide how it ran (`RELEVANT`)."""
         self._wait_for(reference.id)
         properties = _listed(self._get(f"{reference.id}/conf"), "conf", "property")
-        return {one["name"]: one["value"] for one in properties if one["name"] in RELEVANT}
+        return {property_["name"]: property_["value"] for property_ in properties if property_["name"] in RELEVANT}
 
     def _wait_for(self, job: str) -> dict[str, Any]:
         deadline = time.monotonic() + self._patience_s
@@ -150,7 +150,11 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
 
 def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
     """During how many seconds at least one of these ran; None where none has both its times."""
-    ran = [(one.started_ms, one.finished_ms) for one in attempts if one.finished_ms > one.started_ms > 0]
+    ran = [
+        (attempt.started_ms, attempt.finished_ms)
+        for attempt in attempts
+        if attempt.finished_ms > attempt.started_ms > 0
+    ]
     return covered_ms(ran) / 1000 if ran else None
 
 

@@ -261,7 +261,9 @@ class MapReduce:
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """By the containers' logs, as far as the platform's nodes give them."""
-        return read_phases(self._cluster.nodes, [one for one in attempts if isinstance(one, MapReduceAttempt)])
+        return read_phases(
+            self._cluster.nodes, [attempt for attempt in attempts if isinstance(attempt, MapReduceAttempt)]
+        )
 
     def _reason(self, program: Program, code: int, log: Path, client: ClientOutput) -> str:
         """The most telling line; of a program that is to tell more, its own last lines.

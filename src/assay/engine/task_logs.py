@@ -230,7 +230,7 @@ def read_phases(nodes: Sequence[ClusterNode], attempts: Sequence[MapReduceAttemp
 
     Never raises for a log: what can't be read or makes no sense has no phases, and a Doubt says why.
     """
-    if not any(one.container_logs for one in nodes):
+    if not any(node.container_logs for node in nodes):
         elsewhere = TASK_LOGS_ELSEWHERE.doubt("the tasks' logs are on the nodes of an existing cluster")
         return TaskHistory(doubts=(elsewhere,) if attempts else ())
     phases: list[MapReducePhases] = []

@@ -73,8 +73,8 @@ class Scene(NamedTuple):
         """What of it is on one of the nodes."""
         names = {node.name, ""} if node in self.nodes[:1] else {node.name}
         return self._replace(
-            processes=tuple(one for one in self.processes if one.node in names),
-            disks=tuple(one for one in self.disks if one.node in names),
+            processes=tuple(process for process in self.processes if process.node in names),
+            disks=tuple(disk for disk in self.disks if disk.node in names),
         )
 
 

@@ -419,7 +419,7 @@ class ExperimentFile(Frozen):
                     "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
                     "land; leave placement_check out",
                 )
-            if level := next((one for one in self.probes if one in PROBE_SETS), None):
+            if level := next((probe for probe in self.probes if probe in PROBE_SETS), None):
                 what = f"probes: there are none on an existing cluster, and so no {level}"
                 raise MistakeAt(["probes"], f"{what}; leave probes out")
         for key in sorted(own & given):

@@ -129,7 +129,7 @@ class _Grid:
             # First with first; an axis of one level (no dataset, a workload's own value) goes with all.
             self.joints.append(
                 [
-                    Combination({one.name: one.levels[at if len(one.levels) > 1 else 0] for one in members})
+                    Combination({member.name: member.levels[at if len(member.levels) > 1 else 0] for member in members})
                     for at in ([workload] if WORKLOAD in group else positions)
                 ]
             )

@@ -52,7 +52,7 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
         doubts=tuple(doubts),
         worth=experiment.worth,
         next=experiment.next,
-        placements=tuple(one.name for one in resolved.placements),
+        placements=tuple(placement.name for placement in resolved.placements),
     )
     return plan, repetitions
 
@@ -80,7 +80,7 @@ class _Resolved(NamedTuple):
 def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
     experiment = source.experiment
     workloads = [_workload(source, entry, at, vocabulary) for at, entry in enumerate(experiment.workloads)]
-    if experiment.datasets and not any(one.needs_dataset for one in workloads):
+    if experiment.datasets and not any(workload.needs_dataset for workload in workloads):
         raise source.error_at(
             ["datasets"], "'datasets' has no effect: all workloads generate their own input; leave it out"
         )
@@ -239,7 +239,7 @@ def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) 
     axes = [
         Axis(WORKLOAD, [own]),
         axis(DATASET, ((one, one.name) for one in (resolved.datasets if workload.needs_dataset else [NO_DATASET]))),
-        axis(SETTINGS, ((one, one.name) for one in resolved.settings)),
+        axis(SETTINGS, ((setting, setting.name) for setting in resolved.settings)),
     ]
     for name in properties:  # of a workload that has one value of it, that alone
         levels = workload.levels.get(name) or (
@@ -251,18 +251,21 @@ def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) 
     for factor in FACTORS:
         given = factor.levels_in(experiment) or [attrgetter(factor.field)(resolved)]
         axes.append(axis(factor.name, ((level, factor.text(level)) for level in given)))
-    return [*axes, axis(PLACEMENT, ((one, one.name) for one in resolved.placements))]
+    return [*axes, axis(PLACEMENT, ((placement, placement.name) for placement in resolved.placements))]
 
 
 def _refuse_repeated(source: Source, resolved: _Resolved, axes: Sequence[Axis]) -> None:
     """Levels that come twice; those of Hadoop's properties have been checked."""
     rename = "leave one out, or give it another name"
-    workloads = [" ".join([one.spec.name, one.spec.variant, one.spec.own]).strip() for one in resolved.workloads]
+    workloads = [
+        " ".join([workload.spec.name, workload.spec.variant, workload.spec.own]).strip()
+        for workload in resolved.workloads
+    ]
     source.refuse_repeated(
         ["workloads"], "workloads", workloads, "leave one out, or give it another variant or options"
     )
-    source.refuse_repeated(["datasets"], "datasets", [one.name for one in resolved.datasets], rename)
-    source.refuse_repeated(["placement"], "placement", [one.name for one in resolved.placements], rename)
+    source.refuse_repeated(["datasets"], "datasets", [dataset.name for dataset in resolved.datasets], rename)
+    source.refuse_repeated(["placement"], "placement", [placement.name for placement in resolved.placements], rename)
     keys = {SETTINGS: SETTINGS, REPLICATION: REPLICATION, **{factor.name: factor.key for factor in FACTORS}}
     for one in axes:
         if one.name in keys:

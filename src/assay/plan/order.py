@@ -68,7 +68,7 @@ def _spread(groups: Sequence[Group], source: random.Random) -> list[Group]:
     while left:
         done = len(order)
         places = range(len(left)) if len(left) <= CANDIDATES else source.sample(range(len(left)), CANDIDATES)
-        chosen = min(places, key=lambda at: sum(seen[one] - done * shares[one] for one in levels[id(left[at])]))
+        chosen = min(places, key=lambda at: sum(seen[level] - done * shares[level] for level in levels[id(left[at])]))
         left[chosen], left[-1] = left[-1], left[chosen]
         group = left.pop()
         for one in levels[id(group)]:

@@ -240,7 +240,7 @@ class EmbeddedCluster(Cluster):
         settings["local directories"] = "one" if len(layout.local) == 1 else several
         return RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=self._distribution.version, addresses=startup.urls(),
-            nodes=(ClusterNode(self._node, tuple(one.facts for one in self._daemons), container_logs(layout)),),
+            nodes=(ClusterNode(self._node, tuple(daemon.facts for daemon in self._daemons), container_logs(layout)),),
             extras=self._distribution.extras,
             settings=settings,
         )  # fmt: skip

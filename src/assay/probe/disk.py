@@ -156,7 +156,7 @@ class DiskInstrument:
     def totals(self) -> Mapping[Quantity, float]:
         """Of each medium whose device is still there."""
         found: dict[Quantity, float] = {}
-        for medium, total in ((one.medium, one.total) for one in self._devices if one.gone is None):
+        for medium, total in ((device.medium, device.total) for device in self._devices if device.gone is None):
             series = {
                 "read_bytes": total.read_bytes,
                 "written_bytes": total.written_bytes,

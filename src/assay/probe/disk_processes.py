@@ -111,7 +111,7 @@ class DiskProcessesInstrument:
         sums: dict[str, Counter[str]] = defaultdict(Counter, {group: +lost for group, lost in self._orphaned.items()})
         for process in self._files:
             sums[_group(process)] += self._last.get(process, Counter())
-        for pid in descendants(self._node, [one.pid for one in self._files if one.children == CONTAINERS]):
+        for pid in descendants(self._node, [file.pid for file in self._files if file.children == CONTAINERS]):
             with suppress(OSError, ValueError):  # ended since it was listed
                 sums[TREE] += parse_io(self._node.read(PROC / str(pid) / "io"))
         return sums

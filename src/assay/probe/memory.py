@@ -44,7 +44,9 @@ class MemoryProbe:
     def attach(self, scene: Scene) -> None:
         self._meminfo = self._node.open(MEMINFO)
         machine_bytes(self._meminfo.read())
-        groups = (group_of(self._node, one.pid, "memory") for one in scene.processes if one.children == CONTAINERS)
+        groups = (
+            group_of(self._node, process.pid, "memory") for process in scene.processes if process.children == CONTAINERS
+        )
         group = next(filter(None, groups), None)
         if group is not None:
             try:

@@ -89,7 +89,7 @@ class ProcessGroups:
         self.gone: list[str] = []
         self._watched: set[int] = set()
         self._strangers: set[int] = set()
-        groups = [*(one.group for one in scene.processes), *self._reaped_group.values()]
+        groups = [*(process.group for process in scene.processes), *self._reaped_group.values()]
         self.accounts: dict[str, Account] = {group: Account() for group in groups}
         for one in scene.processes:
             if not self._join(one.pid, one.group):
@@ -219,7 +219,7 @@ class Cluster:
 
     def __init__(self, node: Node, scene: Scene) -> None:
         self._node = node
-        groups = {one: group_of(node, one.pid, "cpuacct") for one in scene.processes}
+        groups = {process: group_of(node, process.pid, "cpuacct") for process in scene.processes}
         self._group = next((group for one, group in groups.items() if group and one.children == CONTAINERS), None)
         self._inside = {CONTAINERS, *(one.group for one, group in groups.items() if group == self._group)}
         self._before: tuple[float, float] | None = None

@@ -270,7 +270,9 @@ class Measurement:
             for guest in self._guests:
                 found = guest.evaluate()
                 self.samples.extend(found.samples, guest.node)
-                self.amounts += [one.model_copy(update={"node": one.node or guest.node}) for one in found.amounts]
+                self.amounts += [
+                    amount.model_copy(update={"node": amount.node or guest.node}) for amount in found.amounts
+                ]
                 if found.requests is not None:
                     self.requests = [*(self.requests or ()), *found.requests]
                 self.counted += found.counted

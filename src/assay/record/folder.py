@@ -77,7 +77,7 @@ def column_type(annotation: object) -> Any:
     """Parquet's type for a field's: whole numbers, numbers, texts; each may be missing."""
     import pyarrow
 
-    kinds = [one for one in get_args(annotation) if one is not NoneType] if isinstance(annotation, UnionType) else []
+    kinds = [arg for arg in get_args(annotation) if arg is not NoneType] if isinstance(annotation, UnionType) else []
     (kind,) = kinds or [annotation]
     return {int: pyarrow.int64(), float: pyarrow.float64()}.get(kind, pyarrow.string())
 

@@ -69,7 +69,7 @@ def _trial(trial: Mapping[str, Any]) -> dict[str, Any]:
     """Its media without the fields of other kinds that said nothing; an existing cluster's nodes were not known."""
     found, media, cluster = dict(trial), trial.get("media"), trial.get("cluster")
     if isinstance(media, list):
-        found["media"] = [_medium(one) if isinstance(one, dict) else one for one in media]
+        found["media"] = [_medium(medium) if isinstance(medium, dict) else medium for medium in media]
     if isinstance(cluster, dict) and cluster.get("kind") == "existing":
         found["cluster"] = {"nodes": None, **cluster}
     return found

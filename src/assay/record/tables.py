@@ -71,7 +71,9 @@ class Run:
     @cached_property
     def verdicts(self) -> Any:
         """One row per check of an output."""
-        return _table(_each(self.records, lambda record: (one.model_dump(mode="json") for one in record.verdicts)))
+        return _table(
+            _each(self.records, lambda record: (verdict.model_dump(mode="json") for verdict in record.verdicts))
+        )
 
     @cached_property
     def doubts(self) -> Any:

@@ -133,7 +133,7 @@ class TrialTables(NamedTuple):
         own = sorted(
             (one for one in own if not subject or one.subject in {subject, ""}), key=lambda one: not one.subject
         )
-        own += [one for one in doubts if one.instrument == ALL_INSTRUMENTS]
+        own += [doubt for doubt in doubts if doubt.instrument == ALL_INSTRUMENTS]
         reasons = [*(one.what for one in own), *self.unreadable]
         return reasons[0] if reasons else "the record has nothing of it"
 
@@ -294,7 +294,7 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
 
 def ids_shown(records: Sequence[Record]) -> list[str]:
     """The ids of the trials that are shown with all that they hold."""
-    odd = {one.trial for one in outliers(samples(records))}
+    odd = {outlier.trial for outlier in outliers(samples(records))}
     return trials_shown(records, {record.trial.id for record in trials_in_detail(records)}, odd)
 
 

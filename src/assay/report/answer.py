@@ -50,10 +50,10 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     names = _names(decision)
     on = "On" if decision.factor == PLACEMENT else "With"
     lines = []
-    for one in decision.placements:
-        label = f"{on} {names[one.placement]}"
-        drives = f" ({one.drives})" if on == "On" and one.drives and one.kind else ""
-        lines.append(AnswerLine(label, label + drives, _time(one), _words(decision, one)))
+    for placement in decision.placements:
+        label = f"{on} {names[placement.placement]}"
+        drives = f" ({placement.drives})" if on == "On" and placement.drives and placement.kind else ""
+        lines.append(AnswerLine(label, label + drives, _time(placement), _words(decision, placement)))
     if decision.baseline is not None:
         words = _baseline_words(decision, names)
         label = "With zero storage delay"
@@ -102,7 +102,7 @@ def _names(decision: Decision) -> Mapping[str, str]:
     """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
     if decision.factor != PLACEMENT:
         return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
-    kinds = [one.kind for one in decision.placements]
+    kinds = [placement.kind for placement in decision.placements]
     names = {}
     for one in decision.placements:
         names[one.placement] = one.placement
@@ -136,7 +136,9 @@ def _words(decision: Decision, one: PlacementResult) -> str:
 
 def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
     """How much of what storage costs each placement wins back; where it costs nothing, the most that one could save."""
-    won = [(one.placement, one.won_back) for one in decision.placements if one.won_back is not None]
+    won = [
+        (placement.placement, placement.won_back) for placement in decision.placements if placement.won_back is not None
+    ]
     if not won:
         share = decision.placements[0].storage_share if decision.placements else None
         if share is None:
@@ -174,7 +176,7 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
             return _alone(decision, names)
         others = "no other placement" if len(decision.placements) > 2 else names[best.placement]
         verb = "is" if len(decision.placements) > 2 else "is not"
-        most = max(one.saving.high or 0.0 for one in decision.placements[1:] if one.saving)
+        most = max(placement.saving.high or 0.0 for placement in decision.placements[1:] if placement.saving)
         if most <= 0 and best.saving:
             return f"{others} {verb} worth it: {percent(-best.saving.value)} more time than {base}"
         return f"{others} {verb} worth it: at most {percent(most)} less time than {base}"
@@ -240,7 +242,7 @@ def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         + ("Other programs slowed the job down" if decision.machine_shared else "This job uses its storage little"),
     }
     for kind, words in says.items():
-        missed = [one for one in decision.conditions if one.kind == kind and not one.met]
+        missed = [condition for condition in decision.conditions if condition.kind == kind and not condition.met]
         if missed:
             worst = min(missed, key=lambda one: one.share or 0.0)
             share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"

@@ -44,7 +44,7 @@ class Column(NamedTuple):
 
 def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
     """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
-    kept = [one for one in columns if one.rank is not None]
+    kept = [column for column in columns if column.rank is not None]
     while _width(kept) > width and any(one.rank for one in kept):
         kept.remove(max(kept, key=lambda one: one.rank or 0))
     stacked = _width(kept) > width
@@ -59,7 +59,7 @@ def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
 
 
 def _width(columns: Sequence[Column]) -> int:
-    return sum(one.width + len(GAP) for one in columns)
+    return sum(column.width + len(GAP) for column in columns)
 
 
 def with_intervals(columns: Sequence[Column]) -> Iterator[Column]:
@@ -68,7 +68,7 @@ def with_intervals(columns: Sequence[Column]) -> Iterator[Column]:
     for column in columns:
         yield column
         if any(column.intervals):
-            yield Column("interval", [one or "-" for one in column.intervals], rank=rank)
+            yield Column("interval", [interval or "-" for interval in column.intervals], rank=rank)
             rank -= 1
 
 
@@ -77,10 +77,13 @@ def grid(columns: Sequence[Column]) -> str:
     heads = [one.title for one in columns]
     rules = ["---" if one.name else "--:" for one in columns]
     cells = [
-        [f"{cell} ({interval})" if interval else cell for cell, interval in zip(one.cells, one.intervals, strict=True)]
-        if one.intervals
-        else one.cells
-        for one in columns
+        [
+            f"{cell} ({interval})" if interval else cell
+            for cell, interval in zip(column.cells, column.intervals, strict=True)
+        ]
+        if column.intervals
+        else column.cells
+        for column in columns
     ]
     lines = ([escaped(cell) for cell in line] for line in zip(*cells, strict=True))
     return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rules, *lines))

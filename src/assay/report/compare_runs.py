@@ -152,8 +152,8 @@ def _between(
     numbers = {own: number for number, own in by_number.items()}
     own_numbers = {(one.trial.id, run): numbers[own] for one, run, own in zip(every, of_run, known, strict=True)}
     found = [
-        one._replace(factors=(*one.factors, (CONFIGURATION, own_numbers[one.trial, one.level(RUN)])))
-        for one in every.samples
+        sample._replace(factors=(*sample.factors, (CONFIGURATION, own_numbers[sample.trial, sample.level(RUN)])))
+        for sample in every.samples
     ]
     between = {}
     for one in compare(found, [RUN], prior, {RUN: of_run}):

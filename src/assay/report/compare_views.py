@@ -146,7 +146,9 @@ def comparison_markdown(compared: ComparedRuns) -> str:
     """Runs, what they agree on, and the tables."""
     names, rows = _varying(compared), shown_rows(compared)
     with_energy = _with_energy(rows)
-    agreed = [f"- {escaped(one.title)}: **{escaped(one.headline)}**" for one in agreements(compared, names)]
+    agreed = [
+        f"- {escaped(agreement.title)}: **{escaped(agreement.headline)}**" for agreement in agreements(compared, names)
+    ]
     doubts = [
         f"- **{escaped(one.what)}** (`{one.kind}`): {escaped(one.why)}." for one, _, _ in by_kind(compared.doubts)
     ]
@@ -173,8 +175,8 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
     print_text(console, "Runs side by side", "bold")
     for words in _run_words(compared):
         print_text(console, words)
-    for one in agreements(compared, names):
-        print_text(console, f"{one.title}: {one.headline}")
+    for agreement in agreements(compared, names):
+        print_text(console, f"{agreement.title}: {agreement.headline}")
     for title, group in _groups(rows, names):
         _print_table(console, title, with_intervals(_times(group)))
     for title, group in _groups(with_energy, names):

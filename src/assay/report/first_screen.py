@@ -167,7 +167,7 @@ def first_screen(
         )
         for place, (name, one, answer) in enumerate(zip(addresses, decisions, answers, strict=True))
     ]  # fmt: skip
-    cards = [one for one in views if one.carded]
+    cards = [view for view in views if view.carded]
     rows = [] if few else views
     by_workload = len(rows) > MOST_ROWS
     alike = decisive(doubts)
@@ -199,7 +199,7 @@ def carded(decisions: Sequence[Decision]) -> list[int]:
     by_work: dict[tuple[str, str], list[int]] = {}
     for place, one in enumerate(decisions):
         by_work.setdefault(_work(one), []).append(place)
-    bests = [_best(one) for one in decisions]
+    bests = [_best(decision) for decision in decisions]
     saved = [best.saving.value if best and best.saving else 0.0 for best in bests]
     for own in by_work.values():
         own.sort(key=lambda place: -abs(saved[place]))
@@ -219,7 +219,11 @@ def _best(one: Decision) -> PlacementResult | None:
 def _headline(decisions: Sequence[Decision]) -> str:
     """`triangles, components on brightkite-like: worth it in 3 of 8 combinations, not known yet in 5`."""
     works = list(dict.fromkeys(one.levels["workload"] for one in decisions))
-    sets = [name for name in dict.fromkeys(one.levels.get("dataset", "none") for one in decisions) if name != "none"]
+    sets = [
+        name
+        for name in dict.fromkeys(decision.levels.get("dataset", "none") for decision in decisions)
+        if name != "none"
+    ]
     what = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
     parts = [f"{name} in {count}" for name, count in _counts(decisions).items() if count]
@@ -228,7 +232,7 @@ def _headline(decisions: Sequence[Decision]) -> str:
 
 
 def _counts(decisions: Sequence[Decision]) -> dict[str, int]:
-    return {str(verdict): sum(one.verdict is verdict for one in decisions) for verdict in Verdict}
+    return {str(verdict): sum(decision.verdict is verdict for decision in decisions) for verdict in Verdict}
 
 
 def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[WorkloadRow]:
@@ -248,5 +252,5 @@ def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[
 
 
 def _spread(estimates: Sequence[Estimate | None]) -> tuple[float, float] | None:
-    known = [one.value for one in estimates if one is not None]
+    known = [estimate.value for estimate in estimates if estimate is not None]
     return (min(known), max(known)) if known else None

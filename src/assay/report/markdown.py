@@ -26,7 +26,7 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
         table = "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in lines)
         parts.append(f"{escaped(answer.subject)}: **{escaped(answer.headline)}**\n\n{table}")
         parts += map(escaped, answer.notes)
-    parts.append("\n".join(f"- {escaped(in_words(one))}" for one in analysis.others[:MOST_OTHERS]))
+    parts.append("\n".join(f"- {escaped(in_words(other))}" for other in analysis.others[:MOST_OTHERS]))
     parts += [
         f"Next: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
         for step in next_steps(run, analysis.decisions)

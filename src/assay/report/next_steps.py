@@ -36,7 +36,7 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         most = about_text(60 * _minutes(seconds))
         words = f"To decide {what}, repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
-    if any(not condition.met for one in decisions for condition in one.conditions):
+    if any(not condition.met for decision in decisions for condition in decision.conditions):
         memory = "set a lower `memory` or use a larger input, and run the experiment again"
         steps.append(NextStep(f"To make more of the data reach the drives, {memory}"))
     if run.plan.next:
@@ -63,7 +63,7 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
             "To compare, give a Hadoop property or `settings` several levels; or change something, run the experiment "
             "again, and compare both runs with `assay compare`"
         )
-    has_baseline = any(one.baseline is not None for one in decisions)
+    has_baseline = any(decision.baseline is not None for decision in decisions)
     can_have_one = not has_baseline and all(kind_of(medium).emulated for medium in media)
     return NextStep(f"To compare, add another medium{' or `zero_delay_baseline: true`' if can_have_one else ''}")
 

@@ -129,7 +129,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         most_jobs=MOST_JOBS,
         phases=phases_of(rows),
         stages_of=lambda record: list(
-            dict.fromkeys(one.name for job in (*record.staging_jobs, *record.jobs) for one in job.stages)
+            dict.fromkeys(stage.name for job in (*record.staging_jobs, *record.jobs) for stage in job.stages)
         ),
         data=data_of(
             combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
@@ -154,7 +154,7 @@ def template(name: str, package: str = "assay.report") -> Any:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
-    loader = ChoiceLoader([PackageLoader(one, ".") for one in dict.fromkeys((package, "assay.report"))])
+    loader = ChoiceLoader([PackageLoader(fromkey, ".") for fromkey in dict.fromkeys((package, "assay.report"))])
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.filters |= {
         "seconds": seconds_text,

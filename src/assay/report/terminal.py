@@ -41,9 +41,9 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         if record.status is Status.FAILED:
             wrong.append((f"trial {record.trial.id} failed: {record.error or ''}", COLOURS["fail"]))
         wrong += [
-            (f"{record.trial.id}: {one.check}: {one.outcome}: {one.detail}", COLOURS[one.outcome])
-            for one in record.verdicts
-            if one.outcome != "pass"
+            (f"{record.trial.id}: {verdict.check}: {verdict.outcome}: {verdict.detail}", COLOURS[verdict.outcome])
+            for verdict in record.verdicts
+            if verdict.outcome != "pass"
         ]
     for words, colour in wrong[:MOST_FAILURES]:
         print_text(console, words, colour)
@@ -103,13 +103,13 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
     columns = [Column("part", [one.name if one.kind == "job" else f"{one.name} phase" for one in known], name=True)]
     changes: list[Change | None] = []
     for name, head, change in ((base, "storage share", "storage_share"), (best, "time saved", "saving")):
-        own = [next((one for one in part.times if one.placement == name), None) for part in known]
+        own = [next((time_ for time_ in part.times if time_.placement == name), None) for part in known]
         shares = [getattr(one, change, None) for one in own]
         columns.append(Column(name, [f"{seconds_text(one.seconds)} s" if one else "" for one in own]))
         columns.append(Column(head, list(map(_change, shares))))
         changes += shares
     if known:
-        yield from fitted([one for one in columns if any(one.cells)], width)
+        yield from fitted([column for column in columns if any(column.cells)], width)
         if any(one and not one.significant for one in changes):
             yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]

@@ -35,7 +35,7 @@ class Cost(NamedTuple):
 def cost_of(record: Record, samples_bytes: int) -> Cost:
     """From the own-cost amounts of the run part; samples are those of the whole trial, staging included."""
     busy_s, elapsed_s = _in_the_run(record, "busy_s"), _in_the_run(record, "elapsed_s")
-    covered_s = sum(one.value for one in record.amounts if (one.probe, one.series) == (PROBE, "elapsed_s"))
+    covered_s = sum(amount.value for amount in record.amounts if (amount.probe, amount.series) == (PROBE, "elapsed_s"))
     return Cost(
         core_percent=100 * busy_s / elapsed_s if busy_s is not None and elapsed_s else None,
         growth_bytes=_in_the_run(record, "resident_growth_bytes"),
@@ -51,7 +51,11 @@ def known_median(values: Iterable[float | None]) -> float | None:
 
 
 def _in_the_run(record: Record, series: str) -> float | None:
-    found = [one.value for one in record.amounts if (one.probe, one.series, one.part) == (PROBE, series, "run")]
+    found = [
+        amount.value
+        for amount in record.amounts
+        if (amount.probe, amount.series, amount.part) == (PROBE, series, "run")
+    ]
     return sum(found) if found else None
 
 

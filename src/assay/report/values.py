@@ -94,21 +94,21 @@ def part_values(breakdown: Breakdown, factor: str) -> Iterator[dict[str, Value]]
     short to be tested has no shares.
     """
     for part in breakdown.parts:
-        for one in part.times:
+        for time_ in part.times:
             yield {
                 **breakdown.levels,
-                factor: one.placement,
+                factor: time_.placement,
                 "factor": factor,
-                "level": one.placement,
+                "level": time_.placement,
                 "part": part.kind,
                 "name": part.name,
-                "trials": one.trials,
-                "median_s": one.seconds,
+                "trials": time_.trials,
+                "median_s": time_.seconds,
                 "tested": part.tested,
-                **_estimate("storage_share", one.storage_share.share if one.storage_share else None),
-                "storage_p_adjusted": one.storage_share.p_adjusted if one.storage_share else None,
-                **_estimate("saving", one.saving.share if one.saving else None),
-                "saving_p_adjusted": one.saving.p_adjusted if one.saving else None,
+                **_estimate("storage_share", time_.storage_share.share if time_.storage_share else None),
+                "storage_p_adjusted": time_.storage_share.p_adjusted if time_.storage_share else None,
+                **_estimate("saving", time_.saving.share if time_.saving else None),
+                "saving_p_adjusted": time_.saving.p_adjusted if time_.saving else None,
             }
 
 
@@ -148,7 +148,7 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
     table: list[Sequence[Value]] = [head, *([row.get(name) for name in head] for row in rows)]
     for cells in table:
         line = io.StringIO()
-        written = [str(one).lower() if isinstance(one, bool) else one for one in cells]
+        written = [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
         csv.writer(line, lineterminator="").writerow(written)
         yield line.getvalue()
 
@@ -238,7 +238,7 @@ def energy_columns(values: Sequence[Mapping[str, Value]]) -> list[Column]:
         ends = [{end: one[f"{name}{key}_{unit}"] for end, key in _ENDS.items()} for one in values]
         cells = ["-" if one["value"] is None else ranged_text(Ranged.model_validate(one)) for one in ends]
         columns.append(Column(f"{head} ({words})", cells, rank=rank))
-    return [*columns, Column("basis", [str(one["energy_basis"] or "missing") for one in values], words=True)]
+    return [*columns, Column("basis", [str(value["energy_basis"] or "missing") for value in values], words=True)]
 
 
 def efficiencies(run: RunData) -> dict[str, Efficiency | None]:

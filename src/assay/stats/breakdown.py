@@ -92,7 +92,7 @@ def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[B
                 pairs = [(ZERO_DELAY, level) for level in real if ZERO_DELAY in fitted[levels].levels]
                 for level, against in (*pairs, *((level, base) for level in real if level != base and base in real)):
                     tests[name, levels, level, against] = fitted[levels].contrast(level, against)
-    adjusted = dict(zip(tests, benjamini_hochberg([one.p() for one in tests.values()]), strict=True))
+    adjusted = dict(zip(tests, benjamini_hochberg([test.p() for test in tests.values()]), strict=True))
     changes = {key: Change(share=saved_share(one), p_adjusted=adjusted[key]) for key, one in tests.items()}
     found = []
     for decision in decided:

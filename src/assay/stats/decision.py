@@ -174,7 +174,7 @@ def decisions(
             level = record.trial.factors[factor]
             own = ran.setdefault(others, {})
             own[level] = own.get(level, False) or counts(record)
-    return [one.decision(verdicts, ran, together) for one in drafts]
+    return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 
 def question_of(found: Sequence[Sample]) -> str:
@@ -237,7 +237,7 @@ class _DecisionInputs:
         bound = self._busy_bound(placements)
         if _too_small(bound, placements, self._worth):
             none = {"verdict": Verdict.NOT_WORTH_IT}
-            placements = (placements[0], *(one.model_copy(update=none) for one in placements[1:]))
+            placements = (placements[0], *(placement.model_copy(update=none) for placement in placements[1:]))
         verdict = self._overall(placements, bound)
         of_drives = self.factor == PLACEMENT and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
@@ -277,13 +277,17 @@ class _DecisionInputs:
         if self._baseline or not busy or self.factor != PLACEMENT or in_memory:
             return None
         bound = min(max(busy), max(one.elapsed_s for one in self.fit.own[self.base]))
-        sure = [one.saving.low for one in placements[1:] if one.saving and one.saving.low is not None]
+        sure = [
+            placement.saving.low
+            for placement in placements[1:]
+            if placement.saving and placement.saving.low is not None
+        ]
         saved = [share * placements[0].elapsed_s.value for share in sure]
         return None if max(saved, default=0.0) > bound else bound
 
     def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
         """Worth it where any placement is; not worth it where none is, or where one ran alone and no drive could be."""
-        own = [one.verdict for one in placements[1:]]
+        own = [placement.verdict for placement in placements[1:]]
         if Verdict.WORTH_IT in own:
             return Verdict.WORTH_IT
         if own:
@@ -353,7 +357,7 @@ class _DecisionInputs:
     def _more(self, placements: Sequence[PlacementResult], together: int) -> More | None:
         """What would decide all that is open among so many verdicts, if the ratios stay as they are."""
         have = len({one.repetition for own in self.fit.own.values() for one in own})
-        open_ = [one.placement for one in placements[1:] if one.verdict is Verdict.NOT_KNOWN_YET]
+        open_ = [placement.placement for placement in placements[1:] if placement.verdict is Verdict.NOT_KNOWN_YET]
         needed = [
             repetitions_to_decide(one.log, one.error, self.fit.noise, have, self._worth, ALPHA / together)
             for one in (self.fit.contrast(level, self.base) for level in open_)

@@ -106,7 +106,7 @@ class Expected:
 
 def _keys(trial: Trial) -> Sequence[Key]:
     """The closest kind of likeness first. A medium of the same name may have been another drive then."""
-    media = sorted(one.model_dump_json() for one in trial.media)
+    media = sorted(medium.model_dump_json() for medium in trial.media)
     about = (
         trial.workload.name, trial.workload.variant, str(sorted(trial.workload.options.items())),
         trial.dataset.model_dump_json(), trial.placement.model_dump_json(), *media,

@@ -149,7 +149,7 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     turns = [(*map(dict(one.factors).get, (RUN, MACHINE)), one.repetition) for one in samples]
     blocks = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
     block = np.array([blocks[turn] for turn in turns])
-    logs = np.log([one.elapsed_s for one in samples])
+    logs = np.log([sample.elapsed_s for sample in samples])
     counts = _counts(block, level, len(levels))
     shared = counts[(counts > 0).sum(axis=1) > 1].sum()
     squares = _squares(counts)

@@ -82,7 +82,7 @@ def fit_prior(works: Sequence[Residual]) -> NoisePrior:
     """
     from scipy.special import digamma, polygamma
 
-    known = [one for one in works if one.freedom > 0]
+    known = [work for work in works if work.freedom > 0]
     if len(known) < LEAST_WORKS or sum(one.freedom for one in known) < LEAST_FREEDOM:
         return SHIPPED_PRIOR
     variances = [one.squares / one.freedom for one in known]

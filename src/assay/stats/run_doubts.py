@@ -90,7 +90,9 @@ class Condition(Frozen):
 def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple[Condition, ...]:
     """Of the trials of each placement but the baseline, by the median; none where drives are not emulated."""
     every = [record for own in by_placement.values() for record in own]
-    if not all(kind_of(one).emulated and one.name in record.devices for record in every for one in record.trial.media):
+    if not all(
+        kind_of(medium).emulated and medium.name in record.devices for record in every for medium in record.trial.media
+    ):
         return ()
     found = []
     for placement, own in by_placement.items():
@@ -138,14 +140,14 @@ def _counted(record: Record) -> Counter[Counted]:
 
 
 def _share(wanted: int, requests: Sequence[DeviceRequests | None]) -> float | None:
-    return min(1.0, sum(one.bytes for one in requests if one) / wanted) if wanted else None
+    return min(1.0, sum(request.bytes for request in requests if request) / wanted) if wanted else None
 
 
 def busy_share(record: Record) -> float | None:
     """How much of the time from submission to end the busiest of the drives was busy."""
     if record.totals is None or not record.totals.submitted_s:
         return None
-    busiest = max((one.busy_seconds or 0.0 for one in _run_reports(record)), default=0.0)
+    busiest = max((report.busy_seconds or 0.0 for report in _run_reports(record)), default=0.0)
     return min(1.0, busiest / record.totals.submitted_s)
 
 
@@ -193,8 +195,8 @@ FEW_REPETITIONS = doubt_kind(
 def few_repetitions(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where some work ran only once in each combination: then nothing says how much equal trials differ."""
     works: dict[Levels, list[Sample]] = {}
-    for one in samples(records):
-        works.setdefault(work_of(one.factors), []).append(one)
+    for sample in samples(records):
+        works.setdefault(work_of(sample.factors), []).append(sample)
     once = [own for own in works.values() if max(map(len, combinations(own).values())) < 2]
     named = first_few(list(dict.fromkeys(own[0].level("workload") for own in once)), ", ", " and")
     return [FEW_REPETITIONS.doubt(f"no trial of {named} was repeated")] if once else []
@@ -291,7 +293,7 @@ MEDIUM_CHANGED = doubt_kind(
 def media_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
     changes = dict.fromkeys(filter(None, Trials.of(records).media_changes))
-    return [MEDIUM_CHANGED.doubt(one.words, one.medium) for one in changes]
+    return [MEDIUM_CHANGED.doubt(change.words, change.medium) for change in changes]
 
 
 def began_ms(record: Record) -> int:

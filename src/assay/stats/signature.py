@@ -347,7 +347,7 @@ def signature(
 ) -> Signature:
     """The signature of all jobs that the attempts are of."""
     timeline = Timeline(attempts, engine)
-    accesses = [access for one in requests for access in _traced(one, timeline)]
+    accesses = [access for request in requests for access in _traced(request, timeline)]
     accesses += [access for one in counted for access in _estimated(one, timeline)]
     bytes_of: dict[tuple[str, str], float] = {}
     for access in accesses:

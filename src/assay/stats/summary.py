@@ -110,7 +110,7 @@ def noise_words(noises: Sequence[Noise]) -> str:
         if prior.source == "history"
         else f"an assumption ({percent} on any machine)"
     )
-    differ, borrowed = _percents([one.deviation for one in noises]), _percents([one.borrowed for one in noises])
+    differ, borrowed = _percents([one.deviation for one in noises]), _percents([noise.borrowed for noise in noises])
     return f"Equal trials differ by about {differ}; {borrowed} of the weight of that figure is borrowed from {where}."
 
 
@@ -265,7 +265,7 @@ def _row(
         wrong=sum(map(is_wrong, records)),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
-        phases={name: median(one[name] for one in phases if name in one) for name in names} if phases else None,
+        phases={name: median(phase[name] for phase in phases if name in phase) for name in names} if phases else None,
         ratio=comparison.ratio if comparison else None,
         comparison=comparison,
         outliers=tuple(odd),

@@ -27,8 +27,12 @@ def critical_path(job: JobRecord, attempts: Sequence[TaskAttempt], phases: Seque
 
     Its parts add up to the job's time from submission to end exactly; what history lacks is a part `unknown`.
     """
-    own = [one for one in attempts if one.job == job.id and one.started_ms and one.finished_ms >= one.started_ms]
-    walk = _Walk(job, own, {one.attempt: one for one in phases})
+    own = [
+        attempt
+        for attempt in attempts
+        if attempt.job == job.id and attempt.started_ms and attempt.finished_ms >= attempt.started_ms
+    ]
+    walk = _Walk(job, own, {phase.attempt: phase for phase in phases})
     return CriticalPath(job=job.id, parts=walk.parts(), disorder_ms=walk.disorder_ms)
 
 

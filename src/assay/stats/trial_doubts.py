@@ -170,7 +170,7 @@ MACHINE_SHARED = doubt_kind(
 
 def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
     """A doubt where other programs, or the host's other guests, kept processors busy while the jobs ran."""
-    run = [one for one in amounts if one.part == "run"]
+    run = [amount for amount in amounts if amount.part == "run"]
     all_s = sum(one.value for one in run if (one.probe, one.subject) == ("cpu", "machine"))
     others = {("processes", "other", "busy_s"), ("cpu", "machine", "steal_s")}
     others_s = sum(one.value for one in run if (one.probe, one.subject, one.series) in others)

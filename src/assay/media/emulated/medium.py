@@ -415,7 +415,7 @@ class EmulatedMedium:
         if not capacity:
             self._emulator.check(self.profile)
             figures = self._emulator.figures()[self.profile.kind]
-            capacity = next(one.default for one in figures if one.name == "capacity_bytes") or 0
+            capacity = next(figure.default for figure in figures if figure.name == "capacity_bytes") or 0
         options, least = self._options, LEAST_BYTES[self._options.file_system]
         size = int(options.size_bytes or capacity) // BLOCK_BYTES * BLOCK_BYTES
         if size > capacity:

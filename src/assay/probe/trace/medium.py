@@ -392,7 +392,7 @@ class Medium:
             roles = np.full(len(records), only, np.uint8) if own is None else own.roles(records)
             if self._others:
                 own_files = roles != OTHER
-                theirs = np.logical_or.reduce([one.roles(records) != OTHER for one in others])
+                theirs = np.logical_or.reduce([other.roles(records) != OTHER for other in others])
                 kept = own_files | ~theirs if self._is_first else own_files & ~theirs
                 records, roles = records[kept], roles[kept]
             arrived_ns = records["arrived_ns"].astype("i8")

@@ -68,7 +68,7 @@ def flows(signature: Signature, record: Record) -> list[Flow]:
             random_bytes=sum(known) if len(known) == len(lines) else None,
             request_bytes=(min(requests), max(requests)) if requests else None,
             streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
-            estimated=any(one.basis != "measured" for one in lines),
+            estimated=any(line.basis != "measured" for line in lines),
         )  # fmt: skip
         found.append(flow)
     return sorted(found, key=lambda flow: not flow.staging)
@@ -135,11 +135,11 @@ def use_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
     name = _names(record)
     return [
         (
-            name(one.job), one.phase, str(one.attempts), f"{one.attempt_s:.1f}", f"{one.elapsed_s:.1f}",
-            _figure(one.cpu_s), one.cpu_basis if one.cpu_s is not None else "", bytes_text(one.bytes),
-            _figure(None if one.cpu_s_per_byte is None else one.cpu_s_per_byte * 1e9),
+            name(phase.job), phase.phase, str(phase.attempts), f"{phase.attempt_s:.1f}", f"{phase.elapsed_s:.1f}",
+            _figure(phase.cpu_s), phase.cpu_basis if phase.cpu_s is not None else "", bytes_text(phase.bytes),
+            _figure(None if phase.cpu_s_per_byte is None else phase.cpu_s_per_byte * 1e9),
         )
-        for one in signature.phases
+        for phase in signature.phases
     ]  # fmt: skip
 
 

@@ -248,7 +248,7 @@ class SecondsPanel(NamedTuple):
         """Title, lines across, axis with its unit."""
         marks = ticks(self.greatest)
         across = "".join(f"M{self.x(one):.1f},{HEAD_PX}V{self.bottom + 4:g}" for one in marks)
-        named = "".join(text(self.x(one), self.bottom + 18, f"{one:,.6g}", 'text-anchor="middle"') for one in marks)
+        named = "".join(text(self.x(mark), self.bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"') for mark in marks)
         return (
             text(0, HEAD_PX - 10, title, 'font-weight="600" font-size="14"')
             + f'<path d="{across}" stroke="{FAINT}"/>'

@@ -29,12 +29,12 @@ class ChartRow(NamedTuple):
     @property
     def times(self) -> list[float]:
         """Seconds of the trials that count."""
-        return [one.totals.elapsed_s for one in self.records if counts(one) and one.totals]
+        return [record.totals.elapsed_s for record in self.records if counts(record) and record.totals]
 
     @property
     def wrong(self) -> list[float]:
         """Seconds of trials that count in no figure, as their output is wrong."""
-        return [one.totals.elapsed_s for one in self.records if is_wrong(one) and one.totals]
+        return [record.totals.elapsed_s for record in self.records if is_wrong(record) and record.totals]
 
 
 def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
@@ -56,7 +56,7 @@ def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     for title, lines in known.items():
         intervals = [one.row.elapsed.interval for one in lines if one.row.elapsed]
         highs = [interval.high for interval in intervals if interval]
-        greatest[title] = max([0.0, *highs, *(seconds for one in lines for seconds in (*one.times, *one.wrong))])
+        greatest[title] = max([0.0, *highs, *(seconds for line in lines for seconds in (*line.times, *line.wrong))])
     ends = svg.common_axes(greatest)
     charts = []
     for title, lines in known.items():

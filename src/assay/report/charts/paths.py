@@ -55,7 +55,7 @@ def job_paths(tables: TrialTables) -> list[JobPath]:
         parts = critical_path(job, tables.attempts, tables.phases).parts
         found = {name: sum(part.seconds for part in parts if part.kind in kind.parts) for name, kind in kinds.items()}
         known = {kind: seconds for kind, seconds in found.items() if seconds}
-        paths.append(JobPath(job, known, tuple(_figure(one, job, tables) for one in figures)))
+        paths.append(JobPath(job, known, tuple(_figure(figure, job, tables) for figure in figures)))
     return paths
 
 
@@ -88,9 +88,13 @@ def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> s
 
 
 def _figure(figure: TaskFigure, job: JobRecord, tables: TrialTables) -> float | None:
-    own = [one for one in tables.attempts if one.state == "SUCCEEDED"] if figure.how == "skew" else tables.phases
+    own = (
+        [attempt for attempt in tables.attempts if attempt.state == "SUCCEEDED"]
+        if figure.how == "skew"
+        else tables.phases
+    )
     rows = [one for one in own if (one.job, one.stage) == (job.id, figure.stage)]
-    values = [value for one in rows if (value := getattr(one, figure.attribute)) is not None]
+    values = [value for row in rows if (value := getattr(row, figure.attribute)) is not None]
     match figure.how:
         case "skew":
             return skew(values)

@@ -40,7 +40,7 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     left = svg.room_for(max(len(one.label) for lines in known.values() for one in lines))
     phases = phases_of([one.row for lines in known.values() for one in lines])
     greatest = {
-        title: {phase: max((one.row.phases or {}).get(phase, 0.0) for one in lines) for phase in phases}
+        title: {phase: max((line.row.phases or {}).get(phase, 0.0) for line in lines) for phase in phases}
         for title, lines in known.items()
     }
     ends = svg.common_axes({title: max(own.values()) for title, own in greatest.items()})
@@ -69,17 +69,18 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
 def _frame(title: str, columns: Sequence[_PhaseAxis], lines: int, apart: str) -> str:
     top, bottom = svg.HEAD_PX * 2, svg.HEAD_PX * 2 + lines * svg.ROW_PX
     parts = [svg.text(0, 20, title, 'font-weight="600" font-size="14"')]
-    for one in columns:
-        rounded = [value for value in svg.ticks(svg.round_up(one.greatest)) if value <= one.greatest]
+    for column in columns:
+        rounded = [value for value in svg.ticks(svg.round_up(column.greatest)) if value <= column.greatest]
+        right = column.left + column.width
         parts += [
-            svg.rect(one.left, top - 20, 10, 10, one.colour),
-            svg.text(one.left + 14, top - 10, one.phase),
-            f'<path d="M{one.left:.1f},{top}V{bottom}H{one.left + one.width:.1f}" fill="none" stroke="{svg.INK}"/>',
-            svg.text(one.left, bottom + 18, "0", 'text-anchor="middle"'),
+            svg.rect(column.left, top - 20, 10, 10, column.colour),
+            svg.text(column.left + 14, top - 10, column.phase),
+            f'<path d="M{column.left:.1f},{top}V{bottom}H{right:.1f}" fill="none" stroke="{svg.INK}"/>',
+            svg.text(column.left, bottom + 18, "0", 'text-anchor="middle"'),
         ]
         mark = max(rounded, default=0.0)
-        if mark and one.width >= LEAST_PX:
-            x = one.left + mark / one.greatest * one.width
+        if mark and column.width >= LEAST_PX:
+            x = column.left + mark / column.greatest * column.width
             parts.append(f'<path d="M{x:.1f},{top}V{bottom + 4}" stroke="{svg.FAINT}"/>')
             parts.append(svg.text(x, bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"'))
     words = f"seconds of an average task, over all jobs{apart}"
