@@ -4,7 +4,7 @@
 quick:      ## The tests that need neither Hadoop nor Java: about a minute.
 	@setup/check quick
 
-test:       ## Lint, the jobs' tests, all quick tests and most on a real Hadoop. About 20 minutes on 2 cores.
+test:       ## Lint, the jobs' tests, all quick tests and most on a real Hadoop. About 15 minutes on 2 cores.
 	@setup/check test
 
 it:         ## All tests on a real embedded Hadoop, every workload among them. About 40 minutes.

@@ -37,6 +37,7 @@ def kept(tmp_path_factory):
         yield Kept(place, place.assay("cluster", "up"))
 
 
+@pytest.mark.long  # three jobs by hand; the next test shows that the jar runs, and names a bad line
 def test_the_jar_runs_without_assay(kept):
     (kept.place.home / "graph.txt.gz").write_bytes(gzip.compress(TEXT))
     kept.hadoop("fs", "-mkdir", "-p", "raw")
