@@ -160,7 +160,8 @@ def test_a_killed_emulator_is_the_reason_and_the_machine_stays_usable(place, num
         (directory / "file").write_bytes(b"again")
 
 
-def test_an_emulator_that_hangs_does_not_keep_from_leaving(place):
+def test_an_emulator_that_hangs_does_not_keep_from_leaving(place, monkeypatch):
+    monkeypatch.setattr("assay.media.emulated.emulator.ANSWER_S", 4.0)
     with medium(place).attached() as directory:
         (directory / "file").write_bytes(bytes(8 * MIB))
         os.kill(emulator_of(place), signal.SIGSTOP)

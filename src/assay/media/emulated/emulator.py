@@ -205,7 +205,7 @@ class Drive:
         """What settles all that a real drive leaves to chance: another one for each home, so for each lease."""
         return int(hashlib.sha256(self.home.name.encode()).hexdigest()[:8], 16)
 
-    def ask(self, command: str, patience_s: float = ANSWER_S) -> dict[str, Any]:
+    def ask(self, command: str, patience_s: float | None = None) -> dict[str, Any]:
         """Send one line to the emulator; its answer.
 
         Raises GoneError when it is not there, SilentError when it gives none in time, AssayError when it refuses.
@@ -216,7 +216,7 @@ class Drive:
                 opened(self.home, os.O_PATH | os.O_DIRECTORY) as home,
                 socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection,
             ):
-                connection.settimeout(patience_s)
+                connection.settimeout(ANSWER_S if patience_s is None else patience_s)
                 # By the home's descriptor, since its whole path may be too long.
                 connection.connect(f"/proc/self/fd/{home}/control")
                 connection.sendall(command.encode() + b"\n")
