@@ -20,7 +20,7 @@ from assay.host.lease import Lease
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
 from assay.model.platform import ClusterSpec, LimitUse
-from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
+from assay.platform.page_cache_budget import PageCacheBudget
 
 SELF = Path("/proc/self")
 # Version 1 says "no limit" as the largest multiple of a page in 63 bits.
@@ -198,12 +198,6 @@ def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
     cores = len(os.sched_getaffinity(0))
     if cpus is not None and not _LEAST_CPUS <= cpus <= cores:
         raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores} here", "cpus")
-    if spec.page_cache_bytes is not None and spec.page_cache_bytes < LEAST_BUDGET_BYTES:
-        raise BadInputError(
-            f"a page cache of {bytes_text(spec.page_cache_bytes)} is too small for a cluster to start: give at least "
-            f"{bytes_text(LEAST_BUDGET_BYTES)}",
-            "page_cache",
-        )
     return make_limits(memory_bytes, cpus, lease, page_cache_bytes=spec.page_cache_bytes)
 
 

@@ -18,9 +18,6 @@ from typing import NamedTuple
 from assay.model.errors import BadInputError
 from assay.model.platform import CacheUse
 
-LEAST_BUDGET_BYTES = 64 << 20
-"""The least with which a cluster was seen to start; with 16 MiB it does not within two minutes."""
-
 _INTERVAL_S = 0.025
 _NEAR = 0.1  # held means: within 10 % of the budget
 _FULL_BYTES = 2 << 20  # so close to the bound the kernel reclaims: its counts per processor are that coarse
