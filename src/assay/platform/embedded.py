@@ -188,8 +188,6 @@ class EmbeddedCluster(Cluster):
         """
         check_containers(self._spec, properties, len(self._engines) + len(self._store.daemons))
         self._limits, self._use = limits_of(self._spec, lease), None
-        if self._limits.page_cache is not None:
-            self._limits.page_cache.hold()
         for left in reversed(range(_ATTEMPTS)):
             try:
                 return self._start_once(layout, properties, progress, lease)

@@ -138,7 +138,6 @@ class Group(Frozen):
     nodes: str
     network: str
     memory: str
-    page_cache: str
     cpus: str
     cache: str
     probes: str
