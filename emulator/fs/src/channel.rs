@@ -17,7 +17,7 @@ use crate::inbox::Inbox;
 use crate::mapping::Part;
 use crate::protocol::{self, Call, LARGEST_BYTES, WRITE_PREFIX_BYTES};
 use crate::sys;
-use crate::uring::{self, Entry, Taken, Uring};
+use crate::uring::{Entry, Offer, Taken, Uring};
 
 /// The source and the subtype that /proc/mounts shows, by which left-overs are recognised.
 const NAME: &str = "assay-emulator";
@@ -63,6 +63,8 @@ pub struct Channel {
     payload: Buffer,
     /// Whether requests come through it is for `transport` to say: until the kernel has agreed, they come from the device.
     ring: Option<Uring>,
+    /// Until the kernel has agreed: a mount that has its ring keeps it.
+    offer: Option<Offer>,
     /// With a ring: whether the device may have a message.
     device_filled: bool,
     transport: Transport,
@@ -81,7 +83,7 @@ impl Channel {
         })?;
         // The kernel decides what it offers when it mounts.
         let ring = if wants_ring {
-            uring::switch_on().and_then(|()| Uring::new(device.as_fd(), inbox.fd()))
+            Offer::new().and_then(|offer| Ok((Uring::new(device.as_fd(), inbox.fd())?, offer)))
         } else {
             Err("io_uring was not asked for".into())
         };
@@ -93,11 +95,12 @@ impl Channel {
         rustix::mount::mount(NAME, &directory, format!("fuse.{NAME}"), flags, options.as_c_str())
             .map_err(io::Error::from)
             .map_err(|error| format!("mounting FUSE on {} was refused: {error}", directory.display()))?;
-        let ring = ring.and_then(|mut ring| {
+        let ring = ring.and_then(|(mut ring, offer)| {
             ring.watch().map_err(|error| format!("io_uring can't wait for requests ({error})"))?;
-            Ok(ring)
+            Ok((ring, offer))
         });
-        let (ring, why_not) = ring.map_or_else(|why_not| (None, why_not), |ring| (Some(ring), String::new()));
+        let (ring, offer, why_not) =
+            ring.map_or_else(|why_not| (None, None, why_not), |(ring, offer)| (Some(ring), Some(offer), String::new()));
         Ok(Self {
             device,
             directory,
@@ -105,6 +108,7 @@ impl Channel {
             prefix: [0; WRITE_PREFIX_BYTES],
             payload: Buffer::new(LARGEST_BYTES),
             ring,
+            offer,
             device_filled: true,
             transport: Transport::Device(why_not),
         })
@@ -180,6 +184,10 @@ impl Channel {
                 Transport::Ring
             };
         }
+        if !matches!(self.transport, Transport::Ring) {
+            self.ring = None; // its refusals are no requests
+        }
+        self.offer = None;
         Ok(())
     }
 

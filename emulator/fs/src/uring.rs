@@ -93,12 +93,30 @@ pub struct Uring {
     long_count: usize,
 }
 
-/// Asks the kernel to offer its ring to the file systems that will be mounted. The error is the reason why not.
-pub fn switch_on() -> Result<(), String> {
-    match fs::read_to_string(SWITCH) {
-        Ok(state) if state.trim() == "Y" => Ok(()),
-        Ok(_) => fs::write(SWITCH, "Y").map_err(|error| format!("{SWITCH} does not take Y ({error})")),
-        Err(error) => Err(format!("this kernel has no FUSE over io_uring ({SWITCH}: {error})")),
+/// The kernel offers its ring to the file systems that are mounted while this lives; then it is as it was. A mount that
+/// has the ring keeps it.
+pub struct Offer {
+    was_off: bool,
+}
+
+impl Offer {
+    /// Asks the kernel. The error is the reason why not.
+    pub fn new() -> Result<Self, String> {
+        let state = fs::read_to_string(SWITCH)
+            .map_err(|error| format!("this kernel has no FUSE over io_uring ({SWITCH}: {error})"))?;
+        let was_off = state.trim() != "Y";
+        if was_off {
+            fs::write(SWITCH, "Y").map_err(|error| format!("{SWITCH} does not take Y ({error})"))?;
+        }
+        Ok(Self { was_off })
+    }
+}
+
+impl Drop for Offer {
+    fn drop(&mut self) {
+        if self.was_off {
+            let _ = fs::write(SWITCH, "N");
+        }
     }
 }
 
