@@ -11,7 +11,7 @@ PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.
 JAVA = sorted(ROOT.glob("jobs/src/main/**/*.java"))
 
 FUNCTION_LINES, FILE_LINES = 70, 600
-MODULES, TOP_MODULES, ALL_LINES = 220, 6, 32_000
+MODULES, TOP_MODULES, ALL_LINES = 225, 6, 35_000
 
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common"}
 
