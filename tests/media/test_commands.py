@@ -74,9 +74,10 @@ def test_every_figure_with_its_source(installation, console, tmp_path):
     said = console.file.getvalue()
     assert "500,000,000,000" in said
     assert "not stated" in said
-    assert "review: a magazine" in said
+    assert "1 of 1 figures are assumed" in said
+    assert "published (review): a magazine" in said
     (figure,) = profile_json(str(tmp_path / "own.yaml"), installation)["figures"]
-    assert (figure["name"], figure["unit"]) == ("capacity_bytes", "")
+    assert (figure["name"], figure["unit"], figure["evidence"]) == ("capacity_bytes", "", "assumed")
 
 
 @pytest.mark.skipif(not BUILT.is_dir(), reason="the emulator is not built")

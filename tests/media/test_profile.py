@@ -46,6 +46,16 @@ def test_plain_numbers_and_figures_with_a_source(tmp_path):
     assert profile.where("rotation_rpm").endswith("mine.yaml, line 5")
 
 
+def test_figures_are_published_measured_or_assumed(tmp_path):
+    """A drive says how many of its figures nothing but an assumption stands behind."""
+    bases = {"data-sheet": "published", "review": "published", "calibration": "measured", "assumption": "assumed"}
+    for basis, evidence in bases.items():
+        profile = read_profile(written(tmp_path, GOOD.replace("basis: data-sheet", f"basis: {basis}")))
+        assert profile.figures["seek_average_ms"].evidence == evidence
+        assert profile.figures["capacity_bytes"].evidence == "assumed"
+        assert profile.assumed == ("2 of 2" if evidence == "assumed" else "1 of 2")
+
+
 def test_a_changed_figure_changes_the_digest_and_a_source_does_not(tmp_path):
     first = read_profile(written(tmp_path, GOOD)).digest
     assert read_profile(written(tmp_path, GOOD.replace("its data sheet", "elsewhere"))).digest == first

@@ -167,3 +167,9 @@ def test_a_placement_on_several_kinds_of_media_goes_by_its_name_alone():
 def test_the_last_note_says_what_the_answer_holds_for(nodes, memory, words):
     one = decision(levels={**LEVELS, "memory": memory}, nodes=nodes)
     assert answer_of(one).notes[-1] == words
+
+
+def test_an_answer_says_how_many_figures_of_its_emulated_drives_are_assumed():
+    one = decision(assumed_figures={"wd10ezex": "14 of 19", "intel-s4500-960gb": "11 of 18"})
+    words = "14 of 19 figures of wd10ezex, 11 of 18 figures of intel-s4500-960gb"
+    assert answer_of(one).notes[-1] == f"The drives are emulated. Assumed, not published or measured, are {words}."

@@ -49,6 +49,16 @@ def test_the_terasort_is_decided_and_its_shares_follow_from_the_times():
     assert found.more is None
 
 
+def test_a_decision_knows_how_many_figures_of_its_emulated_drives_are_assumed():
+    """Of each profile once; a profile without an assumption, a record without the fact and a real drive say nothing."""
+    plan, records = terasort_run()
+    facts = {"medium.hdd.profile": "wd10ezex", "medium.hdd.assumed_figures": "14 of 19"}
+    sure = {"medium.ssd.profile": "calibrated", "medium.ssd.assumed_figures": "0 of 18"}
+    told = [one.model_copy(update={"facts": {**one.facts, **facts, **sure}}) for one in records]
+    assert decision_of((plan, told)).assumed_figures == {"wd10ezex": "14 of 19"}
+    assert decision_of((plan, records)).assumed_figures == {}
+
+
 @pytest.mark.parametrize("placement", ["hdd", "ssd"])
 def test_intervals_hold_their_figures(placement):
     one = result(decision_of(terasort_run()), placement)

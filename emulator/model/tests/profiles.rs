@@ -11,7 +11,7 @@ fn errors(profile: &Profile) -> Vec<FigureError> {
 
 #[test]
 fn every_profile_that_ships_is_accepted() {
-    assert!(profiles().len() >= 7);
+    assert!(profiles().len() >= 10);
     for file in profiles() {
         file.profile().validate().unwrap_or_else(|error| panic!("{}: {error}", file.name));
     }

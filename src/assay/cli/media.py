@@ -15,7 +15,7 @@ from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names
 from assay.model.base import LEAST_BYTES
-from assay.model.drive_profile import DriveProfile
+from assay.model.drive_profile import DriveProfile, Figure
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of
@@ -32,7 +32,10 @@ MAIN = (
     ("random_read_4k_iops_depth1", "reads"),
     ("random_read_4k_iops_depth32", "depth 32"),
 )
-TITLE = "read and write sequentially: MB/s; reads of 4 KiB at random: per second, also at depth 32"
+TITLE = (
+    "assumed: figures that no publication or measurement gives; read and write sequentially: MB/s; reads of 4 KiB at "
+    "random: per second, also at depth 32"
+)
 
 
 @click.group()
@@ -62,7 +65,7 @@ def media_list(files: tuple[str, ...], *, as_json: bool) -> None:
 @click.argument("profile")
 @json_option()
 def media_show(profile: str, *, as_json: bool) -> None:
-    """Show every figure of a drive with its unit, basis and source.
+    """Show every figure of a drive with its unit, its source, and whether it is published, measured or assumed.
 
     \b
     Example:  assay media show wd10ezex
@@ -158,6 +161,7 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         Column("profile", [profile.name for profile in profiles], name=True),
         Column("drive", [profile.title or profile.kind for profile in profiles], name=True, rank=1),
         Column("size", [f"{size / 1e9:,.0f} GB" if size else "-" for size in sizes]),
+        Column("assumed", [profile.assumed for profile in profiles], rank=1),
         *(
             Column(heading, [f"{one.expected[name].value:,.0f}" if name in one.expected else "-" for one in profiles])
             for name, heading in MAIN
@@ -178,9 +182,10 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
 
 
 def print_profile(name: str, installation: Installation, console: Console) -> None:
-    """Every figure of a drive with its unit, basis and source; those that the profile leaves out with their default."""
+    """Every figure of a drive with its unit and source; those that the profile leaves out with their default."""
     shown = profile_json(name, installation)
     print_line(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
+    print_line(console, f"{shown['assumed']} figures are assumed")
     for heading in ("figures", "expected"):
         rows = shown[heading]
         columns = [
@@ -195,7 +200,8 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
         head, *lines = fitted(columns, max(WIDEST_FIGURE, console.width))
         print_line(console, f"\n{head}")
         for line, row in zip(lines, rows, strict=True):
-            source = ": ".join(text for text in (row["basis"], row["source"]) if text)
+            basis = f"{row['evidence']} ({row['basis']})" if row.get("evidence") else row["basis"]
+            source = ": ".join(text for text in (basis, row["source"]) if text)
             meaning = f"{row['meaning']} ({row['unit']}); " if row.get("meaning") else ""
             print_line(console, line)
             words = wrap(meaning + source, max(40, console.width), initial_indent=INDENT, subsequent_indent=INDENT)
@@ -214,18 +220,16 @@ def profile_json(name: str, installation: Installation) -> dict[str, Any]:
     if emulator.missing() is None:
         emulator.check(profile)
         specs = {spec.name: spec for spec in emulator.figures().get(profile.kind, ())}
-    figures = [
-        {"name": name, **one.model_dump(), **_described(specs.get(name))} for name, one in profile.figures.items()
-    ]
+    figures = [{"name": name, **_sourced(one), **_described(specs.get(name))} for name, one in profile.figures.items()]
     figures += [
         {"name": spec.name, "value": spec.default, "basis": "default", "source": "", **_described(spec)}
         for spec in specs.values()
         if spec.name not in profile.figures and spec.default is not None
     ]
-    expected = [{"name": name, **one.model_dump()} for name, one in profile.expected.items()]
+    expected = [{"name": name, **_sourced(one)} for name, one in profile.expected.items()]
     return {
         "name": profile.name, "kind": profile.kind, "title": profile.title, "file": str(profile.file),
-        "figures": figures, "expected": expected,
+        "assumed": profile.assumed, "figures": figures, "expected": expected,
     }  # fmt: skip
 
 
@@ -235,6 +239,10 @@ def _profiles(files: tuple[str, ...], installation: Installation) -> list[DriveP
 
 def _number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:,g}"
+
+
+def _sourced(figure: Figure) -> dict[str, Any]:
+    return {**figure.model_dump(), "evidence": figure.evidence}
 
 
 def _described(spec: FigureSpec | None) -> dict[str, str | float]:

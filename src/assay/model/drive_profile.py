@@ -12,6 +12,10 @@ from assay.model.base import Frozen, Number
 from assay.model.naming import MOST_NAME_CHARACTERS
 
 Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
+Evidence = Literal["published", "measured", "assumed"]
+
+EVIDENCE: Mapping[Basis, Evidence] = {"data-sheet": "published", "review": "published", "calibration": "measured"}
+"""How far a figure can be trusted, by its basis; any other is assumed."""
 
 
 EXPECTED = (
@@ -28,6 +32,11 @@ class Figure(Frozen):
     value: Number
     basis: Basis = "not stated"
     source: str = ""
+
+    @property
+    def evidence(self) -> Evidence:
+        """By the basis."""
+        return EVIDENCE.get(self.basis, "assumed")
 
 
 class DriveProfile(Frozen):
@@ -60,6 +69,11 @@ class DriveProfile(Frozen):
     def values(self) -> dict[str, float]:
         """The figures alone."""
         return {name: figure.value for name, figure in self.figures.items()}
+
+    @property
+    def assumed(self) -> str:
+        """How many of the figures are assumed: `15 of 19`."""
+        return f"{sum(one.evidence == 'assumed' for one in self.figures.values())} of {len(self.figures)}"
 
     @property
     def expected_values(self) -> dict[str, float]:

@@ -229,6 +229,9 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     memory = re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get("memory", "all"))
     within = "" if memory == "all" else f" within {memory} of memory, page cache included"
     yield f"This holds for this job and input{nodes}{within}."
+    if decision.assumed_figures:
+        counts = ", ".join(f"{count} figures of {profile}" for profile, count in decision.assumed_figures.items())
+        yield f"The drives are emulated. Assumed, not published or measured, are {counts}."
 
 
 def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:

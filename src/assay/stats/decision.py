@@ -127,6 +127,8 @@ class Decision(Frozen):
     corrected: int = 1
     assumed: bool = False
     nodes: int | None = None
+    assumed_figures: Mapping[str, str] = {}
+    """Of emulated drives' figures how many are assumed (`15 of 19`), by profile; only where any is."""
     machine_shared: bool = False
     """Other programs took processor time while its jobs ran."""
 
@@ -257,6 +259,7 @@ class _DecisionInputs:
             corrected=together,
             assumed=not self.fit.noise.own_freedom,
             nodes=int(nodes) or None if nodes.isdigit() else None,
+            assumed_figures=self._assumed_figures(),
             machine_shared=any(
                 doubt.kind == MACHINE_SHARED.name
                 for own in self._records.values()
@@ -323,6 +326,17 @@ class _DecisionInputs:
             won_back=self._won_back(level) if against_base and self._baseline else None,
             split=_split(own, storage),
         )
+
+    def _assumed_figures(self) -> dict[str, str]:
+        found = {}
+        for record in (own[0] for own in self._records.values()):
+            for medium in record.trial.media:
+                profile, assumed = (
+                    record.facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("profile", "assumed_figures")
+                )
+                if profile and assumed and not assumed.startswith("0 "):
+                    found[profile] = assumed
+        return found
 
     def _elapsed(self, level: str) -> Estimate:
         """The geometric mean, which belongs to ratios as the arithmetic mean does to differences.

@@ -242,6 +242,7 @@ class EmulatedMedium:
             "kind": self.spec.kind,
             "profile": self.profile.name,
             "profile_digest": self.profile.digest,
+            "assumed_figures": self.profile.assumed,
             "emulator_digest": self._emulator.digest,
             "drive": title if slowdown == 1 else f"{title}, {slowdown} times slower",
             **({"model": self.profile.model} if self.profile.model and slowdown == 1 else {}),
