@@ -15,21 +15,28 @@ times drift with each trial. The gates, of which none may fail (exit code 1):
 
 Shown, too, and not judged: how often intervals of what a placement wins back cover the truth; what happens on machines
 of each noise by themselves, where few repetitions and much noise make for more false claims than 5 %; and after a
-history of this machine. A few minutes, no Hadoop. By itself:
+history of this machine. A few minutes, no Hadoop.
+
+With `--noise FILE`, which `benchmarks/a_a.py` writes, plans have the noise that real trials had in an A/A run instead:
+each workload's standard deviation, tails, slow state, drift and autocorrelation. Only what happens without any effect
+is shown then, and not judged: it is one machine's noise, and the promise holds on average over machines. By itself:
 `PYTHONPATH=$PWD/src:$PWD:$PWD/extras .assay/venv/bin/python benchmarks/known_effects.py`.
 """
 
 import argparse
+import json
 import resource
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks.a_a import STRONG_BIC
 from tests.builders import a_job, a_plan, a_record, a_trial
-from tests.stats.fake_times import FakeTimes
+from tests.stats.fake_times import SLOW_SHARE, FakeTimes
 
 from assay.engine.mapreduce import KIND
 from assay.model.record import Record
@@ -53,6 +60,8 @@ LEAST_NOISE, USUAL_NOISE, MOST_NOISE, SPREAD = 0.04, 0.10, 0.28, 0.5
 STATES, DRIFT = 0.3, 0.003
 SSD, ZERO = 0.75, 0.6
 """True times of decisions whose intervals are judged; the base takes 1."""
+MOST_TAILS = 30
+"""With more degrees of freedom Student's t is as good as normal."""
 PARTS, PART_S, PART_NOISES = 7, 2.0, (0.1, 0.3)
 """Four phases and three jobs, their seconds, and the least and most standard deviation of their log times."""
 
@@ -107,7 +116,11 @@ def main() -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plans", type=int, default=4000, help="made-up plans for each line")
-    plans = parser.parse_args().plans
+    parser.add_argument("--noise", type=Path, metavar="FILE", help="noise as measured in an A/A run (see a_a.py)")
+    wishes = parser.parse_args()
+    plans = wishes.plans
+    if wishes.noise:
+        return _show_measured(wishes.noise, plans)
     held = [_speed()]
     print("without any effect, noise as it is here:")  # noqa: T201
     held += [_judged(one, rates(one, noises(plans, 1))) for one in SCENARIOS]
@@ -130,6 +143,45 @@ def main() -> int:
     print(f"a true effect of {EFFECT - 1:.0%} at a noise of 5% of each trial:")  # noqa: T201
     held += [_found(TWO, 1, plans), _found(FOUR, 6, plans // 8)]
     return 0 if all(held) else 1
+
+
+def _show_measured(file: Path, plans: int) -> int:
+    """False claims with the noise of an A/A run, its workloads in turn."""
+    content = json.loads(file.read_text())
+    print("without any effect, noise as measured (shown, not judged):", content["source"])  # noqa: T201
+    models = [measured_noise(one) for one in content["workloads"].values()]
+    for name, model in zip(content["workloads"], models, strict=True):
+        known = ", ".join(f"{key} {value:.3g}" for key, value in model.items())
+        print(f"  {name} ({content['workloads'][name]['pairs']} pairs): {known}")  # noqa: T201
+    for scenario in SCENARIOS:
+        judged = []
+        for seed in range(plans):
+            shape = {"factors": scenario.factors, "mirrored": scenario.mirrored, "disturbed": 0.0}
+            fake = FakeTimes.model_validate(shape | models[seed % len(models)])
+            judged.append(compare(fake.samples(scenario.repetitions, seed)))
+        _show(scenario, _rates(judged))
+    return 0
+
+
+def measured_noise(workload: Mapping[str, float]) -> Mapping[str, float]:
+    """A `FakeTimes` with the noise of an A/A run's workload.
+
+    Heavy tails are those of Student's t, whose excess kurtosis is 6 / (freedom - 4), and half of it in a ratio of two.
+    Where there is a slow state, that is what makes the tails.
+    """
+    slow = workload["evidence_of_states"] > STRONG_BIC
+    tails = 0 if slow or workload["kurtosis"] <= 0 else round(4 + 3 / workload["kurtosis"])
+    share = workload["slow_share"]
+    variance = share * (1 - share) * workload["slow_log"] ** 2 if slow else 0.0
+    alike = 0.0 if slow else min(max(workload["autocorrelation"], 0.0), 0.9)
+    return {
+        "noise": workload["pair_deviation"] / (2 * (1 - alike)) ** 0.5,  # what both of a pair share is not in its ratio
+        "tails": tails if tails <= MOST_TAILS else 0,
+        "states": min(1.0, 2 * variance / workload["pair_deviation"] ** 2),
+        "slow_share": share if slow else SLOW_SHARE,
+        "drift": workload["drift"],
+        "autocorrelation": alike,
+    }
 
 
 def noises(plans: int, seed: int) -> list[float]:

@@ -22,9 +22,10 @@ class FakeTimes(Frozen):
     """`factors` are how many times as long a trial takes at each of their levels; `together` at some levels at once.
 
     `noise` is the standard deviation of each time's logarithm, which is Student's with `tails` degrees of freedom where
-    that is not 0, else normal. A share of `states` (0 to 1) of its variance comes from a slow state, in which one trial
-    of five is. `drift` is what is added to the logarithm with each trial; of all trials a share of `disturbed` takes
-    `disturbed_times` as long. `mirrored` is the order there and back.
+    that is not 0, else normal. A share of `states` (0 to 1) of its variance comes from a slow state, in which a share of
+    `slow_share` of the trials is; the rest of it correlates with the trial before by `autocorrelation`. `drift` is what
+    is added to the logarithm with each trial; of all trials a share of `disturbed` takes `disturbed_times` as long.
+    `mirrored` is the order there and back.
     """
 
     factors: Mapping[str, Mapping[str, float]]
@@ -32,6 +33,8 @@ class FakeTimes(Frozen):
     noise: float = 0.04
     tails: int = 0
     states: float = 0.0
+    slow_share: float = SLOW_SHARE
+    autocorrelation: float = 0.0
     drift: float = 0.001
     disturbed: float = 0.02
     disturbed_times: float = 1.4
@@ -49,25 +52,33 @@ class FakeTimes(Frozen):
             for levels in product(*self.factors.values())
         ]
         found: list[Sample] = []
+        before = self._usual(source) if self.autocorrelation else 0.0
         for repetition, block in enumerate(
             islice(blocks(combinations, seed, mirrored=self.mirrored), repetitions), start=1
         ):
             for combination in block:
                 levels = tuple(level.value for level in combination.levels.values())
-                log = self._noise(source) + self.drift * len(found)
+                before, log = self._noise(source, before)
+                log += self.drift * len(found)
                 times = self.disturbed_times if source.random() < self.disturbed else 1.0
                 factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
                 elapsed_s = self.base_s * self._effect(levels) * times * float(np.exp(log))
                 found.append(Sample(f"{len(found) + 1:04d}", factors, repetition, elapsed_s))
         return found
 
-    def _noise(self, source: "Generator") -> float:
+    def _usual(self, source: "Generator") -> float:
+        """Of variance 1."""
         scale = (1 - 2 / self.tails) ** 0.5 if self.tails else 1.0
-        noise = scale * float(source.standard_t(self.tails) if self.tails else source.standard_normal())
+        return scale * float(source.standard_t(self.tails) if self.tails else source.standard_normal())
+
+    def _noise(self, source: "Generator", before: float) -> tuple[float, float]:
+        """What the next trial's noise correlates with, and this one's."""
+        usual = self.autocorrelation * before + (1 - self.autocorrelation**2) ** 0.5 * self._usual(source)
         if not self.states:
-            return self.noise * noise
-        state = (float(source.random() < SLOW_SHARE) - SLOW_SHARE) / (SLOW_SHARE * (1 - SLOW_SHARE)) ** 0.5
-        return float(self.noise * (self.states**0.5 * state + (1 - self.states) ** 0.5 * noise))
+            return usual, self.noise * usual
+        share = self.slow_share
+        state = (float(source.random() < share) - share) / (share * (1 - share)) ** 0.5
+        return usual, float(self.noise * (self.states**0.5 * state + (1 - self.states) ** 0.5 * usual))
 
     def _effect(self, levels: tuple[str, ...]) -> float:
         effect = 1.0
