@@ -41,6 +41,20 @@ def group_of(node: NodeFiles, pid: int, controller: str) -> ControlGroup | None:
     return None
 
 
+def entered_groups(node: NodeFiles, pid: int) -> list[ControlGroup]:
+    """All groups that a process is in and this one is not, of whatever hierarchy, version 1 first."""
+    found = []
+    with suppress(OSError, ValueError):
+        theirs, ours = (group_paths(node.read(PROC / process / "cgroup")) for process in (str(pid), "self"))
+        for mount in group_mounts(node.read(PROC / "self" / "mountinfo")):
+            version, root = (1 if mount.file_system == "cgroup" else 2), mount.root.rstrip("/")
+            for name in mount.options.split(",") if version == 1 else [""]:
+                path = theirs.get(name)
+                if path is not None and path != ours.get(name) and path.startswith(root):
+                    found.append(ControlGroup(version, Path(mount.point) / path.removeprefix(root).strip("/")))
+    return found
+
+
 def busy_s(node: NodeFiles, group: ControlGroup) -> float | None:
     """Seconds of processor time of all that was ever in the group; None when it does not tell."""
     with suppress(OSError, ValueError):

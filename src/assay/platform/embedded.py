@@ -21,6 +21,7 @@ from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
 from assay.node.local import LocalNode
 from assay.platform import daemon as commands
+from assay.platform.accounting import accounting_groups
 from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import IN_TURN, container_logs, embedded_properties, write_configuration
 from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
@@ -188,6 +189,7 @@ class EmbeddedCluster(Cluster):
         """
         check_containers(self._spec, properties, len(self._engines) + len(self._store.daemons))
         self._limits, self._use = limits_of(self._spec, lease), None
+        self._limits.accounting = accounting_groups(lease)
         for left in reversed(range(_ATTEMPTS)):
             try:
                 return self._start_once(layout, properties, progress, lease)

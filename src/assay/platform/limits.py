@@ -99,6 +99,8 @@ class Limits:
         self._memory_bytes = memory_bytes
         self._cpus = cpus
         self._groups = groups
+        self.accounting: Sequence[Path] = ()
+        """Groups that bound nothing, and are entered too."""
 
     @property
     def any(self) -> bool:
@@ -107,7 +109,8 @@ class Limits:
 
     def entering(self, command: Sequence[str]) -> list[str]:
         """The command line of a process that is inside from its start."""
-        doors = dict.fromkeys(str(group / "cgroup.procs") for _, group in self._groups.values())
+        groups = (*(group for _, group in self._groups.values()), *self.accounting)
+        doors = dict.fromkeys(str(group / "cgroup.procs") for group in groups)
         return [*_ENTER, *doors, "--", *command] if doors else list(command)
 
     def use(self) -> LimitUse:

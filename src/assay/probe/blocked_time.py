@@ -1,0 +1,292 @@
+"""What the cluster's tasks did or waited for, in shares of the clock: storage's share without a baseline, estimated.
+
+A thread asks the kernel some 25 times a second how many of the cluster's threads are runnable (r) and how many are
+blocked in the kernel (b: uninterruptible or in I/O wait). With C processors, x = min(r, C) threads run, w = r - x wait
+for a processor, and y = min(b, C - x) are blocked while a processor is idle that could have run them. The time until
+this look is divided among `computing`, `waiting` and `blocked` as x : w : y; when nobody wants anything it is `idle`:
+the cluster starts up, waits for a heartbeat, or for its client. The four add up to the clock.
+
+To check that against what is not sampled, the group's processor time and pressure stall information are kept as well.
+Where the kernel does not tell the states of a group's tasks, its (or the machine's) I/O pressure stands in: `blocked`
+is the time in which all tasks that could have run waited for I/O. That is less, since others may compute meanwhile.
+
+Blocked tasks wait for storage as a rule, but some for a lock in the kernel or for memory to be reclaimed.
+
+Sources: the kernel's accounting/cgroupstats.rst, accounting/psi.rst, uapi linux/{genetlink,taskstats,cgroupstats}.h.
+"""
+
+import errno
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.host.control_groups import ControlGroup, busy_s, entered_groups
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.node import Node
+from assay.model.probe import (
+    CONTAINERS,
+    CannotMeasureError,
+    Interval,
+    Moment,
+    ProbeKind,
+    Quantity,
+    Sampled,
+    Scene,
+)
+from assay.model.record import Basis
+from assay.model.registry import PROBES
+from assay.probe.cpu import PRESSURE, stalls_us
+
+NAME = "blocked-time"
+
+
+class TaskStates(NamedTuple):
+    """A group's threads by state (struct cgroupstats); sleeping is interruptible, and waits for no storage."""
+
+    sleeping: int
+    runnable: int
+    stopped: int
+    uninterruptible: int
+    io_wait: int
+
+    @property
+    def blocked(self) -> int:
+        """In the kernel, where only what they wait for wakes them; I/O waits that a signal may end are apart."""
+        return self.uninterruptible + self.io_wait
+
+
+_HEADER, _ATTRIBUTE, _GENERIC = struct.Struct("=IHHII"), struct.Struct("=HH"), struct.Struct("=BBxx")
+_STATES, _NUMBER = struct.Struct("=5Q"), struct.Struct("=i")
+_NETLINK_GENERIC, _REQUEST, _ERROR = 16, 1, 2  # NLM_F_REQUEST, NLMSG_ERROR
+_CONTROLLER, _GET_FAMILY, _FAMILY_ID, _FAMILY_NAME = 16, 3, 1, 2  # GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_...
+_GET_STATES, _GROUP, _OF_GROUP = 4, 1, 1  # CGROUPSTATS_CMD_GET, CGROUPSTATS_CMD_ATTR_FD, ..._TYPE_CGROUP_STATS
+_PATIENCE_S = 2.0
+
+
+class StatesOfGroup:
+    """Asks the kernel for the states of a group's threads, over the generic netlink family TASKSTATS.
+
+    All methods raise OSError: ENOENT in a kernel without taskstats, EINVAL for a group that is not of version 1.
+    """
+
+    def __init__(self, group: Path, ask: Callable[[bytes], bytes] | None = None) -> None:
+        """`ask` sends a message to the kernel and gives its answer."""
+        self._socket: socket.socket | None = None
+        if ask is None:
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC)
+            self._socket.settimeout(_PATIENCE_S)
+        self._ask = ask or self._exchange
+        self._directory = os.open(group, os.O_RDONLY)
+        family = self._answer(_CONTROLLER, _GET_FAMILY, _FAMILY_NAME, b"TASKSTATS\0")[_FAMILY_ID]
+        self._family = int.from_bytes(family, "little")
+
+    def read(self) -> TaskStates:
+        told = self._answer(self._family, _GET_STATES, _GROUP, struct.pack("=I", self._directory))
+        return TaskStates(*_STATES.unpack(told[_OF_GROUP]))
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        if self._directory >= 0:
+            os.close(self._directory)
+            self._directory = -1
+
+    def _exchange(self, message: bytes) -> bytes:
+        assert self._socket is not None  # noqa: S101 - for the type checker
+        self._socket.send(message)
+        return self._socket.recv(8192)
+
+    def _answer(self, family: int, command: int, attribute: int, value: bytes) -> dict[int, bytes]:
+        """The attributes of the kernel's answer to a message with one attribute."""
+        told = _ATTRIBUTE.pack(_ATTRIBUTE.size + len(value), attribute) + value
+        told = _GENERIC.pack(command, 1) + told + bytes(-len(told) % 4)
+        answer = self._ask(_HEADER.pack(_HEADER.size + len(told), family, _REQUEST, 1, 0) + told)
+        if _HEADER.unpack_from(answer)[1] == _ERROR:
+            number = -_NUMBER.unpack_from(answer, _HEADER.size)[0] or errno.EPROTO
+            raise OSError(number, os.strerror(number))
+        found, at = {}, _HEADER.size + _GENERIC.size
+        while at + _ATTRIBUTE.size <= len(answer):
+            size, kind = _ATTRIBUTE.unpack_from(answer, at)
+            found[kind] = answer[at + _ATTRIBUTE.size : at + size]
+            at += max(_ATTRIBUTE.size, size + -size % 4)
+        return found
+
+
+class Shares(NamedTuple):
+    """Seconds of the clock, which the first four add up to, and `running_s` of all processors together."""
+
+    computing_s: float = 0.0
+    blocked_s: float = 0.0
+    waiting_s: float = 0.0
+    idle_s: float = 0.0
+    running_s: float = 0.0
+
+    def after(self, states: TaskStates, processors: int, gone_s: float) -> "Shares":
+        """With some more time in which the group's threads were in these states."""
+        running = min(states.runnable, processors)
+        waiting, blocked = states.runnable - running, min(states.blocked, processors - running)
+        wanting = running + waiting + blocked
+        computing, stuck, queued, idle, ran = self
+        if not wanting:
+            return Shares(computing, stuck, queued, idle + gone_s, ran)
+        each_s = gone_s / wanting
+        return Shares(
+            computing + running * each_s, stuck + blocked * each_s, queued + waiting * each_s, idle,
+            ran + running * gone_s,
+        )  # fmt: skip
+
+
+EVERY_S = 0.04
+"""A look takes some 0.2 ms of a processor with a cluster's 400 threads: half a percent of a core."""
+_STOP_S = 5.0
+
+
+class Looks:
+    """A thread that looks at a group's states until it is stopped; `shares` is what it has seen so far."""
+
+    def __init__(self, states: StatesOfGroup, processors: int, every_s: float = EVERY_S) -> None:
+        self.shares = Shares()
+        self.failure: OSError | None = None
+        self._states, self._processors, self._every_s = states, processors, every_s
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, name=f"probe-{NAME}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._ended = True
+        if self._thread.is_alive():
+            self._thread.join(_STOP_S)
+
+    def _run(self) -> None:
+        last_s = time.monotonic()
+        try:
+            while not self._ended:
+                time.sleep(self._every_s)
+                states, now_s = self._states.read(), time.monotonic()
+                self.shares = self.shares.after(states, self._processors, now_s - last_s)
+                last_s = now_s
+        except OSError as error:
+            self.failure = error
+
+
+class BlockedTime(Sampled):
+    """What the cluster's tasks did or waited for."""
+
+    name = NAME
+
+    def __init__(self, node: Node, open_states: Callable[[Path], StatesOfGroup] = StatesOfGroup) -> None:
+        self._node = node
+        self._open_states = open_states
+        self._states: StatesOfGroup | None = None
+        self._looks: Looks | None = None
+        self._counting: ControlGroup | None = None
+        self._pressure: Path | None = None
+        self._interval = Interval[Mapping[str, float]]()
+        self._told: dict[str, float] = {}
+        self._doubts: list[Doubt] = []
+
+    def attach(self, scene: Scene) -> None:
+        pids = [process.pid for process in scene.processes if process.children == CONTAINERS]
+        groups = entered_groups(self._node, pids[0]) if pids else []
+        self._counting = next((group for group in groups if busy_s(self._node, group) is not None), None)
+        reason = "the cluster has no control group of its own"
+        for group in groups:
+            try:
+                self._states = self._open_states(group.directory)
+                self._states.read()
+            except OSError as error:
+                reason = f"{group.directory}: {error.strerror or error}"
+            else:
+                self._looks = Looks(self._states, len(os.sched_getaffinity(0)))
+                self._looks.start()
+                break
+        own = [group.directory for group in groups if group.version == 2]
+        for folder, suffix in (*((directory, ".pressure") for directory in own), (PRESSURE, "")):
+            with suppress(OSError):
+                self._node.read(folder / f"io{suffix}")
+                self._pressure = folder / f"io{suffix}"
+                break
+        if self._looks is None:
+            if self._pressure is None:
+                raise CannotMeasureError(
+                    f"the kernel tells neither the states of the cluster's tasks ({reason}) nor I/O pressure",
+                    "how long tasks were blocked on storage is not known: only a zero-delay baseline tells its share",
+                    "run as root on a kernel with CONFIG_TASKSTATS and CONFIG_CGROUPS, or with psi=1",
+                )
+            of = "the cluster's" if own else "the whole machine's"
+            self._doubts.append(BY_PRESSURE.doubt(f"blocked time is from {of} I/O pressure: {reason}"))
+        self._told = self._read()
+
+    def sample(self, now: Moment) -> Mapping[str, float]:
+        """Percent of the interval."""
+        self._told = told = self._read()
+        ended = self._interval.ended(now, told)
+        if ended is None:
+            return {}
+        interval_s, before = ended
+        shares = [name for name in told if name in _SHARES]
+        gone = {name: told[name] - before.get(name, 0.0) for name in shares}
+        # Looks are not at the interval's ends: what lies between them is divided as the looks are.
+        whole_s = interval_s if self._looks is None else sum(gone.values())
+        if whole_s <= 0:
+            return {}
+        return {f"{name.removesuffix('_s')}_percent": round(100 * gone[name] / whole_s, 2) for name in shares}
+
+    def totals(self) -> Mapping[Quantity, float]:
+        """Seconds of the clock by what the tasks did; `running_s` and `processor_s` of processor time."""
+        basis: Basis = "measured" if self._looks is not None else "estimated"
+        return {Quantity("cluster", name, basis=basis): value for name, value in self._told.items()}
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        if self._looks is not None and self._looks.failure is not None:
+            what = f"the states of the cluster's tasks were not told any more: {self._looks.failure}"
+            return (*self._doubts, LOOKS_ENDED.doubt(what))
+        return tuple(self._doubts)
+
+    def close(self) -> None:
+        if self._looks is not None:
+            self._looks.stop()
+        if self._states is not None:
+            self._states.close()
+
+    def _read(self) -> dict[str, float]:
+        told: dict[str, float] = {}
+        if self._pressure is not None:
+            with suppress(OSError):  # gone with the cluster
+                stalls = stalls_us(self._node.read(self._pressure))
+                told = {f"io_{kind}_s": stall / 1e6 for kind, stall in stalls.items()}
+        if self._counting is not None:
+            ran_s = busy_s(self._node, self._counting)
+            told |= {} if ran_s is None else {"processor_s": ran_s}
+        if self._looks is not None:
+            told |= self._looks.shares._asdict()
+        elif "io_full_s" in told:
+            told["blocked_s"] = told["io_full_s"]
+        return told
+
+
+_SHARES = ("computing_s", "blocked_s", "waiting_s", "idle_s")
+
+BY_PRESSURE = doubt_kind(
+    "blocked-by-pressure", "cluster", instrument=NAME,
+    when="the states of the cluster's tasks could not be read, and I/O pressure stands in",
+    why="only time in which nothing else could run counts as blocked, so storage's share is likely to be greater",
+    cure="run as root on a kernel with CONFIG_TASKSTATS, in a place that lets you mount a control group hierarchy",
+)  # fmt: skip
+LOOKS_ENDED = doubt_kind(
+    "blocked-looks-ended", "cluster", instrument=NAME,
+    when="the states of the cluster's tasks could not be read until the end",
+    why="blocked time is known only until then, and too small",
+    cure="don't touch the control groups named assay-... while a trial runs",
+)  # fmt: skip
+
+PROBES.add(NAME, ProbeKind(lambda context: BlockedTime(context.node) if context.is_first else None), place=10)
