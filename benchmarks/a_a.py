@@ -371,16 +371,19 @@ def show_covariates(pairs: Mapping[str, Sequence[Pair]]) -> None:
 
 
 def covariates(record: Record) -> dict[tuple[str, str], float]:
-    """What may explain a trial's time; logarithms where it acts in proportion."""
+    """What may explain a trial's time, by when it was measured; logarithms of what acts in proportion."""
     found: dict[tuple[str, str], float] = {}
-    sums: dict[str, float] = {}
     for one in record.amounts:
-        if one.part == "run" and one.series in ("user_s", "system_s", "busy_s", "steal_s"):
-            name = one.subject if one.probe == "processes" else f"{one.probe} {one.subject}"
-            if one.probe in ("processes", "own-cost", "own_cost") or one.series == "steal_s":
-                label = "steal" if one.series == "steal_s" else f"processor time of {name}"
-                sums[label] = sums.get(label, 0.0) + one.value
-    found |= {(DURING, label): value for label, value in sums.items()}
+        when = BEFORE if one.part == "staging" else DURING
+        if one.probe == "spin":
+            found[when, f"log spin {one.series}"] = log(one.value)
+        elif one.part in ("staging", "run") and (one.probe, one.series) == ("cpu", "steal_s"):
+            found[when, "steal"] = one.value
+        elif one.part == "run" and (one.probe, one.subject) == ("own-cost", "probes") and one.series == "busy_s":
+            found[when, "processor time of probes"] = one.value
+        elif one.part == "run" and one.probe == "processes" and one.series in ("user_s", "system_s", "busy_s"):
+            key = (when, f"processor time of {one.subject}")
+            found[key] = found.get(key, 0.0) + one.value
     return found
 
 

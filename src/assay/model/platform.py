@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.model.medium import Medium
     from assay.model.node import Node
     from assay.model.probe import Probe, ProbeContext, Scene
+    from assay.model.record import Amount
     from assay.model.store import Placer, Store
     from assay.model.trial import Trial
     from assay.model.workload import Workload
@@ -283,8 +284,12 @@ class PlatformKind(NamedTuple):
 
 
 class TrialSetup(NamedTuple):
-    """What one trial is made of; `workload` gives the same one each time."""
+    """What one trial is made of; `workload` gives the same one each time.
+
+    `before_jobs` measures the machine when all is staged and cold, so that no drive has a part in it.
+    """
 
     platform: Platform
     workload: "Callable[[], Workload]"
     probes: "Callable[[ProbeContext], Sequence[Probe]]"
+    before_jobs: "Callable[[], Sequence[Amount]]" = tuple
