@@ -41,7 +41,9 @@ from assay_extras.studies.values import (
     difference,
 )
 
-Agreement = Literal["agrees", "differs", "undecided", "missing"]
+Agreement = Literal["agrees", "differs", "undecided", "published tie", "too short", "missing"]
+POSSIBLE: tuple[Agreement, ...] = ("agrees", "differs", "undecided")
+"""Of comparisons that can show the study's direction; no repetition decides the others."""
 LEAST_RANKED = 3
 
 
@@ -58,7 +60,9 @@ class CellBeside(Frozen):
 class ContrastBeside(Frozen):
     """Two levels of one field: the second over the first, as published and as measured.
 
-    `agrees` and `differs` are of directions that both sides tell; `undecided` where one of them tells none.
+    `agrees` and `differs` are of directions that both sides have; `undecided` where only the study has one. A
+    `published tie` has none in the study; what is `too short` takes less than half a second on both sides, so that no
+    difference counts.
     """
 
     field: Field
@@ -73,7 +77,11 @@ class ContrastBeside(Frozen):
         """Of the directions."""
         if self.measured is None:
             return "missing"
-        if 0 in (self.measured.direction, self.published_direction):
+        if not self.published_direction:
+            return "published tie"
+        if max(self.measured.first, self.measured.second) < LEAST_S:
+            return "too short"
+        if not self.measured.direction:
             return "undecided"
         return "agrees" if self.measured.direction == self.published_direction else "differs"
 
@@ -277,21 +285,19 @@ class StudyComparison(Frozen):
         """Comparisons whose direction both sides tell."""
         return sum(table.decided for table in self.tables)
 
-    @property
-    def undecided(self) -> int:
-        """Comparisons in which one side tells no direction."""
-        return sum(table.count("undecided") for table in self.tables)
+    def count(self, agreement: Agreement) -> int:
+        """How many comparisons came out so."""
+        return sum(table.count(agreement) for table in self.tables)
 
     @property
-    def even(self) -> int:
-        """Those of the undecided in which the study shows no difference: repetitions tell nothing more of them."""
-        every = (contrast for table in self.tables for contrast in table.contrasts)
-        return sum(one.agreement == "undecided" and not one.published_direction for one in every)
+    def possible(self) -> int:
+        """Comparisons that can show the study's direction."""
+        return sum(self.count(agreement) for agreement in POSSIBLE)
 
     @property
     def tested(self) -> int:
-        """Comparisons in which the study has a direction, with enough pairs for one, whether it was told or not."""
-        every = (contrast for table in self.tables for contrast in table.contrasts if contrast.published_direction)
+        """Those of them with enough pairs for a direction, whether there is one or not."""
+        every = (contrast for table in self.tables for contrast in table.contrasts if contrast.agreement in POSSIBLE)
         return sum(one.measured is not None and one.measured.pairs >= LEAST_PAIRS for one in every)
 
     @property

@@ -180,7 +180,7 @@ def interval(values: Sequence[float], tests: int = 1) -> tuple[float, float]:
     """What the mean of such values lies between, in 95 % of cases; everything for fewer than 3 values."""
     if len(values) < LEAST_PAIRS:
         return -inf, inf
-    middle, off = mean(values), _student(len(values) - 1, tests) * stdev(values) / sqrt(len(values))
+    middle, off = mean(values), student(len(values) - 1, tests) * stdev(values) / sqrt(len(values))
     return middle - off, middle + off
 
 
@@ -193,7 +193,8 @@ def published_direction(first: float, second: float) -> Direction:
 
 
 @lru_cache
-def _student(freedom: int, tests: int) -> float:
+def student(freedom: int, tests: int) -> float:
+    """The quantile of Student's t that bounds an interval; the wider for so many `tests` (Bonferroni)."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1 - (1 - LEVEL) / (2 * tests)))

@@ -22,7 +22,7 @@ from assay_extras.studies.values import LEVEL, Point, level_text
 
 STUDY_CLASSES: dict[Verdict | Agreement, str] = {
     "confirmed": "pass", "refuted": "fail", "undecided": "note", "agrees": "pass", "differs": "unknown",
-    "missing": "note", "not addressed": "note",
+    "missing": "note", "not addressed": "note", "published tie": "note", "too short": "note",
 }  # fmt: skip
 JUDGED: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
 FINDINGS_SHOWN = 4
@@ -196,10 +196,15 @@ def _summary(found: StudyComparison) -> str:
         judged += f" {count} {'trial is' if count == 1 else 'trials are'} left out."
     if not found.tables:
         return f"The study gives no numbers for what was measured. {judged}"
-    more = f"; in {found.undecided} more one side shows no difference beyond noise" if found.undecided else ""
-    more += f", in {found.even} of them the study" if found.even else ""
-    told = f"{found.agreed} of {found.decided} comparisons have the direction that the study has{more}."
-    return f"{told}{_by_chance(found.tested)} {judged}"
+    share = f" ({100 * found.decided / found.possible:.0f} %)" if found.possible else ""
+    told = f"{found.decided} of {found.possible} comparisons are decided{share}, {found.agreed} of them as in the study"
+    out = [
+        (found.count("published tie"), "in which the study shows no difference"),
+        (found.count("too short"), "of less than half a second"),
+    ]
+    left = " and ".join(f"{count} {what}" for count, what in out if count)
+    more = f" Left out are {left}." if left else ""
+    return f"{told}.{more}{_by_chance(found.tested)} {judged}"
 
 
 def _counted(found: StudyComparison, verdict: Verdict) -> str:

@@ -71,19 +71,30 @@ def test_directions_ranks_and_ratios_beside_the_published():
     }
     # Published: map 25/24, shuffle 655/141, merge 820/668, reduce 706/568.
     assert {metric: one.agreement for metric, one in by_metric.items()} == {
-        "map": "undecided", "shuffle": "agrees", "merge": "agrees", "reduce": "agrees",
+        "map": "published tie", "shuffle": "agrees", "merge": "agrees", "reduce": "agrees",
     }  # fmt: skip
     shuffle = by_metric["shuffle"]
     assert shuffle.published_ratio == pytest.approx(141 / 655)
     assert shuffle.measured.ratio == pytest.approx(0.25)
     assert shuffle.measured.low is not None
-    assert (found.agreed, found.decided, found.undecided, found.even) == (3, 3, 1, 1)
+    assert (found.agreed, found.decided, found.possible, found.count("published tie")) == (3, 3, 3, 1)
+
     cell = next(
         one for one in table.cells if one.point == Point("triangles", "closing", "defaults", "YouTube", "hdd", "merge")
     )
     assert (cell.measured_s, cell.repetitions) == (pytest.approx(80.16), 3)
     assert table.ranks is not None
     assert (table.ranks.of, table.ranks.values) == ("times", 8)
+
+
+def test_what_no_repetition_decides_is_left_out():
+    """A merge below half a second on both drives says nothing of its direction, however often it is repeated."""
+    short = closing(("hdd", (3.0, 60.0, 0.4, 70.0)), ("ssd2", (3.0, 15.0, 0.2, 50.0)))
+    found = the_comparison("thesis-tables-9-13-scaled", *short)
+    assert (found.count("too short"), found.possible, found.decided) == (1, 2, 2)
+    longer = closing(("hdd", (3.0, 60.0, 0.6, 70.0)), ("ssd2", (3.0, 15.0, 0.2, 50.0)))
+    found = the_comparison("thesis-tables-9-13-scaled", *longer)
+    assert (found.count("too short"), found.count("undecided"), found.possible) == (0, 1, 3)
 
 
 def test_what_was_not_measured_is_missing_and_not_judged():

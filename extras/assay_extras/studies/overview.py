@@ -1,0 +1,161 @@
+"""All runs of the studies' experiments together: every comparison once, and how many are decided and agree.
+
+Power: of Student's t of pairs, by the noncentral t distribution (Cohen, Statistical power analysis, 1988, chapter 2).
+"""
+
+from collections.abc import Iterable, Sequence
+from math import log, sqrt
+from statistics import mean
+
+from assay.model.base import Frozen
+from assay.model.record import Record
+from assay.model.trial import Plan
+from assay_extras.studies.comparison import POSSIBLE, Agreement, ContrastBeside, StudyComparison, compare
+from assay_extras.studies.values import LEAST_PAIRS, Difference, Point, level_text, student
+
+GOAL_DECIDED, GOAL_AGREED = 0.7, 0.9
+"""Shares of the comparisons that can be decided, and of those decided."""
+MOST_REPETITIONS = 30
+LEAST_DEVIATION = 0.01
+
+
+class Compared(Frozen):
+    """One comparison: its experiment, table and place, and what was published and measured.
+
+    `deviation` is the standard deviation of a pair's log ratio; None where the measured ratio has no interval.
+    """
+
+    experiment: str
+    table: str
+    place: str
+    of: str
+    published_ratio: float | None
+    measured_ratio: float | None
+    low: float | None
+    high: float | None
+    pairs: int
+    deviation: float | None
+    agreement: Agreement
+
+    @property
+    def decided(self) -> bool:
+        """Whether both sides have a direction."""
+        return self.agreement in {"agrees", "differs"}
+
+
+class Group(Frozen):
+    """The comparisons of one experiment. `repetitions` are those that would decide 70 % (None: more than 30)."""
+
+    name: str
+    possible: int
+    decided: int
+    agreed: int
+    ties: int
+    too_short: int
+    pairs: int
+    deviation: float | None
+    repetitions: int | None
+
+
+class Overview(Frozen):
+    """All comparisons, each once, by the run with most pairs; and the counts of each experiment and of all."""
+
+    comparisons: tuple[Compared, ...]
+    groups: tuple[Group, ...]
+    all: Group
+
+
+def overview(runs: Iterable[tuple[Plan, Sequence[Record]]]) -> Overview | None:
+    """Of all runs that belong to a study; None where none does."""
+    by_experiment: dict[str, list[Sequence[Record]]] = {}
+    plans: dict[str, Plan] = {}
+    for plan, records in runs:
+        by_experiment.setdefault(plan.experiment, []).append(records)
+        plans[plan.experiment] = plan
+    found: dict[tuple[Point, Point], Compared] = {}
+    for name, several in by_experiment.items():
+        for records in several:
+            compared = compare(plans[name], records)
+            if compared is not None:
+                for key, one in _comparisons(name, compared):
+                    known = found.get(key)
+                    if known is None or one.pairs > known.pairs:
+                        found[key] = one
+    if not found:
+        return None
+    every = tuple(found.values())
+    names = dict.fromkeys(one.experiment for one in every)
+    groups = tuple(_group(name, [one for one in every if one.experiment == name]) for name in names)
+    return Overview(comparisons=every, groups=groups, all=_group("all", every))
+
+
+def _comparisons(experiment: str, compared: StudyComparison) -> list[tuple[tuple[Point, Point], Compared]]:
+    """What was measured; a pair that two tables have is one comparison, of the first table."""
+    found: dict[tuple[Point, Point], Compared] = {}
+    for table in compared.tables:
+        for one in table.contrasts:
+            if one.measured is not None and (one.first, one.second) not in found:
+                found[one.first, one.second] = _compared(experiment, table.name, one, one.measured)
+    return list(found.items())
+
+
+def _compared(experiment: str, table: str, one: ContrastBeside, measured: Difference) -> Compared:
+    second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
+    deviation = None
+    if measured.low is not None and measured.high is not None and measured.pairs >= LEAST_PAIRS:
+        half = log(measured.high / measured.low) / 2
+        deviation = half * sqrt(measured.pairs) / student(measured.pairs - 1, 1)
+    return Compared(
+        experiment=experiment,
+        table=table,
+        place=one.second.told(one.field),
+        of=f"{second} / {first}",
+        published_ratio=one.published_ratio,
+        measured_ratio=measured.ratio,
+        low=measured.low,
+        high=measured.high,
+        pairs=measured.pairs,
+        deviation=deviation,
+        agreement=one.agreement,
+    )
+
+
+def _group(name: str, every: Sequence[Compared]) -> Group:
+    possible = [one for one in every if one.agreement in POSSIBLE]
+    known = [one.deviation**2 for one in possible if one.deviation is not None]
+    return Group(
+        name=name,
+        possible=len(possible),
+        decided=sum(one.decided for one in possible),
+        agreed=sum(one.agreement == "agrees" for one in possible),
+        ties=sum(one.agreement == "published tie" for one in every),
+        too_short=sum(one.agreement == "too short" for one in every),
+        pairs=min((one.pairs for one in possible), default=0),
+        deviation=sqrt(mean(known)) if known else None,
+        repetitions=_enough(possible),
+    )
+
+
+def _enough(possible: Sequence[Compared]) -> int | None:
+    """The fewest repetitions with which the goal's share is decided, if the measured ratios are the true ones.
+
+    Each comparison keeps its own deviation, but at least half of all: of few pairs some seem to have almost none.
+    """
+    known = [(log(one.measured_ratio), one.deviation) for one in possible if one.measured_ratio and one.deviation]
+    if not known:
+        return None
+    typical = sqrt(mean(deviation**2 for _, deviation in known))
+    for count in range(LEAST_PAIRS, MOST_REPETITIONS + 1):
+        powers = [power(effect, max(deviation, typical / 2, LEAST_DEVIATION), count) for effect, deviation in known]
+        if sum(powers) >= GOAL_DECIDED * len(possible):
+            return count
+    return None
+
+
+def power(effect: float, deviation: float, pairs: int) -> float:
+    """The chance that so many pairs show the direction of a ratio, whose logarithm is `effect`."""
+    from scipy.special import nctdtr
+
+    limit = student(pairs - 1, 1)
+    shift = min(abs(effect) / deviation * sqrt(pairs), 30.0)  # beyond it the chance is 1 and the function overflows
+    return 1 - float(nctdtr(pairs - 1, shift, limit))

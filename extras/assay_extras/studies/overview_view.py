@@ -1,0 +1,201 @@
+"""All runs of the studies in one figure and one table: published against measured ratios."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from assay.report.charts.drawing import FAINT, INK, LETTER_ROOM_PX, PALE, PAPER, SOFT, figure, rect, text
+from assay.report.charts.elapsed import PALETTE
+from assay.report.columns import Column
+from assay.report.page import template
+from assay_extras.studies.comparison import POSSIBLE
+from assay_extras.studies.figures import MARKS
+from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview
+
+TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
+"""Of both axes; what lies beyond them is drawn at their ends."""
+WIDTH_PX, LEFT_PX, RIGHT_PX, TOP_PX, PLOT_PX, ROW_PX, INSET_PX = 720, 64, 12, 56, 560, 22, 8
+HEADER = ("experiment", "decided", "agree", "ties", "too short", "pairs", "deviation", "for 70 %")
+ABOUT = (
+    "decided: comparisons whose direction both the study and the run show, of those that can show one; agree: of "
+    "these. Left out: ties (the study shows no difference) and what takes less than half a second. deviation: of a "
+    "pair's log ratio; for 70 %: repetitions that would decide 70 %, if the measured ratios are the true ones."
+)
+
+
+class _Dot(NamedTuple):
+    """A comparison that has both ratios."""
+
+    one: Compared
+    published: float
+    measured: float
+
+
+class _Scale:
+    """One logarithmic scale for both axes, which ends at ticks."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        least, most = min([0.5, *values]), max([2.0, *values])
+        self.first = max((tick for tick in TICKS if tick <= least), default=TICKS[0])
+        self.last = min((tick for tick in TICKS if tick >= most), default=TICKS[-1])
+        self.ticks = [tick for tick in TICKS if self.first <= tick <= self.last]
+
+    def holds(self, dot: _Dot) -> bool:
+        return all(self.first <= ratio <= self.last for ratio in (dot.published, dot.measured))
+
+    def share(self, value: float) -> float:
+        held = min(max(value, self.first), self.last)
+        return math.log(held / self.first) / math.log(self.last / self.first)
+
+    def x(self, value: float) -> float:
+        return LEFT_PX + INSET_PX + self.share(value) * (WIDTH_PX - LEFT_PX - RIGHT_PX - 2 * INSET_PX)
+
+    def y(self, value: float) -> float:
+        return TOP_PX + INSET_PX + (PLOT_PX - 2 * INSET_PX) * (1 - self.share(value))
+
+
+def overview_svg(found: Overview) -> str:
+    """Each comparison that can be decided as a dot with its interval; full where it is decided."""
+    drawn = [
+        _Dot(one, one.published_ratio, one.measured_ratio)
+        for one in sorted(found.comparisons, key=lambda one: one.decided)
+        if one.agreement in POSSIBLE and one.published_ratio and one.measured_ratio
+    ]
+    scale = _Scale([ratio for dot in drawn for ratio in (dot.published, dot.measured)])
+    shown = {dot.one.experiment for dot in drawn}
+    names = [group.name for group in found.groups if group.name in shown]
+    looks = {name: (PALETTE[place % len(PALETTE)], MARKS[place % len(MARKS)]) for place, name in enumerate(names)}
+    beyond = sum(not scale.holds(dot) for dot in drawn)
+    about = "below 1: the second of two drives or settings is faster"
+    parts = [
+        text(0, 16, "Ratios, published and measured", 'font-weight="600" font-size="14"'),
+        text(0, 36, f"{about}; {beyond} at an edge lie beyond it" if beyond else about),
+        _frame(scale),
+        *(_drawn(scale, dot, *looks[dot.one.experiment]) for dot in drawn),
+    ]
+    legend, height = _legend(looks)
+    return figure(height, [*parts, legend], "published against measured ratios, logarithmic", "chart", WIDTH_PX)
+
+
+def standalone(svg: str) -> str:
+    """The figure as a file of its own, in the colours of the page around it, light or dark."""
+    style = str(template("overview.css.j2", "assay_extras.studies").render())
+    begin = svg.index(">") + 1
+    return f"{svg[:begin]}<style>{style}</style>{rect(0, 0, WIDTH_PX, 4000, PAPER)}{svg[begin:]}\n"
+
+
+def _frame(scale: _Scale) -> str:
+    """Grid, the line on which both ratios are equal, and a tint where the directions agree."""
+    left, right, bottom = LEFT_PX, WIDTH_PX - RIGHT_PX, TOP_PX + PLOT_PX
+    x1, y1 = scale.x(1), scale.y(1)
+    parts = [rect(left, y1, x1 - left, bottom - y1, PALE), rect(x1, TOP_PX, right - x1, y1 - TOP_PX, PALE)]
+    for tick in scale.ticks:
+        x, y, stroke = scale.x(tick), scale.y(tick), SOFT if tick == 1 else FAINT
+        parts += [
+            f'<path d="M{x:.1f},{TOP_PX}V{bottom}M{left},{y:.1f}H{right}" stroke="{stroke}"/>',
+            text(x, bottom + 18, f"{tick:g}", 'text-anchor="middle"'),
+            text(left - 8, y + 4, f"{tick:g}", 'text-anchor="end"'),
+        ]
+    ends = [f"{scale.x(tick):.1f},{scale.y(tick):.1f}" for tick in (scale.first, scale.last)]
+    parts.append(f'<path d="M{"L".join(ends)}" stroke="{SOFT}" stroke-dasharray="5 4"/>')
+    for words, x, y in (("same direction", left + 12, y1 + 20), ("opposite direction", left + 12, y1 - 10)):
+        parts.append(text(x, y, words, f'fill="{SOFT}"'))
+    parts.append(text(right, bottom + 38, "published ratio", 'text-anchor="end"'))
+    middle = TOP_PX + PLOT_PX / 2
+    turned = f'text-anchor="middle" transform="rotate(-90 14 {middle:.0f})"'
+    return "".join([*parts, text(14, middle, "measured ratio, with 95 % interval", turned)])
+
+
+def _drawn(scale: _Scale, dot: _Dot, colour: str, shape: str) -> str:
+    one, x, y = dot.one, scale.x(dot.published), scale.y(dot.measured)
+    bar = ""
+    if one.low is not None and one.high is not None:
+        weight = 'stroke-width="1.4"' if one.decided else 'stroke-width="1" stroke-opacity="0.35"'
+        bar = f'<path d="M{x:.1f},{scale.y(one.low):.1f}V{scale.y(one.high):.1f}" stroke="{colour}" {weight}/>'
+    fill = colour if one.decided else PAPER
+    mark = f'<path d="{shape}" transform="translate({x:.1f},{y:.1f})" fill="{fill}" stroke="{colour}"/>'
+    words = f"{one.table}, {one.place}: {one.of}: published {dot.published:.2f}, measured {_measured(one)}"
+    return f"<g><title>{escape(words)}</title>{bar}{mark}</g>"
+
+
+def _legend(looks: dict[str, tuple[str, str]]) -> tuple[str, float]:
+    """Below the axis, as many in a row as fit; and how far down it goes."""
+    entries = [(label(name), colour, shape, colour) for name, (colour, shape) in looks.items()]
+    entries += [("decided", INK, MARKS[0], INK), ("undecided", INK, MARKS[0], PAPER)]
+    parts: list[str] = []
+    x, y = 6.0, float(TOP_PX + PLOT_PX + 66)
+    for words, colour, shape, fill in entries:
+        wide = 26 + len(words) * LETTER_ROOM_PX
+        if x + wide > WIDTH_PX and parts:
+            x, y = 6.0, y + ROW_PX
+        parts.append(
+            f'<path d="{shape}" transform="translate({x + 6:.1f},{y - 4.5})" fill="{fill}" stroke="{colour}"/>'
+        )
+        parts.append(text(x + 18, y, words))
+        x += wide
+    return "".join(parts), y + 12
+
+
+def label(experiment: str) -> str:
+    """`thesis-tables-6-8-scaled` in words: `thesis, tables 6-8`."""
+    study, kind, *rest = experiment.replace("-scaled", "").split("-")
+    return f"{study}, {kind} {'-'.join(rest)}"
+
+
+def overview_columns(found: Overview) -> list[Column]:
+    """The table: a row for each experiment, and one for all."""
+    rows = [_row(group) for group in (*found.groups, found.all)]
+    return [
+        Column(heading, [row[place] for row in rows], name=not place, rank=0 if place < 3 else 1)
+        for place, heading in enumerate(HEADER)
+    ]
+
+
+def overview_markdown(found: Overview) -> str:
+    """The table, then every comparison that can be decided, those that differ first."""
+    lines = [_line(HEADER), _line(["---"] * len(HEADER)), *(_line(_row(one)) for one in (*found.groups, found.all))]
+    order = ("differs", "agrees", "undecided")
+    every = sorted(
+        (one for one in found.comparisons if one.agreement in POSSIBLE), key=lambda one: order.index(one.agreement)
+    )
+    header = ("table", "place", "ratio of", "published", "measured", "direction")
+    detail = [_line(header), _line(["---"] * len(header))]
+    for one in every:
+        published = "-" if one.published_ratio is None else f"{one.published_ratio:.2f}"
+        detail.append(_line((one.table, one.place, one.of, published, _measured(one), one.agreement)))
+    return "\n".join([goal_words(found.all), "", *lines, "", ABOUT, "", *detail]) + "\n"
+
+
+def goal_words(one: Group) -> str:
+    """How far the goals are met."""
+    decided = one.decided / one.possible if one.possible else 0.0
+    agreed = one.agreed / one.decided if one.decided else 0.0
+    return (
+        f"{one.decided} of {one.possible} comparisons are decided ({decided:.0%}; the goal is {GOAL_DECIDED:.0%}), and "
+        f"{one.agreed} of these agree with the study ({agreed:.0%}; the goal is {GOAL_AGREED:.0%})."
+    )
+
+
+def _row(one: Group) -> tuple[str, ...]:
+    return (
+        "all" if one.name == "all" else label(one.name),
+        f"{one.decided} of {one.possible}",
+        f"{one.agreed}",
+        f"{one.ties}",
+        f"{one.too_short}",
+        f"{one.pairs}",
+        "-" if one.deviation is None else f"{one.deviation:.2f}",
+        "-" if one.repetitions is None else f"{one.repetitions}",
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _measured(one: Compared) -> str:
+    if one.measured_ratio is None:
+        return "-"
+    interval = "" if one.low is None else f"{one.low:.2f} to {one.high:.2f}, "
+    return f"{one.measured_ratio:.2f} ({interval}{one.pairs} pairs)"
