@@ -43,6 +43,7 @@ from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import ROLES, Landed, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import PROBE_MISSING, Measurement, measured
+from assay.stats.blocked import by_phase
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
     cached,
@@ -202,7 +203,12 @@ def _measured(setup: TrialSetup, scene: Scene, findings: Findings) -> Iterator[C
 
 
 def _make_signature(findings: Findings, seen: Measurement) -> None:
-    """The jobs' signature from their requests; without it the trial stands."""
+    """The phases' blocked time, and the jobs' signature from their requests; without it the trial stands."""
+    run = next((step for step in findings.steps if step.name == "run"), None)
+    if run is not None:
+        own = {job.id for job in findings.jobs}
+        attempts = [attempt for attempt in findings.attempts if attempt.job in own]
+        seen.amounts += by_phase(seen.samples, attempts, (run.started_ms, run.started_ms + round(1000 * run.seconds)))
     if seen.requests is None or not findings.attempts:
         return
     try:

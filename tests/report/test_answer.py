@@ -2,8 +2,9 @@
 
 import pytest
 
-from assay.report.answer import answer_of, percent, subject_of
+from assay.report.answer import answer_of, blocked_lines, percent, subject_of
 from assay.report.terminal import answer_lines
+from assay.stats.blocked import BlockedShare
 from assay.stats.decision import Verdict
 from tests.report.made_decisions import (
     HDD,
@@ -79,6 +80,27 @@ def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
     )
     open_ = answer_of(bounded(busy_s=40.0, verdict=Verdict.NOT_KNOWN_YET))
     assert open_.headline == "a faster drive could save at most 55 % of the time on this machine's disk"
+
+
+BLOCKED = BlockedShare(
+    share=0.34, low=0.3, high=0.38, seconds=15.3, phases={"map": 12.0, "shuffle": 0.01, "outside": 3.3}, measured=True
+)
+
+
+def test_without_a_baseline_blocked_time_answers_what_storage_costs():
+    words = [line.words for line in answer_of(decision(placed(blocked=BLOCKED), baseline=None)).lines]
+    assert words == ["blocked on storage for about 15.3 s, 34 % (30 to 38 %), an estimate"]
+    pressure = BLOCKED.model_copy(update={"measured": False, "low": None, "high": None})
+    words = [line.words for line in answer_of(decision(placed(blocked=pressure), baseline=None)).lines]
+    assert words == ["blocked on storage for at least 15.3 s, 34 %, an estimate"]
+
+
+def test_beside_a_baseline_blocked_time_is_a_detail_below_the_answer():
+    hdd = HDD.model_copy(update={"blocked": BLOCKED})
+    assert "blocked" not in str(answer_of(decision(hdd, SSD)).lines)
+    assert list(blocked_lines(decision(hdd, SSD))) == [
+        "hdd: 15.3 s, 34 % (30 to 38 %); 12.0 s in map, 3.3 s in no task."
+    ]
 
 
 def test_a_bound_below_the_threshold_answers_where_placements_are_compared_too():

@@ -19,7 +19,7 @@ from assay.record.folder import Damaged, RunFolder, Series
 from assay.report.answer import Answer, answer_of
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.comparison import Comparison, compare
-from assay.stats.decision import Decision, decisions
+from assay.stats.decision import Decision, decisions, estimates_apart
 from assay.stats.energy import part_spans
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
@@ -326,6 +326,6 @@ def analyse(plan: Plan, records: Sequence[Record]) -> RunAnalysis:
         answers=[answer_of(one, decided) for one in decided],
         breakdowns=breakdowns(records, decided),
         others=[one for one in compared if one.factor != factor],
-        doubts=[*plan.doubts, *doubts_of(records)],
+        doubts=[*plan.doubts, *doubts_of(records), *estimates_apart(decided)],
         sections={name: view for name, section in SECTIONS.items() if (view := section(plan, records)) is not None},
     )

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from assay.model.medium import UNKNOWN_DRIVE
 from assay.model.registry import MEDIA
+from assay.model.signature import OUTSIDE
 from assay.report.words import about_text, seconds_text
+from assay.stats.blocked import BlockedShare
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT
@@ -123,15 +125,43 @@ def _words(decision: Decision, one: PlacementResult) -> str:
         threshold = f"threshold {percent(decision.worth)}"
         return f"{change}: {one.verdict} ({threshold}; 95 % interval {interval_text(one.saving)})"
     if one.storage_s is None:
-        if decision.busy_bound_s is None:
-            return "what storage costs was not measured"
-        return f"drives busy for {seconds_text(decision.busy_bound_s)} s"
+        return _without_baseline(decision, one)
     if one.storage_share is None:
         return ""
     if one.storage_share.low is not None and one.storage_share.low <= 0:
         return f"no significant storage share (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
     seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
     return f"of which storage: {seconds} s, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
+
+
+def _without_baseline(decision: Decision, one: PlacementResult) -> str:
+    if one.blocked is not None:
+        about = "about " if one.blocked.measured else ""
+        return f"blocked on storage for {about}{_blocked_words(one.blocked)}, an estimate"
+    if decision.busy_bound_s is None:
+        return "what storage costs was not measured"
+    return f"drives busy for {seconds_text(decision.busy_bound_s)} s"
+
+
+def _blocked_words(one: BlockedShare) -> str:
+    """`12 s, 34 % (30 to 38 %)`: seconds and their share of the time, with its interval where that is known."""
+    words = f"{'' if one.measured else 'at least '}{seconds_text(one.seconds)} s, {percent(one.share)}"
+    interval = Estimate(value=one.share, low=one.low, high=one.high)
+    return words if one.low is None else f"{words} ({interval_text(interval)})"
+
+
+def blocked_lines(decision: Decision) -> Iterator[str]:
+    """A sentence for each placement whose blocked time was measured, with the phases that it was in."""
+    for one in (*decision.placements, decision.baseline):
+        if one is not None and one.blocked is not None:
+            parts = [(name, value) for name, value in one.blocked.phases.items() if value >= LEAST_BLOCKED_S]
+            within = ", ".join(f"{seconds_text(value)} s in {_PHASES.get(name, name)}" for name, value in parts)
+            yield f"{one.placement}: {_blocked_words(one.blocked)}{f'; {within}' if within else ''}."
+
+
+BLOCKED_HEAD = "Blocked on storage while a processor was idle (an estimate that needs no baseline)"
+LEAST_BLOCKED_S = 0.05
+_PHASES = {OUTSIDE: "no task"}
 
 
 def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:

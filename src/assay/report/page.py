@@ -30,7 +30,7 @@ from assay.report.analysis import (
     marks_of,
     rows_shown,
 )
-from assay.report.answer import interval_text, percent
+from assay.report.answer import BLOCKED_HEAD, blocked_lines, interval_text, percent
 from assay.report.charts.accesses import ACCESS_HEAD, USE_HEAD
 from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
@@ -116,10 +116,16 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         screen=first_screen(analysis.decisions, analysis.answers, table["filters"], doubts),
         steps=next_steps(run, analysis.decisions),
         breakdowns=[
-            (own, analysis.answers[place].subject, marks_of(table["filters"], own.levels))
+            (
+                own,
+                analysis.answers[place].subject,
+                marks_of(table["filters"], own.levels),
+                list(blocked_lines(analysis.decisions[place])),
+            )
             for place in carded(analysis.decisions)
             for own in [analysis.breakdowns[place]]
         ],
+        blocked_head=BLOCKED_HEAD,
         zero_delay=ZERO_DELAY,
         access_head=ACCESS_HEAD,
         use_head=USE_HEAD,

@@ -9,7 +9,7 @@ from rich.text import Text
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, rows_shown
-from assay.report.answer import Answer, interval_text, percent
+from assay.report.answer import BLOCKED_HEAD, Answer, blocked_lines, interval_text, percent
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.words import base_text, print_line, print_text, seconds_text
 from assay.stats.breakdown import Breakdown, Change
@@ -116,6 +116,10 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
     if short:
         why = "no repetitions" if decision.assumed else "under half a second, or not in all trials"
         yield from _wrapped(f"Not tested ({why}): {', '.join(short)}.", width, GAP)
+    for place, line in enumerate(blocked_lines(decision)):
+        if not place:
+            yield from _wrapped(f"{BLOCKED_HEAD}:", width, GAP)
+        yield from _wrapped(line, width, 2 * GAP)
 
 
 def _change(one: Change | None) -> str:

@@ -8,9 +8,11 @@ from statistics import fmean
 import numpy as np
 
 from assay.model.base import Frozen
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY, Plan
+from assay.stats.blocked import BlockedShare, blocked_shares
 from assay.stats.comparison import Comparison, holm
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
@@ -76,7 +78,8 @@ class PlacementResult(Frozen):
     `drives` are their models. `elapsed_s` is the jobs' time in seconds. Against the base (`None` for
     the base itself): `saving`, the share of the base's time that it saves, and `verdict`. Against zero storage delay
     (None without a baseline): `storage_s`, `storage_share`. `won_back` is the share of what storage costs on the base
-    that this placement saves; None where storage costs the base nothing that is significant.
+    that this placement saves; None where storage costs the base nothing that is significant. `blocked` is the share of
+    the time in which tasks were blocked on storage, an estimate that needs no baseline; None where nobody measured it.
     """
 
     placement: str
@@ -91,6 +94,7 @@ class PlacementResult(Frozen):
     storage_share: Estimate | None
     won_back: Estimate | None
     split: Split | None
+    blocked: BlockedShare | None = None
 
 
 class More(Frozen):
@@ -221,6 +225,7 @@ class _DecisionInputs:
         self.trials = [one.trial for own in fit.own.values() for one in own]
         self._worth, self._noises = plan.worth, noises
         self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
+        self._blocked = blocked_shares(self._records)
         self.placements = [name for name in in_plan_order(fit.levels, plan.placements) if name != ZERO_DELAY]
         self._baseline = ZERO_DELAY if ZERO_DELAY in fit.levels else None
         self.base = self.placements[0] if self.placements else ZERO_DELAY
@@ -325,6 +330,7 @@ class _DecisionInputs:
             storage_share=share,
             won_back=self._won_back(level) if against_base and self._baseline else None,
             split=_split(own, storage),
+            blocked=self._blocked.get(level),
         )
 
     def _assumed_figures(self) -> dict[str, str]:
@@ -408,3 +414,33 @@ def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
         start_up_s=jobs_s - stored_s - computing_s,
         between_jobs_s=max(0.0, whole_s - jobs_s),
     )
+
+
+STORAGE_ESTIMATES_DISAGREE = doubt_kind(
+    "storage-estimates-disagree", "run", instrument="blocked-time",
+    when="the storage share above zero delay and the share of blocked time have intervals that do not overlap",
+    why="one of the two does not measure what storage costs here, so neither is sure",
+    cure="see where the time was blocked (samples of blocked-time), and repeat on an idle machine",
+    severity=25,
+)  # fmt: skip
+
+
+def estimates_apart(decided: Sequence[Decision]) -> list[Doubt]:
+    """A doubt for each placement whose two estimates of the storage share contradict each other."""
+    found = []
+    for one in (placement for decision in decided for placement in decision.placements):
+        share, blocked = one.storage_share, one.blocked
+        if share is None or blocked is None or None in (share.low, share.high, blocked.low, blocked.high):
+            continue
+        if max(share.low or 0.0, blocked.low or 0.0) > min(share.high or 0.0, blocked.high or 0.0):
+            what = (
+                f"storage takes {_interval_words(share.value, share.low, share.high)} of the time on {one.placement} "
+                f"according to the baseline, but tasks were blocked for "
+                f"{_interval_words(blocked.share, blocked.low, blocked.high)}"
+            )
+            found.append(STORAGE_ESTIMATES_DISAGREE.doubt(what, one.placement))
+    return found
+
+
+def _interval_words(value: float, low: float | None, high: float | None) -> str:
+    return f"{100 * value:.0f} % ({100 * (low or 0.0):.0f} to {100 * (high or 0.0):.0f} %)"

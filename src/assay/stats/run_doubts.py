@@ -13,6 +13,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import Counted, counted_by_tasks
 from assay.model.medium import kind_of
 from assay.model.record import DeviceReport, DeviceRequests, Record
+from assay.stats.blocked import unexplained
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of
 from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
@@ -178,6 +179,7 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
         processors_varied,
         different_machines,
         media_changed,
+        unexplained,
     )
     return [*found.values(), *(doubt for look in of_run for doubt in look(records))]
 

@@ -1,0 +1,83 @@
+"""Where the clock went in each trial of a run, and two estimates of what storage costs: `python blocked_time.py RUN`.
+
+The first table is the identity run = computing + blocked on storage + waiting for a processor + idle (start-up,
+heartbeats, the client) + what is left over, in seconds of the clock, medians over a combination's trials; the
+greatest left-over share of any trial shows how well it holds. Beside it stands what is measured in other ways: the I/O
+pressure of the cluster's control group (`some` and `full` waited), and how long the drives were busy.
+
+The second is the storage share above the zero-delay baseline beside the share of blocked time, both with their 95 %
+intervals, and the phases in which the time was blocked.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+from assay.model.record import Record
+from assay.record.folder import RunFolder
+from assay.stats.blocked import PROBE, clock_shares
+from assay.stats.decision import decisions
+from assay.stats.run_doubts import busy_seconds
+from assay.stats.sample import Trials, counts
+
+
+def main() -> None:
+    """Print both tables as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="the folder of a run")
+    folder = RunFolder(parser.parse_args().run)
+    records = Trials(folder.records()[0])
+    sys.stdout.write("\n".join([*_clock(records), "", *_shares(folder, records)]) + "\n")
+
+
+def _clock(records: Sequence[Record]) -> Iterator[str]:
+    yield "| job | drive | run | computing | blocked | waiting | idle | left over, worst | pressure some, full | busy |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in filter(counts, records):
+        groups.setdefault((record.trial.workload.name, record.trial.placement.name), []).append(record)
+    for (workload, placement), own in groups.items():
+        known = [shares for record in own if (shares := clock_shares(record)) is not None]
+        if not known:
+            yield f"| {workload} | {placement} | not measured | | | | | | | |"
+            continue
+        names = ("run_s", "computing_s", "blocked_s", "waiting_s", "idle_s")
+        seconds = " | ".join(f"{median(getattr(one, name) for one in known):.1f}" for name in names)
+        worst = max((one.left_over_share for one in known), key=abs)
+        pressure = ", ".join(
+            f"{median(_amount(record, f'io_{kind}_s') for record in own):.1f}" for kind in ("some", "full")
+        )
+        busy = median(busy_seconds(record) or 0.0 for record in own)
+        yield f"| {workload} | {placement} | {seconds} | {100 * worst:+.1f} % | {pressure} | {busy:.1f} |"
+
+
+def _amount(record: Record, series: str) -> float:
+    return sum(
+        one.value for one in record.amounts if (one.probe, one.series, one.part) == (PROBE, series, "run")
+    )  # fmt: skip
+
+
+def _shares(folder: RunFolder, records: Sequence[Record]) -> Iterator[str]:
+    yield "| job | drive | elapsed, s | storage share, baseline | share of blocked time | blocked, s by phase |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for decision in decisions(folder.plan(), records):
+        for one in filter(None, (*decision.placements, decision.baseline)):
+            blocked = one.blocked
+            share = one.storage_share
+            phases = ", ".join(f"{name} {value:.1f}" for name, value in blocked.phases.items()) if blocked else ""
+            yield (
+                f"| {decision.levels['workload']} | {one.placement} | {one.elapsed_s.value:.1f} "
+                f"| {_interval(share.value, share.low, share.high) if share else ''} "
+                f"| {_interval(blocked.share, blocked.low, blocked.high) if blocked else ''} | {phases} |"
+            )
+
+
+def _interval(value: float, low: float | None, high: float | None) -> str:
+    words = f"{100 * value:.0f} %"
+    return words if low is None or high is None else f"{words} ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
+if __name__ == "__main__":
+    main()
