@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.model.doubt import DOUBTS
-from assay.model.record import Status
+from assay.model.record import Amount, Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
 from assay.probe.disk import THROUGHPUT
@@ -19,8 +19,9 @@ from assay.report.charts.drawing import PAPER
 from assay.report.charts.paths import job_paths, path_bars, path_kinds
 from assay.report.charts.timeline import leading_phases, scale_of, timeline
 from assay.report.trial_detail import cost_of, detail_groups
-from assay.report.values import energy_of
+from assay.report.values import energy_of, trial_values
 from assay.stats.timeline import binned, running_tasks
+from tests import builders
 from tests.builders import a_plan
 from tests.report.made_runs import page
 from tests.report.made_trials import SIGNATURE, a_record, the_tables
@@ -229,7 +230,22 @@ def test_the_instruments_cost_is_the_trials_own():
     assert cost.core_percent == pytest.approx(1.23)
     assert cost.growth_bytes == 77.5 * 2**20
     assert cost.samples_bytes_per_hour == pytest.approx(40_000, rel=0.01)
-    assert cost_of(a_record(amounts=()), 0) == (None, None, 0, None)
+    assert cost_of(a_record(amounts=()), 0) == (None, None, 0, None, None, None)
+
+
+def test_what_the_instruments_took_from_the_jobs_is_taken_off_unless_they_had_processors_of_their_own():
+    taken = {("processes", "emulator"): 3.0, ("own-cost", "probes"): 1.0, ("processes", "containers"): 50.0}
+    amounts = tuple(
+        Amount(probe=probe, subject=subject, series="busy_s", part="run", value=value)
+        for (probe, subject), value in taken.items()
+    )
+    record = builders.a_record(elapsed_s=10.0, amounts=amounts)
+    (row,) = trial_values([record])
+    assert row["instruments_cpu_s"] == 4.0
+    assert row["elapsed_without_instruments_s"] == pytest.approx(10 - 4 / 2), "on two cores"
+    own = record.model_copy(update={"facts": {**record.facts, "processors.instruments": "3"}})
+    assert cost_of(own, 0).elapsed_s is None
+    assert cost_of(own, 0).instruments_s == 4.0
 
 
 def test_the_first_of_each_placement_is_chosen_before_repetitions_and_failures_never():

@@ -11,7 +11,8 @@ from threading import Thread
 
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import end_processes
-from assay.model.errors import AssayError
+from assay.host.processors import bound_to, division, ranges_text
+from assay.model.errors import AssayError, BadInputError
 from assay.model.node import Node
 from assay.model.platform import ClusterNode, ClusterSpec, DaemonKind, Layout, LimitUse, PlatformKind, RunningCluster
 from assay.model.probe import Scene
@@ -164,7 +165,10 @@ class EmbeddedCluster(Cluster):
         """At the scope's end all is killed: the directories are thrown away."""
         with Lease(self._state, "cluster") as lease:
             try:
-                yield self.start(layout, properties, progress, lease)
+                parts = division()
+                with bound_to(parts and parts.cluster):
+                    running = self.start(layout, properties, progress, lease)
+                yield running
             finally:
                 with uninterrupted():
                     self._use = self.limit_use()  # the groups, and what they know, go with the lease
@@ -267,7 +271,21 @@ class EmbeddedPlatform(HadoopPlatform):
 
     def facts(self) -> Mapping[str, str]:
         further = [facts(self._installation) for facts in FACTS.values()]
-        return {**super().facts(), **{name: value for facts in further for name, value in facts.items()}}
+        parts = division()
+        processors = {f"processors.{name}": ranges_text(own) for name, own in parts._asdict().items()} if parts else {}
+        return {**super().facts(), **{name: value for facts in further for name, value in facts.items()}, **processors}
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Of divided processors only the cluster's count."""
+        parts, cpus = division(), self._trial.cluster.limit_cpus
+        if parts and cpus is not None and cpus > len(parts.cluster):
+            raise BadInputError(
+                f"a limit of {cpus:g} cpus is not possible: the cluster has {len(parts.cluster)} processors here "
+                f"({ranges_text(parts.cluster)}), and the drives' emulator and the probes have the others; "
+                f"choose up to {len(parts.cluster)}",
+                "cpus",
+            )
+        super().check(properties)
 
     def _environment(self) -> Mapping[str, str]:
         """What a user exported for another Hadoop (HADOOP_USER_NAME, HADOOP_OPTS) has no place here."""

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.host.control_groups import ControlGroup, busy_s, entered_groups
+from assay.host.processors import division
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
 from assay.model.probe import (
@@ -206,7 +207,8 @@ class BlockedTime(Sampled):
             except OSError as error:
                 reason = f"{group.directory}: {error.strerror or error}"
             else:
-                self._looks = Looks(self._states, len(os.sched_getaffinity(0)))
+                parts = division()  # of the processors it is the cluster's that may be idle
+                self._looks = Looks(self._states, len(parts.cluster if parts else os.sched_getaffinity(0)))
                 self._looks.start()
                 break
         own = [group.directory for group in groups if group.version == 2]

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
+from assay.host.processors import bound_to, division
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
 from assay.model.probe import (
     CannotMeasureError,
@@ -303,11 +304,13 @@ class Measurement:
             self._own_doubts.append(PROBES_LOST.doubt(f"the thread that samples all probes was lost: {reason}"))
 
     def _run(self, begun: threading.Event) -> None:
+        parts = division()
         try:
-            for guest in self._sampled:
-                guest.attach()
-            begun.set()
-            self._keep_sampling()
+            with bound_to(parts and parts.instruments):
+                for guest in self._sampled:
+                    guest.attach()
+                begun.set()
+                self._keep_sampling()
         except BaseException as error:  # a thread that dies in silence would leave a record that looks whole
             self._lose(f"it ended with {type(error).__name__}: {error}")
         finally:

@@ -13,7 +13,7 @@ from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import JobPath, job_paths, path_bars, path_kinds
 from assay.report.charts.phases import phase_colours
 from assay.report.charts.timeline import most_watts, scale_of, timeline
-from assay.report.values import TrialEnergy, energy_of
+from assay.report.values import TrialEnergy, elapsed_without_instruments_s, energy_of, instruments_s
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
 PROBE = "own-cost"
@@ -24,12 +24,15 @@ class Cost(NamedTuple):
     """Percent of one core and growth of memory while the jobs ran, and what the samples take on disk.
 
     None is what the record does not tell. The growth is Assay's own while they ran, an estimate of the probes' part.
+    `instruments_s` is the processor time of emulator and probes, `elapsed_s` the jobs' time without it.
     """
 
     core_percent: float | None
     growth_bytes: float | None
     samples_bytes: int
     samples_bytes_per_hour: float | None
+    instruments_s: float | None
+    elapsed_s: float | None
 
 
 def cost_of(record: Record, samples_bytes: int) -> Cost:
@@ -41,6 +44,8 @@ def cost_of(record: Record, samples_bytes: int) -> Cost:
         growth_bytes=_in_the_run(record, "resident_growth_bytes"),
         samples_bytes=samples_bytes,
         samples_bytes_per_hour=samples_bytes * 3600 / covered_s if samples_bytes and covered_s else None,
+        instruments_s=instruments_s(record),
+        elapsed_s=elapsed_without_instruments_s(record),
     )
 
 

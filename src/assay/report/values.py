@@ -120,6 +120,28 @@ def _estimate(name: str, one: Estimate | None, unit: str = "") -> dict[str, Valu
     return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), known, strict=True))
 
 
+def instruments_s(record: Record) -> float | None:
+    """Processor time that the emulator and the probes took while the jobs ran; None where nobody measured it."""
+    known = [
+        one.value
+        for one in record.amounts
+        if one.part == "run" and (one.probe, one.subject) in {("processes", "emulator"), ("own-cost", "probes")}
+        if one.series in {"user_s", "system_s", "busy_s"}
+    ]
+    return sum(known) if known else None
+
+
+def elapsed_without_instruments_s(record: Record) -> float | None:
+    """The jobs' time less what the emulator and the probes took from them: the least that they could have taken.
+
+    None where that is not known, and where the instruments had processors of their own.
+    """
+    taken_s, cores = instruments_s(record), record.facts.get("cores", "")
+    if taken_s is None or record.totals is None or not cores.isdigit() or "processors.instruments" in record.facts:
+        return None
+    return record.totals.elapsed_s - taken_s / int(cores)
+
+
 def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
     """One trial after the other: factors, machine, outcome, times, its jobs' count."""
     for record, machine in zip(records, Trials.of(records).machines, strict=True):
@@ -137,6 +159,8 @@ def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
             "submitted_s": record.totals.submitted_s if record.totals else None,
             "staging_submitted_s": record.totals.staging_submitted_s if record.totals else None,
             "outside_jobs_s": record.outside_jobs_s,
+            "instruments_cpu_s": instruments_s(record),
+            "elapsed_without_instruments_s": elapsed_without_instruments_s(record),
             **phase_columns(record.trial.engine, record.totals.phases if record.totals else None),
             "jobs": len(record.jobs),
         }

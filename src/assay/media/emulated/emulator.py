@@ -21,6 +21,7 @@ from typing import Any
 
 from assay.host.files import opened
 from assay.host.mounts import detach, unmount
+from assay.host.processors import bound_to, division
 from assay.model.base import Frozen
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
@@ -58,7 +59,8 @@ class System:
 
         Its output goes to a file, which outlives this process as the process may.
         """
-        with log.open("ab") as output:
+        parts = division()
+        with log.open("ab") as output, bound_to(parts and parts.instruments):
             return subprocess.Popen(
                 command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True,

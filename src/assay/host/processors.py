@@ -1,0 +1,73 @@
+"""Processors of their own for the drives' emulator and the probes, where there are enough.
+
+On the machine that is imitated a drive takes no processor time. So of four processors and more a quarter, at most four,
+are the instruments', and the cluster has the others: whole cores, since the two threads of a core slow each other.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+LEAST, SHARE, MOST = 4, 4, 4
+CORE = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+
+
+class Division(NamedTuple):
+    """The processors' numbers, as the kernel has them."""
+
+    cluster: frozenset[int]
+    instruments: frozenset[int]
+
+
+@cache
+def division() -> Division | None:
+    """Of all that this process might use when it was first asked; None where they are too few."""
+    return divided(os.sched_getaffinity(os.getpid()), _core)
+
+
+def divided(processors: Collection[int], core_of: Callable[[int], frozenset[int]]) -> Division | None:
+    """`core_of` gives all processors of the core that a processor belongs to. The last cores are the instruments'."""
+    here = frozenset(processors)
+    most = min(len(here) // SHARE, MOST) if len(here) >= LEAST else 0
+    instruments: frozenset[int] = frozenset()
+    for processor in sorted(here, reverse=True):
+        core = core_of(processor) & here | {processor}
+        if len(instruments | core) <= most:
+            instruments |= core
+    return Division(here - instruments, instruments) if instruments else None
+
+
+@contextmanager
+def bound_to(processors: Collection[int] | None) -> Iterator[None]:
+    """What this thread starts within the scope stays on these processors; None, and none of them left: on any."""
+    before = os.sched_getaffinity(0)
+    with suppress(OSError):
+        os.sched_setaffinity(0, processors or before)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.sched_setaffinity(0, before)
+
+
+def ranges_text(processors: Collection[int]) -> str:
+    """As the kernel writes them: `0-2,5`."""
+    found: list[list[int]] = []
+    for number in sorted(processors):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
+
+
+def _core(processor: int) -> frozenset[int]:
+    """None but itself where the kernel does not tell."""
+    with suppress(OSError, ValueError):
+        words = Path(CORE.format(processor)).read_text().strip().split(",")
+        ends = [[int(end) for end in word.split("-")] for word in words]
+        return frozenset(number for end in ends for number in range(end[0], end[-1] + 1))
+    return frozenset({processor})
