@@ -19,7 +19,7 @@ from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
 from assay.model.doubt import DOUBTS, Doubt, DoubtKind, Verdict
 from assay.model.input import GraphFacts
-from assay.model.platform import LimitUse
+from assay.model.platform import CacheUse, LimitUse
 from assay.model.record import (
     Amount,
     DeviceReport,
@@ -155,7 +155,7 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, DeviceReport, DeviceRequests, Doubt, GraphFacts, JobRecord, Landed,
+        Amount, CacheUse, DeviceReport, DeviceRequests, Doubt, GraphFacts, JobRecord, Landed,
         LimitUse, NoisePrior, Output, Plan, Record, Sample, Stage, Step, Totals, Trial, Verdict,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )

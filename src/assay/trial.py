@@ -52,6 +52,7 @@ from assay.stats.trial_doubts import (
     given_back,
     misplaced,
     of_media,
+    off_budget,
     out_of_memory,
     unremembered,
     unseen,
@@ -151,6 +152,7 @@ class Findings:
             *of_media(self.trial, self.facts),
             *given_back(self.facts),
             *out_of_memory(use),
+            *off_budget(use),
             *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
         ]
 

@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from assay.cli.run import print_needs, trial_line
+from assay.model.platform import ClusterSpec
 from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
 from assay.run import Needs
 from tests.builders import a_plan, a_trial
@@ -10,9 +11,10 @@ from tests.builders import a_plan, a_trial
 GIB = 1 << 30
 
 
-def needs_of(*estimates, disk=None, media=()):
+def needs_of(*estimates, disk=None, media=(), cluster=None):
     trials = [a_trial(number) for number, _ in enumerate(estimates, 1)]
-    trials = [trial.model_copy(update={"media": tuple(media) or trial.media}) for trial in trials]
+    changes = [{"media": tuple(media) or trial.media, "cluster": cluster or trial.cluster} for trial in trials]
+    trials = [trial.model_copy(update=change) for trial, change in zip(trials, changes, strict=True)]
     needs = Needs(
         estimates={trial.id: one for trial, one in zip(trials, estimates, strict=True)},
         disk_bytes=disk or {},
@@ -49,7 +51,9 @@ def test_reckoned_times_of_an_emulated_drive_are_the_least():
     lines = needs_of(reckoned, media=[drive])
     assert lines[0] == "test: 1 trials, at least 1:00 min"
     assert lines[-1].startswith("  in all: at least 1:00 min, more on slow drives")
-    assert lines[-2] == "  no `memory` limit: the page cache may answer instead of the emulated drives"
+    assert lines[-2] == "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
+    held = needs_of(reckoned, media=[drive], cluster=ClusterSpec(page_cache_bytes=64 << 20))
+    assert not [line for line in held if "the page cache may answer" in line]
     seen = needs_of(reckoned.model_copy(update={"records": 3}), media=[drive])
     assert seen[0] == "test: 1 trials, about 1:00 min"
 

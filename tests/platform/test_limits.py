@@ -158,7 +158,14 @@ def test_without_bounds_there_is_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("spec", "reason"),
-    [({"limit_memory_bytes": 1 << 50}, "has no effect: this machine has"), ({"limit_cpus": 4096.0}, "is not possible")],
+    [
+        ({"limit_memory_bytes": 1 << 50}, "has no effect: this machine has"),
+        ({"limit_cpus": 4096.0}, "is not possible"),
+        (
+            {"page_cache_bytes": 16 * MIB},
+            "page cache of 16.0 MiB is too small for a cluster's jobs: give at least 64.0 MiB",
+        ),
+    ],
 )
 def test_a_bound_beyond_the_machine_is_refused(tmp_path, spec, reason):
     with pytest.raises(BadInputError, match=reason):

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS
+from assay.model.platform import CacheUse, LimitUse
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
 from assay.model.trial import MediumSpec
-from assay.stats.trial_doubts import cached, crowded, given_back
+from assay.stats.trial_doubts import cached, crowded, given_back, off_budget
 from tests.builders import a_job, a_trial, device_reports
 
 MIB = 1 << 20
@@ -73,3 +74,15 @@ def test_programs_that_ran_beside_the_jobs_are_doubted(others_s, steal_s, said):
 @pytest.mark.parametrize(("free", "kinds"), [(GOES_BACK, ["memory-goes-back"]), (HELD, []), (STAYS, []), (None, [])])
 def test_memory_that_goes_back_to_the_host_is_doubted_unless_held(free, kinds):
     assert [doubt.kind for doubt in given_back({} if free is None else {FREE_MEMORY: free})] == kinds
+
+
+@pytest.mark.parametrize(
+    ("above_s", "below_s", "kinds"), [(1.0, 0.9, []), (1.0, 1.1, ["page-cache-off-budget"]), (0.0, 0.0, [])]
+)
+def test_a_page_cache_off_its_budget_for_more_than_two_percent_of_the_time_is_doubted(above_s, below_s, kinds):
+    cache = CacheUse(budget_bytes=64 * MIB, held_s=100, full_s=50, above_s=above_s, below_s=below_s)
+    assert [doubt.kind for doubt in off_budget(LimitUse(page_cache=cache))] == kinds
+
+
+def test_without_a_budget_no_page_cache_is_off_it():
+    assert off_budget(None) == off_budget(LimitUse()) == []

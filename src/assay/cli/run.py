@@ -73,8 +73,11 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     if needs.memory_bytes:
         print_line(console, f"  this machine: at most about {memory} of memory, {available} available")
     drives = [trial for trial in plan.trials if any(kind_of(medium).emulated for medium in trial.media)]
-    if any(trial.cluster.limit_memory_bytes is None for trial in drives):
-        print_line(console, "  no `memory` limit: the page cache may answer instead of the emulated drives")
+    clusters = [trial.cluster for trial in drives]
+    if any(one.limit_memory_bytes is None and one.page_cache_bytes is None for one in clusters):
+        print_line(
+            console, "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
+        )
     # Trials run one after the other on empty media: their times add up, of their bytes the most count.
     longest = max(plan.trials, key=lambda trial: needs.estimates[trial.id].seconds)
     seconds = duration_text(needs.estimates[longest.id].seconds)

@@ -23,6 +23,30 @@ if TYPE_CHECKING:
     from assay.model.workload import Workload
 
 
+class CacheUse(Frozen):
+    """How the cluster's page cache was held at its budget, mapped files apart, since the cluster was healthy.
+
+    A time counts as full when the cluster used all memory that its bound left to it at that moment: only then can the
+    cache be expected to have the size of its budget.
+    """
+
+    budget_bytes: int
+    """The budget."""
+    peak_bytes: int = 0
+    """The most page cache at any time."""
+    held_s: float = 0.0
+    """Seconds in which it was held, until the cluster ended."""
+    full_s: float = 0.0
+    """Seconds in which the budget was in full use."""
+    above_s: float = 0.0
+    """Seconds in which the page cache was more than 10 % above its budget."""
+    below_s: float = 0.0
+    """Seconds of those in full use in which it was more than 10 % below, because processes took memory faster than the
+    bound followed."""
+    squeezed_s: float = 0.0
+    """Seconds in which the bound of all memory left less than the budget."""
+
+
 class LimitUse(Frozen):
     """A cluster's use of its bounds since its start; null if there is no bound or the kernel does not tell."""
 
@@ -39,6 +63,8 @@ class LimitUse(Frozen):
     """Processes that the kernel ended because no memory could be reclaimed."""
     cpus: float | None = None
     """The bound of processor time, in cores."""
+    page_cache: CacheUse | None = None
+    """The page cache, if it has a budget."""
     throttled_s: float | None = None
     """Seconds that threads waited for their share of processor time, added up."""
 
@@ -64,7 +90,8 @@ class ClusterSpec(Frozen):
     `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
     `nodes` is how many hosts there are (None: an existing cluster has its own), `network` the one that Assay emulates
     between them (`none`: there is none). `limit_memory_bytes` bounds what all daemons and containers together may use,
-    page cache included, and `limit_cpus` how many cores' worth of time; None is no bound.
+    page cache included, `page_cache_bytes` the page cache apart from what processes need for themselves, and
+    `limit_cpus` how many cores' worth of time; None is no bound.
     """
 
     kind: str = "embedded"
@@ -76,6 +103,7 @@ class ClusterSpec(Frozen):
     network: str = "none"
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
+    page_cache_bytes: int | None = None
 
 
 Role = Literal["input", "intermediate", "output"]

@@ -274,6 +274,7 @@ FACTORS = (
     Factor("nodes", "cluster.nodes", "cluster.nodes", nodes_level, int, usual={"1", nodes_level(None)}),
     Factor("network", "cluster.network", "cluster.network", usual={"none"}),
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={"all"}),
+    Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={"all"}),
     Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={"all"}),
     Factor("cache", "cache", "cache"),
     Factor("probes", "probes", "probes", usual={DEFAULT_PROBES}),

@@ -359,6 +359,9 @@ class ExperimentFile(Frozen):
     memory: Many[Bytes] = []
     """Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); by default no bound. Embedded
     only."""
+    page_cache: Many[Bytes] = []
+    """Budgets of the cluster's page cache, apart from what its processes need ([below](#memory-and-cpus)); by default
+    it may take all memory that is left. Embedded only."""
     cpus: Many[Cpus] = []
     """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default no bound. Embedded
     only."""
@@ -409,7 +412,7 @@ class ExperimentFile(Frozen):
         if self.platform.ours and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.ours:
-            for key in ("media", "placement", "memory", "cpus"):
+            for key in ("media", "placement", "memory", "page_cache", "cpus"):
                 if getattr(self, key):
                     what = f"{key} can't be chosen on an existing cluster: its data and limits are its own"
                     raise MistakeAt([key], f"{what}; leave {key} out")

@@ -61,6 +61,14 @@ class Distribution(Frozen):
     archive: Path | None = None
     archive_note: str = ""
 
+    @property
+    def programs(self) -> tuple[Path, ...]:
+        """All files that a daemon or a task loads its code from: Java's, Hadoop's jars, the class-data archive."""
+        own = [entry for one in self.classpath for entry in Path(one.removesuffix("/*")).glob("*.jar")]
+        java = (self.java.home / "lib").rglob("*")
+        files = (*own, *java, *((self.extras or self.java.home).glob("*.jar")), self.pathing_jar, self.archive)
+        return tuple(file for file in files if file is not None and file.is_file())
+
 
 def find_java(environment: Mapping[str, str]) -> Java:
     """The Java of JAVA_HOME, or else of the PATH.

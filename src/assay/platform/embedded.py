@@ -194,9 +194,11 @@ class EmbeddedCluster(Cluster):
         check_containers(self._spec, properties, len(self._engines) + len(self._store.daemons))
         self._limits, self._use = limits_of(self._spec, lease), None
         self._limits.accounting = accounting_groups(lease)
+        if self._limits.page_cache is not None:
+            self._limits.page_cache.keep_outside(self._distribution.programs)
         for left in reversed(range(_ATTEMPTS)):
             try:
-                return self._start_once(layout, properties, progress, lease)
+                running = self._start_once(layout, properties, progress, lease)
             except PortTakenError:
                 self._end(lease)
                 for directory in filter(Path.is_dir, layout.directories):
@@ -209,6 +211,10 @@ class EmbeddedCluster(Cluster):
                 if killed is None:
                     raise
                 raise AssayError(killed) from error
+            else:
+                if self._limits.page_cache is not None:
+                    self._limits.page_cache.hold()
+                return running
         raise AssertionError("the last attempt returns or raises")
 
     def _start_once(

@@ -20,6 +20,7 @@ from assay.host.lease import Lease
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
 from assay.model.platform import ClusterSpec, LimitUse
+from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
 
 SELF = Path("/proc/self")
 # Version 1 says "no limit" as the largest multiple of a page in 63 bits.
@@ -94,13 +95,20 @@ _ENTER = (
 class Limits:
     """A cluster's control groups. They go with the lease, once all their processes are gone."""
 
-    def __init__(self, memory_bytes: int | None, cpus: float | None, groups: Mapping[str, tuple[int, Path]]) -> None:
+    def __init__(
+        self,
+        memory_bytes: int | None,
+        cpus: float | None,
+        groups: Mapping[str, tuple[int, Path]],
+        page_cache: PageCacheBudget | None = None,
+    ) -> None:
         """`groups` has the interface's version and the directory for each of `memory` and `cpu` that is bounded."""
         self._memory_bytes = memory_bytes
         self._cpus = cpus
         self._groups = groups
         self.accounting: Sequence[Path] = ()
         """Groups that bound nothing, and are entered too."""
+        self.page_cache = page_cache
 
     @property
     def any(self) -> bool:
@@ -130,7 +138,8 @@ class Limits:
         return LimitUse(
             interface=" and ".join(sorted({f"version {version}" for version, _ in self._groups.values()})) or None,
             memory_limit_bytes=self._memory_bytes, memory_peak_bytes=peak, memory_limit_hits=hits,
-            out_of_memory_kills=kills, cpus=self._cpus, throttled_s=throttled_s,
+            out_of_memory_kills=kills, page_cache=self.page_cache and self.page_cache.use, cpus=self._cpus,
+            throttled_s=throttled_s,
         )  # fmt: skip
 
     def failure(self) -> str | None:
@@ -144,18 +153,33 @@ class Limits:
         )
 
 
-def make_limits(memory_bytes: int | None, cpus: float | None, lease: Lease, process: Path = SELF) -> Limits:
+def make_limits(
+    memory_bytes: int | None,
+    cpus: float | None,
+    lease: Lease,
+    process: Path = SELF,
+    page_cache_bytes: int | None = None,
+) -> Limits:
     """Make the groups under a lease; without a bound there are none, and nothing is entered.
 
     Raises BadInputError when this machine or this user can't have them, and says what to do. `process` is this
     process' directory in /proc.
     """
     groups: dict[str, tuple[int, Path]] = {}
-    for controller, amount in (("memory", memory_bytes), ("cpu", cpus)):
+    # Whatever follows the page cache's budget starts from a bound that has no effect.
+    memory_bound = _machine_bytes() if memory_bytes is None and page_cache_bytes is not None else memory_bytes
+    for controller, amount in (("memory", memory_bound), ("cpu", cpus)):
         if amount is not None:
             groups[controller] = _make(controller, lease, process)
             _bound(controller, *groups[controller], amount)
-    return Limits(memory_bytes, cpus, groups)
+    page_cache = None
+    if page_cache_bytes is not None:
+        page_cache = PageCacheBudget(*groups["memory"], page_cache_bytes, memory_bytes)
+    return Limits(memory_bytes, cpus, groups, page_cache)
+
+
+def _machine_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def check_limits(spec: ClusterSpec, state: Path) -> None:
@@ -167,7 +191,7 @@ def check_limits(spec: ClusterSpec, state: Path) -> None:
 def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
     """The limits that a cluster asks for. Raises BadInputError when they are beyond the machine or can't be had."""
     memory_bytes, cpus = spec.limit_memory_bytes, spec.limit_cpus
-    there_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    there_bytes = _machine_bytes()
     if memory_bytes is not None and memory_bytes > there_bytes:
         raise BadInputError(
             f"a memory limit of {bytes_text(memory_bytes)} has no effect: this machine has {bytes_text(there_bytes)}; "
@@ -177,7 +201,13 @@ def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
     cores = len(os.sched_getaffinity(0))
     if cpus is not None and not _LEAST_CPUS <= cpus <= cores:
         raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores} here", "cpus")
-    return make_limits(memory_bytes, cpus, lease)
+    if spec.page_cache_bytes is not None and spec.page_cache_bytes < LEAST_BUDGET_BYTES:
+        raise BadInputError(
+            f"a page cache of {bytes_text(spec.page_cache_bytes)} is too small for a cluster's jobs: give at least "
+            f"{bytes_text(LEAST_BUDGET_BYTES)}",
+            "page_cache",
+        )
+    return make_limits(memory_bytes, cpus, lease, page_cache_bytes=spec.page_cache_bytes)
 
 
 def _make(controller: str, lease: Lease, process: Path) -> tuple[int, Path]:

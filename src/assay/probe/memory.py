@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.host.control_groups import flat, group_of
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node, OpenFile
-from assay.model.probe import CONTAINERS, Moment, ProbeKind, Quantity, Scene
+from assay.model.probe import CONTAINERS, Chart, ChartPanel, ChartSeries, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
 
 MIB = 1 << 20
@@ -144,4 +144,6 @@ CLUSTER_MEMORY_LOST = doubt_kind(
     cure="don't touch the control groups named assay-... while a trial runs",
 )  # fmt: skip
 
-PROBES.add("memory", ProbeKind(lambda context: MemoryProbe(context.node), of_nodes=True), place=4)
+_CACHE = ChartSeries("cluster/page_cache_mib", "page cache", "sky")
+CACHE_CHART = Chart("page cache", (ChartPanel("page cache of the cluster, MiB", "MiB", "level", (_CACHE,)),))
+PROBES.add("memory", ProbeKind(lambda context: MemoryProbe(context.node), (CACHE_CHART,), of_nodes=True), place=4)

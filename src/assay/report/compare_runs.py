@@ -43,7 +43,8 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
     properties = {name: value for name, value in trial.settings.properties.items() if name not in trial.levels}
     yield from _flat("dataset", trial.dataset.model_dump(exclude={"name"}))
     yield from _flat(
-        "cluster", trial.cluster.model_dump(exclude={"nodes", "network", "limit_memory_bytes", "limit_cpus"})
+        "cluster",
+        trial.cluster.model_dump(exclude={"nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus"}),
     )
     yield from _flat("settings", properties)
     for medium in trial.media:

@@ -88,7 +88,7 @@ def with_contents(html: str) -> str:
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
-SHARED_FACTORS = ("dataset", "settings", "memory", "cpus", "cache")
+SHARED_FACTORS = ("dataset", "settings", "memory", "page_cache", "cpus", "cache")
 """Told once where they are the same in all rows."""
 OF_MEDIA = "medium."
 MOST_OTHERS = 40

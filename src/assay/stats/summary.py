@@ -138,6 +138,7 @@ class Group(Frozen):
     nodes: str
     network: str
     memory: str
+    page_cache: str
     cpus: str
     cache: str
     probes: str

@@ -155,6 +155,30 @@ def out_of_memory(use: LimitUse | None) -> list[Doubt]:
     return [OUT_OF_MEMORY.doubt(what)] if kills else []
 
 
+PAGE_CACHE_OFF_BUDGET = doubt_kind(
+    "page-cache-off-budget",
+    "cluster",
+    when="the cluster's page cache was more than 10 % off its budget for more than 2 % of the time that it was held",
+    why="the jobs had another ratio of data to cache than was asked for",
+    cure="give a larger page_cache; with `memory` beside it, more memory; keep the machine free of other work",
+    severity=30,
+)
+_OFF_SHARE = 0.02
+
+
+def off_budget(use: LimitUse | None) -> list[Doubt]:
+    """A doubt where the page cache was not held at its budget; below counts only while the cluster wanted it."""
+    cache = use.page_cache if use else None
+    if cache is None or cache.above_s + cache.below_s <= _OFF_SHARE * cache.held_s:
+        return []
+    return [
+        PAGE_CACHE_OFF_BUDGET.doubt(
+            f"of {cache.held_s:.0f} s the page cache was more than 10 % above its budget for {cache.above_s:.1f} s, "
+            f"and below it for {cache.below_s:.1f} s"
+        )
+    ]
+
+
 MACHINE_SHARED = doubt_kind(
     "machine-shared",
     "machine",

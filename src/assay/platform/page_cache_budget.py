@@ -1,0 +1,158 @@
+"""Holds the page cache of a control group at a budget, whatever its processes need for themselves.
+
+A bound on all of a group's memory leaves to the page cache what the JVMs don't take, which differs from phase to phase.
+So the bound follows the processes: it is what the group uses apart from cached files that nobody maps, plus the budget.
+Mapped files count as the processes' own need. In version 1 of the interface the
+bound is `memory.limit_in_bytes`, and the kernel pauses a process that is faster than this thread instead of ending it
+(`memory.oom_control`); in version 2 it is `memory.high`, which never ends one.
+
+It begins once the cluster is healthy, after what its daemons have cached until then is given back. Java's and Hadoop's
+own files are cached by this process, outside of the group: the kernel takes pages that are mapped as readily as others
+from a small group, and its processes then read nothing but their own code again and again.
+
+Sources: the kernel's admin-guide/cgroup-v1/memory.rst and admin-guide/cgroup-v2.rst.
+"""
+
+import errno
+import mmap
+import os
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.errors import BadInputError
+from assay.model.platform import CacheUse
+
+LEAST_BUDGET_BYTES = 64 << 20
+"""The least with which a small TeraSort was seen to keep its budget. Of 16 MiB the pages in the buffers of sockets took
+all, and processes were paused for minutes."""
+
+_INTERVAL_S = 0.025
+_SQUEEZE_S = 5.0  # at most, to bring the cache down to its budget before it counts
+_NEAR = 0.1  # held means: within 10 % of the budget
+_FULL_BYTES = 2 << 20  # so close to the bound the kernel reclaims: its counts per processor are that coarse
+
+
+class _Files(NamedTuple):
+    """The names of a version's files and of the fields of its memory.stat, with all groups below."""
+
+    usage: str
+    bound: str
+    cached: str
+    mapped: str
+    shared: str
+
+
+_FILES = {
+    1: _Files("memory.usage_in_bytes", "memory.limit_in_bytes", "total_cache", "total_mapped_file", "total_shmem"),
+    2: _Files("memory.current", "memory.high", "file", "file_mapped", "shmem"),
+}
+
+
+class PageCacheBudget:
+    """Keeps the unmapped page cache of a group at a budget.
+
+    `version` is that of the control groups' interface, `most_bytes` the bound of all of the group's memory (None: no
+    bound). Raises BadInputError when the kernel lacks what is needed.
+    """
+
+    def __init__(self, version: int, group: Path, budget_bytes: int, most_bytes: int | None) -> None:
+        self._names = _FILES[version]
+        self._group = group
+        self._budget = budget_bytes
+        self._most = most_bytes
+        self._last_bound = 0
+        self._outside: list[mmap.mmap] = []
+        self._use = CacheUse(budget_bytes=budget_bytes)
+        self._pauses = None if version == 2 else False
+        try:
+            self._read()
+            bound = group / self._names.bound
+            bound.write_text(bound.read_text())
+            if self._pauses is not None:
+                (group / "memory.oom_control").write_text("0")
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInputError(
+                f"the page cache can't be held at a budget here: {group}: {error}; leave page_cache out"
+            ) from error
+
+    def keep_outside(self, files: Iterable[Path]) -> None:
+        """Cache files on this process' account, before the group reads them, for as long as this object lives.
+
+        They stay mapped here, so that they also survive when a medium's cache is dropped.
+        """
+        for file in files:
+            with file.open("rb") as opened:
+                if os.fstat(opened.fileno()).st_size:
+                    self._outside.append(
+                        mmap.mmap(opened.fileno(), 0, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ)
+                    )
+
+    def hold(self) -> None:
+        """Bring the cache down to its budget, then follow the group's use in a thread of its own until it is gone."""
+        ends = time.monotonic() + _SQUEEZE_S
+        while self.step(0) > (1 + _NEAR) * self._budget and time.monotonic() < ends:
+            time.sleep(_INTERVAL_S)
+        self._use = CacheUse(budget_bytes=self._budget)
+        threading.Thread(target=self._follow, name="page-cache-budget", daemon=True).start()
+
+    @property
+    def use(self) -> CacheUse:
+        """What the page cache was so far."""
+        return self._use
+
+    def _read(self) -> tuple[int, int]:
+        """Bytes that the group uses, and those of them that the budget is for."""
+        usage = int((self._group / self._names.usage).read_text())
+        lines = (line.split() for line in (self._group / "memory.stat").read_text().splitlines())
+        stat = {name: int(value) for name, value in lines}
+        own_files = stat[self._names.mapped] + stat.get(self._names.shared, 0)
+        return usage, max(stat[self._names.cached] - own_files, 0)
+
+    def step(self, seconds: float) -> int:
+        """Set the bound after what is used now; `seconds` have passed since the last time. Gives the bytes cached."""
+        usage, cached = self._read()
+        wanted = usage - cached + self._budget
+        bound = wanted if self._most is None else min(wanted, self._most)
+        self._count(seconds, cached, bound, usage, wanted)
+        # At the bound of all memory no more will come: there the kernel must end a process, not pause it.
+        if self._pauses is not None and self._pauses != (bound == wanted):
+            self._pauses = bound == wanted
+            (self._group / "memory.oom_control").write_text(str(int(self._pauses)))
+        if bound != self._last_bound:
+            try:
+                (self._group / self._names.bound).write_text(str(bound))
+            except OSError as error:
+                if error.errno != errno.EBUSY:  # less could be reclaimed than needed; the next step tries again
+                    raise
+            self._last_bound = bound
+        return cached
+
+    def _count(self, seconds: float, cached: int, bound: int, usage: int, wanted: int) -> None:
+        """Whether the budget was kept since the last step, and used; a cache that nobody fills says nothing."""
+        use = self._use
+        full = usage >= self._last_bound - _FULL_BYTES
+        unused = max(self._last_bound - usage, 0)
+        lacking = full and cached + unused < (1 - _NEAR) * self._budget
+        self._use = CacheUse(
+            budget_bytes=self._budget,
+            peak_bytes=max(use.peak_bytes, cached),
+            held_s=use.held_s + seconds,
+            full_s=use.full_s + seconds * full,
+            above_s=use.above_s + seconds * (cached > (1 + _NEAR) * self._budget),
+            below_s=use.below_s + seconds * lacking,
+            squeezed_s=use.squeezed_s + seconds * (bound < wanted),
+        )
+
+    def _follow(self) -> None:
+        last = time.monotonic()
+        while True:
+            time.sleep(_INTERVAL_S)
+            now = time.monotonic()
+            try:
+                self.step(now - last)
+            except (OSError, ValueError, KeyError):  # the group has gone with its cluster
+                return
+            last = now
