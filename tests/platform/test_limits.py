@@ -163,7 +163,7 @@ def test_without_bounds_there_is_nothing(tmp_path):
         ({"limit_cpus": 4096.0}, "is not possible"),
         (
             {"page_cache_bytes": 16 * MIB},
-            "page cache of 16.0 MiB is too small for a cluster's jobs: give at least 64.0 MiB",
+            "page cache of 16.0 MiB is too small for a cluster's jobs: give at least 32.0 MiB",
         ),
     ],
 )

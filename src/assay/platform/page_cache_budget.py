@@ -25,9 +25,9 @@ from typing import NamedTuple
 from assay.model.errors import BadInputError
 from assay.model.platform import CacheUse
 
-LEAST_BUDGET_BYTES = 64 << 20
-"""The least with which a small TeraSort was seen to keep its budget. Of 16 MiB the pages in the buffers of sockets took
-all, and processes were paused for minutes."""
+LEAST_BUDGET_BYTES = 32 << 20
+"""The least with which a small TeraSort was seen to run. Of 16 MiB the pages in the buffers of sockets took all, and
+processes were paused for minutes."""
 
 _INTERVAL_S = 0.025
 _SQUEEZE_S = 5.0  # at most, to bring the cache down to its budget before it counts
