@@ -54,6 +54,15 @@ def test_the_baseline_is_no_level_that_zip_or_exclude_must_count(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_combination_can_do_without_its_baseline(tmp_path):
+    text = BASELINE + "settings: [defaults, customs]\nexclude: [{settings: customs, placement: zero-delay}]\n"
+    plan = plan_of(tmp_path, text)
+    assert len(plan.trials) == 5
+    assert [trial.settings.name for trial in plan.trials if trial.zero_delay] == ["defaults"]
+    with pytest.raises(BadInputError, match="placement has no level 'zero-delay'"):
+        plan_of(tmp_path, text.replace("zero_delay_baseline: true", "zero_delay_baseline: false"))
+
+
 def test_the_first_placement_of_the_file_is_what_others_are_compared_with(tmp_path):
     text = BASELINE + "placement: [ssd, {input: hdd, intermediate: ssd, output: hdd}, hdd]\n"
     assert plan_of(tmp_path, text).placements == ("ssd", "input-hdd.intermediate-ssd.output-hdd", "hdd")

@@ -83,6 +83,8 @@ def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> list[Combina
             found = [one for grid in grids for one in _product(grid.joints)]
     with source.at("exclude"):
         known = _levels_of(one.labels for one in found)
+        if experiment.zero_delay_baseline:
+            known[PLACEMENT] = [*known[PLACEMENT], ZERO_DELAY]
         excluded = [_choice(words, known) for words in experiment.exclude]
         found = [one for one in found if not any(_has(one.labels, choice) for choice in excluded)]
         if not found:
@@ -92,7 +94,8 @@ def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> list[Combina
     # The baseline runs once for all combinations that differ in their placement alone.
     baseline = Level(pure(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
     added = [Combination({**one.levels, PLACEMENT: baseline}) for one in found]
-    return [*found, *{tuple(one.labels.items()): one for one in added}.values()]
+    once = {tuple(one.labels.items()): one for one in added}.values()
+    return [*found, *(one for one in once if not any(_has(one.labels, choice) for choice in excluded))]
 
 
 def only(plan: Plan, wanted: Sequence[str]) -> Plan:
