@@ -250,7 +250,7 @@ def test_queues_are_those_of_real_drives(tmp_path):
         return DriveProfile.model_validate({"name": "x", "kind": kind, "figures": figures, "file": tmp_path})
 
     assert queue_of(profile("hdd")).model_dump() == {
-        "rotational": True, "scheduler": "mq-deadline", "depth": 32, "read_ahead_kb": 128,
+        "rotational": True, "scheduler": "mq-deadline", "depth": 32, "read_ahead_kb": 128, "further": {},
     }  # fmt: skip
     sata, nvme = queue_of(profile("ssd")), queue_of(profile("ssd", queue_depth=1024))
     assert (sata.rotational, sata.scheduler, sata.depth) == (False, "mq-deadline", 32)

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::hdd;
+use crate::limited;
 use crate::profile::{Checked, FigureError};
 use crate::ssd;
 
@@ -67,10 +68,11 @@ pub(crate) const CAPACITY: FigureSpec = required("capacity_bytes", "size of the 
 
 const NULL: &[FigureSpec] = &[FigureSpec { default: Some(68_719_476_736.0), ..CAPACITY }];
 
-static KINDS: [KindFigures; 3] = [
+static KINDS: [KindFigures; 4] = [
     KindFigures { kind: "null", figures: NULL, agree: |_| Vec::new() },
     KindFigures { kind: "hdd", figures: hdd::figures::FIGURES, agree: hdd::figures::agree },
     KindFigures { kind: "ssd", figures: ssd::figures::FIGURES, agree: ssd::figures::agree },
+    KindFigures { kind: "limited", figures: limited::FIGURES, agree: limited::agree },
 ];
 
 /// Every kind of device with its figures.

@@ -9,6 +9,7 @@
 mod completions;
 mod figures;
 mod hdd;
+mod limited;
 mod null;
 mod power;
 mod profile;
@@ -94,6 +95,7 @@ pub fn build(profile: &Profile, seed: u64) -> Result<Box<dyn Device>, ProfileErr
     let device: Box<dyn Device> = match profile.kind.as_str() {
         "hdd" => Box::new(hdd::Hdd::new(&figures, seed)),
         "ssd" => Box::new(ssd::Ssd::new(&figures, seed)),
+        "limited" => Box::new(limited::Limited::new(&figures)),
         _ => Box::new(null::Null::default()),
     };
     Ok(if profile.slowdown > 1 { Box::new(slowed::Slowed::new(device, profile.slowdown)) } else { device })

@@ -15,7 +15,7 @@ const SLOWDOWNS: RangeInclusive<u64> = 1..=100;
 pub struct Profile {
     /// The profile's name, for reports.
     pub name: String,
-    /// Which model: `null`, `hdd` or `ssd`.
+    /// Which model: `null`, `hdd`, `ssd` or `limited`.
     pub kind: String,
     /// Values by figure name; [`figures`] lists the names of every kind.
     #[serde(default)]

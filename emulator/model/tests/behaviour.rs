@@ -290,3 +290,61 @@ fn a_flush_after_each_write_costs_a_disk_a_turn() {
     let ssd = flushed_writes(&profile_file("samsung-870-evo-250gb").profile(), 1);
     assert!(ssd > 1000.0 && ssd < 2500.0, "{ssd} a second");
 }
+
+#[test]
+fn a_link_carries_as_much_in_both_directions_at_once_as_its_duplex_says() {
+    for duplex in [1.0, 1.5, 2.0] {
+        let figures = [("link_duplex", duplex), ("link_mb_s", 200.0), ("write_rate_mb_s", 500.0)];
+        let mut bench = Bench::new(&changed("crucial-mx100-512gb", &figures));
+        let mut jobs = [sequential(Kind::Read, 0, MIB, 8), sequential(Kind::Write, GIB, MIB, 8)];
+        let rate = bench.run(&mut jobs, SECOND / 10, SECOND).mb_s();
+        assert!((rate / (200.0 * duplex) - 1.0).abs() < 0.03, "{rate} MB/s at {duplex}");
+    }
+}
+
+const CLOUD: &str = "cloud-volume-3000-iops";
+
+#[test]
+fn a_limited_device_keeps_each_limit_and_that_of_both_directions() {
+    let rates = |total: f64| {
+        let figures = [("read_mb_s", 90.0), ("write_mb_s", 60.0), ("total_mb_s", total)];
+        let mut bench = Bench::new(&changed(CLOUD, &figures));
+        let mut both = [sequential(Kind::Read, 0, MIB, 8), sequential(Kind::Write, GIB, MIB, 8)];
+        let both = bench.run(&mut both, SECOND, 5 * SECOND).mb_s();
+        (bench.run(&mut [sequential(Kind::Read, 0, MIB, 8)], SECOND, 5 * SECOND).mb_s(), both)
+    };
+    let (alone, both) = rates(1000.0);
+    assert!((alone - 90.0).abs() < 2.0 && (both - 150.0).abs() < 3.0, "{alone}, {both} MB/s");
+    let (alone, both) = rates(100.0);
+    assert!((alone - 90.0).abs() < 2.0 && (both - 100.0).abs() < 2.0, "{alone}, {both} MB/s");
+}
+
+#[test]
+fn an_idle_limited_device_does_its_burst_at_once_and_then_keeps_its_limit() {
+    let figures = [("read_burst_ms", 100.0), ("read_iops", 300.0), ("read_latency_us", 400.0)];
+    let mut bench = Bench::new(&changed(CLOUD, &figures));
+    let mut times = Vec::new();
+    bench.run_with(&mut [random(Kind::Read, GIB, 4 * KIB, 1, 3)], 0, 2 * SECOND, |at, _| times.push(at));
+    // 30 of the burst, and 4 that its limit allows meanwhile, each in its latency.
+    assert!(times[29] < 15_000_000, "{} ns for 30", times[29]);
+    let steady = (times[times.len() - 1] - times[100]) as f64 / 1e9 / (times.len() - 101) as f64;
+    assert!((steady * 300.0 - 1.0).abs() < 0.02, "{steady} s each");
+}
+
+#[test]
+fn the_fast_writes_of_a_limited_device_end_and_come_back_while_it_is_idle() {
+    let figures = [("fast_write_bytes", 1e9), ("fast_write_mb_s", 400.0), ("write_mb_s", 50.0), ("total_mb_s", 1000.0)];
+    let mut profile = changed(CLOUD, &figures);
+    profile.figures.insert("recover_mb_s".into(), 100.0);
+    let mut bench = Bench::new(&profile);
+    let mut job = [sequential(Kind::Write, 0, MIB, 4)];
+    let rate = |bench: &mut Bench, job: &mut [Job], seconds: u64| bench.run(job, 0, seconds * SECOND).mb_s();
+    assert!((rate(&mut bench, &mut job, 2) - 400.0).abs() < 10.0);
+    rate(&mut bench, &mut job, 1);
+    assert!((rate(&mut bench, &mut job, 4) - 50.0).abs() < 2.0);
+    bench.settle();
+    assert!((rate(&mut bench, &mut job, 2) - 400.0).abs() < 10.0);
+    rate(&mut bench, &mut job, 2);
+    bench.now += 5 * SECOND;
+    assert!((rate(&mut bench, &mut job, 1) - 400.0).abs() < 10.0);
+}

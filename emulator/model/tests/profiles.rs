@@ -49,7 +49,7 @@ fn figures_that_contradict_each_other_are_refused() {
 #[test]
 fn an_unknown_kind_is_refused() {
     let profile = Profile { name: "x".into(), kind: "tape".into(), figures: Default::default(), slowdown: 1 };
-    assert!(errors(&profile)[0].message.contains("null, hdd, ssd"));
+    assert!(errors(&profile)[0].message.contains("null, hdd, ssd, limited"));
 }
 
 #[test]

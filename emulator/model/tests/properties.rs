@@ -50,7 +50,19 @@ fn any_profile() -> impl Strategy<Value = Profile> {
             ("flush_ms", 0.0),
         ];
         let mut profile = profile.clone();
-        let changes = if profile.kind == "hdd" { hdd } else { ssd };
+        let limited = [
+            ("read_burst_ms", 1000.0),
+            ("fast_write_bytes", 1048576.0),
+            ("fast_write_mb_s", 64000.0),
+            ("recover_mb_s", 1.0),
+            ("link_mb_s", 200.0),
+            ("total_iops", 100.0),
+        ];
+        let changes = match profile.kind.as_str() {
+            "hdd" => hdd,
+            "ssd" => ssd,
+            _ => limited,
+        };
         profile.figures.extend(changes.map(|(name, value)| (name.to_string(), value)));
         profile.figures.insert("queue_depth".into(), 2.0);
         profile

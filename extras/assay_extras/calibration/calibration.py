@@ -18,9 +18,9 @@ from pydantic import ValidationError
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
-from assay.model.drive_profile import Figure
+from assay.model.drive_profile import Figure, QueueSettings
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 
 
 class Access(Frozen):
@@ -70,6 +70,39 @@ class Knee(Frozen):
     beyond_mb_s: float
 
 
+class Both(Frozen):
+    """Reads and writes at the same time."""
+
+    read_mb_s: float
+    write_mb_s: float
+
+    @property
+    def mb_s(self) -> float:
+        """Together."""
+        return self.read_mb_s + self.write_mb_s
+
+
+class Burst(Frozen):
+    """One direction after idleness: the latency of a short request, and for how long it exceeds its limits."""
+
+    latency_us: float
+    burst_ms: float
+
+
+class Behaviour(Frozen):
+    """What a medium does beside its rates.
+
+    `sequential` is of 1 MiB at depth 8 in each direction at once, `random` of 4 KiB at depth 32. `long_read_us` is the time of 1 MiB that no limit holds back, `flush_us` of a flush after a written block.
+    """
+
+    sequential: Both
+    random: Both
+    read: Burst
+    write: Burst
+    long_read_us: float
+    flush_us: float
+
+
 Form = Literal["named", "brief", "full"]
 
 
@@ -79,10 +112,10 @@ class Calibration(Frozen):
     `form` says how finely, `budget_s` for how long.
     `medium` is its name for people; a calibration is good for exactly these `facts`. `file_bytes` is the test file's
     size, `device_bytes` the block device's where it was measured as a whole. `expected` is empty but for emulated
-    drives.
+    drives; `behaviour` and `queue` are only of directories on a block device with direct I/O.
     """
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     medium: str
     facts: Mapping[str, str]
     fio_version: str
@@ -93,6 +126,8 @@ class Calibration(Frozen):
     device_bytes: int | None = None
     points: tuple[Point, ...]
     knee: Knee | None = None
+    behaviour: Behaviour | None = None
+    queue: QueueSettings | None = None
     doubts: tuple[Doubt, ...] = ()
     expected: Mapping[str, Figure] = {}
 

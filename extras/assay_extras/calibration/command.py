@@ -42,6 +42,7 @@ from assay_extras.calibration.measure import (
     measure,
     measure_knee,
     plan_accesses,
+    queue_settings,
     write_out,
 )
 from assay_extras.calibration.page import calibration_page, print_calibration
@@ -112,7 +113,9 @@ class Calibrator(NamedTuple):
             )
             accesses = plan_accesses(ground, self.wish.form)
             measured = measure(ground, accesses, self.meter, self.wish.seconds, self.progress)
-        return self._calibration(spec.name, facts, [measured], device.bytes if device else None)
+        made = self._calibration(spec.name, facts, [measured], device.bytes if device else None)
+        queue = queue_settings(device.path) if device else None
+        return made.model_copy(update={"knee": measured.knee, "behaviour": measured.behaviour, "queue": queue})
 
     def _emulated(self, medium: EmulatedMedium, facts: Mapping[str, str]) -> Calibration:
         plan = _plan_knee(medium, self.wish)
@@ -257,9 +260,11 @@ def write_profile(calibration: Calibration, file: Path, name: str | None, instal
     figures = named_figures(calibration)
     shipped = [find_profile(one, installation.profiles) for one in profile_names(installation.profiles)]
     template = nearest(calibration, figures, shipped)
-    file.write_text(make_profile(calibration, figures, template, name or file.stem))
+    emulator = Emulator(installation)
+    bounds = {one.name: (one.least, one.most) for one in emulator.figures()[template.kind]}
+    file.write_text(make_profile(calibration, figures, template, name or file.stem, bounds))
     try:
-        Emulator(installation).check(read_profile(file))
+        emulator.check(read_profile(file))
     except BadInputError:
         file.unlink()
         raise

@@ -16,7 +16,7 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
-from assay_extras.calibration.calibration import Access, Point
+from assay_extras.calibration.calibration import Access, Both, Point
 
 # A drive that takes longer than this to write out its caches or to end its last requests is taken for hung.
 PATIENCE_S = 180
@@ -53,6 +53,10 @@ class Meter(Protocol):
         """Do it and say how it went. Raises AssayError when it fails."""
         ...
 
+    def measure_both(self, access: Access, stretch: Stretch, limit: Limit) -> Both:
+        """Read the first half of a stretch and write the second in this way at once. Raises AssayError."""
+        ...
+
     def write_through(self, stretch: Stretch, total_bytes: int, seconds: float, log: Path) -> int:
         """Write sequentially, 1 MiB at depth 8, direct if possible, `log` the rate; returns the bytes written."""
         ...
@@ -68,6 +72,18 @@ class Fio(Frozen):
     def measure(self, access: Access, stretch: Stretch, limit: Limit) -> Point:
         """One fio run. Raises AssayError with fio's own words when it fails."""
         return parse_point(self._run(arguments(access, stretch, limit), limit.seconds + limit.ramp_s), access)
+
+    def measure_both(self, access: Access, stretch: Stretch, limit: Limit) -> Both:
+        """One fio run with a job for each direction. Raises AssayError with fio's own words when it fails."""
+        half = Stretch(path=stretch.path, span_bytes=stretch.span_bytes // 2)
+        jobs = []
+        for number, direction in enumerate(("read", "write")):
+            options = arguments(access.model_copy(update={"direction": direction}), half, limit)
+            jobs += [option for option in options if option != "--group_reporting"]
+            jobs += [f"--offset={number * half.span_bytes // _ALIGNMENT_BYTES * _ALIGNMENT_BYTES}"]
+        output = self._run(jobs, limit.seconds + limit.ramp_s)
+        read, write = (job[way]["bw_bytes"] / 1e6 for way, job in zip(("read", "write"), _jobs(output), strict=True))
+        return Both(read_mb_s=read, write_mb_s=write)
 
     def write_through(self, stretch: Stretch, total_bytes: int, seconds: float, log: Path) -> int:
         """Write the beginning of the stretch once; ends after `seconds`. The log's name gets fio's own ending."""
@@ -191,14 +207,23 @@ def parse_point(output: str, access: Access) -> Point:
 
 
 def _only_job(output: str) -> dict[str, Any]:
-    """With group reporting all streams are one job. fio may say something in plain text before its JSON."""
+    """With group reporting all streams are one job."""
+    jobs = _jobs(output)
+    if len(jobs) != 1:
+        raise AssayError(f"fio's answer is not the JSON expected of fio 3: {output[:200]!r}")
+    return jobs[0]
+
+
+def _jobs(output: str) -> list[dict[str, Any]]:
+    """Fio may say something in plain text before its JSON."""
     try:
-        (job,) = json.loads(output[output.index("{") :])["jobs"]
+        jobs = [dict(job) for job in json.loads(output[output.index("{") :])["jobs"]]
     except (ValueError, KeyError):
         raise AssayError(f"fio's answer is not the JSON expected of fio 3: {output[:200]!r}") from None
-    if job["error"]:
-        raise AssayError(f"fio failed: {os.strerror(job['error'])}")
-    return dict(job)
+    for job in jobs:
+        if job["error"]:
+            raise AssayError(f"fio failed: {os.strerror(job['error'])}")
+    return jobs
 
 
 def _reason(text: str) -> str:

@@ -15,19 +15,22 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy
+from pydantic import ValidationError
 
 from assay.host.mounts import mount_of
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.drive_profile import QueueSettings
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
-from assay_extras.calibration.calibration import Access, Form, Knee, Point
+from assay_extras.calibration.behaviour import PROBES_S, measure_behaviour
+from assay_extras.calibration.calibration import Access, Behaviour, Form, Knee, Point
 from assay_extras.calibration.fio import Limit, Meter, Stretch, direct_works
 
 _SECTOR_BYTES = 512
@@ -71,6 +74,21 @@ def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block"))
         model=model.read_text().strip() if model.exists() else "",
         rotational=facts.get("rotational") == "yes",
     )
+
+
+def queue_settings(device: Path, sys: Path = Path("/sys/class/block")) -> QueueSettings | None:
+    """How the kernel treats a block device, a partition as its disk (sysfs-block); None where it does not tell."""
+    folder = (sys / device.resolve().name).resolve()
+    folder = (folder.parent if (folder / "partition").exists() else folder) / "queue"
+    found: dict[str, str] = {}
+    for name in QueueSettings.model_fields:
+        with suppress(OSError):
+            words = (folder / name).read_text().split()
+            found[name] = next((word.strip("[]") for word in words if "[" in word), " ".join(words))
+    try:
+        return QueueSettings.model_validate(found)
+    except ValidationError:
+        return None
 
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -148,10 +166,11 @@ PREFIX = ".assay-calibration-"
 
 
 class LaidOut(NamedTuple):
-    """The file that all accesses to a directory share, and how fast it could be written."""
+    """The file that all accesses to a directory share, how fast it could be written, and where that fell."""
 
     stretch: Stretch
     layout_mb_s: float
+    knee: Knee | None = None
 
 
 def direct_in(directory: Path) -> bool:
@@ -189,14 +208,15 @@ def laid_out(directory: Path, meter: Meter, seconds: float) -> Iterator[LaidOut]
 
 def _lay_out(file: Path, wanted: int, meter: Meter, seconds: float) -> LaidOut:
     """Write the file really (reads of what was only allocated cost nothing) until it is whole or the time is over."""
-    direct = direct_works(file)
-    access = Access(direction="write", pattern="sequential", block_bytes=1 << 20, depth=8 if direct else 1)
-    access = access.model_copy(update={"buffered": not direct})
-    limit = Limit(seconds=max(seconds, 1.0), total_bytes=wanted)
-    point = meter.measure(access, Stretch(path=file, span_bytes=wanted), limit)
+    with tempfile.TemporaryDirectory(prefix="assay-layout-") as folder:
+        meter.write_through(Stretch(path=file, span_bytes=wanted), wanted, max(seconds, 1.0), Path(folder, "rate"))
+        rates = read_rates(Path(folder, "rate_bw.log"))
     write_out(file)
     size = file.stat().st_size >> 20 << 20
-    return LaidOut(Stretch(path=file, span_bytes=size), point.mb_s)
+    took_s = sum(window.seconds for window in rates)
+    knee = find_knee(_coarser(rates)) if direct_in(file.parent) else None
+    large = knee is not None and knee.knee_bytes >= _LEAST_KNEE_BYTES
+    return LaidOut(Stretch(path=file, span_bytes=size), size / 1e6 / took_s if took_s else 0.0, knee if large else None)
 
 
 def _file_bytes(directory: Path) -> int:
@@ -225,6 +245,7 @@ def write_out(file: Path) -> None:
 
 
 _LEAST_FALL = 1.2
+_LEAST_KNEE_BYTES, _WINDOWS = 256 << 20, 10
 _LEAST_SAMPLES = 10
 _MARGIN = 3
 
@@ -250,6 +271,15 @@ def read_rates(log: Path) -> list[Window]:
     return windows
 
 
+def _coarser(rates: Sequence[Window]) -> list[Window]:
+    """Windows of half a second: a limit that is kept per tenth of one is no fall of the rate."""
+    made: list[Window] = []
+    for group in (rates[begin : begin + _WINDOWS] for begin in range(0, len(rates), _WINDOWS)):
+        seconds = sum(window.seconds for window in group)
+        made.append(Window(seconds, sum(window.seconds * window.mb_s for window in group) / seconds))
+    return made
+
+
 def find_knee(windows: Sequence[Window]) -> Knee | None:
     """The one fall of the rate; None where there is none."""
     if len(windows) < _LEAST_SAMPLES:
@@ -269,7 +299,7 @@ def _misfit(rates: "numpy.typing.NDArray[numpy.float64]") -> float:
     return float(((rates - rates.mean()) ** 2).sum())
 
 
-_LAYOUT_SHARE = 0.15
+_LAYOUT_SHARE, _BOTH_SHARE = 0.15, 0.12
 # What a fio process costs beyond the time it measures.
 _START_S = 0.4
 _LEAST_POINT_S = 0.3
@@ -300,11 +330,18 @@ class Measured(Frozen):
     points: tuple[Point, ...]
     doubts: tuple[Doubt, ...]
     file_bytes: int
+    knee: Knee | None = None
+    behaviour: Behaviour | None = None
 
 
 def measure(ground: Ground, accesses: Sequence[Access], meter: Meter, seconds: float, progress: Progress) -> Measured:
-    """Measure the accesses, each on the span it names. Raises BadInputError before anything is written."""
-    ends = time.monotonic() + seconds
+    """Measure the accesses, each on the span it names. Raises BadInputError before anything is written.
+
+    With direct accesses to a test file the medium's behaviour is measured, too.
+    """
+    behaves = any(access.span == "file" and not access.buffered for access in accesses)
+    both_s = max(seconds - PROBES_S, 0.0) * _BOTH_SHARE
+    ends = time.monotonic() + seconds - (both_s + min(PROBES_S, seconds / 3) if behaves else 0.0)
     points: list[Point] = []
     progress.detail("lay out the test file")
     with _file(ground, accesses, meter, seconds * _LAYOUT_SHARE) as file:
@@ -318,8 +355,17 @@ def measure(ground: Ground, accesses: Sequence[Access], meter: Meter, seconds: f
             points.append(meter.measure(access, _stretch(access, ground, file), limit))
             if file is not None and access.fsync == "never" and access.direction == "write":
                 write_out(file.stretch.path)
-    file_bytes = file.stretch.span_bytes if file else 0
-    return Measured(points=tuple(points), doubts=doubts_of(ground, accesses), file_bytes=file_bytes)
+        behaviour = None
+        if file is not None and behaves:
+            progress.detail("both directions at once, and after idleness")
+            behaviour = measure_behaviour(file.stretch, points, meter, both_s)
+    return Measured(
+        points=tuple(points),
+        doubts=doubts_of(ground, accesses),
+        file_bytes=file.stretch.span_bytes if file else 0,
+        knee=file.knee if file else None,
+        behaviour=behaviour,
+    )
 
 
 def plan_accesses(ground: Ground, form: Form) -> list[Access]:

@@ -3,7 +3,9 @@
 What was measured is turned into the model's figures by the model's own sums (emulator/model: the time of one read is
 the controller's turn, its command, the flash's latency and two transfers; an access of a disk is its command, a seek
 and half a turn). What can't be measured from outside is taken from a shipped profile of the same kind, and marked as
-an assumption.
+an assumption. Every figure is kept within the bounds that the emulator has for it.
+
+What has neither the seeks of a disk nor a drive's name is described by its limits alone (`limited`).
 """
 
 import json
@@ -18,6 +20,14 @@ from assay_extras.calibration.calibration import Calibration
 BLOCK_BYTES = 4096
 # No disk makes as many random reads a second, and hardly a solid-state drive so few.
 _LEAST_SSD_IOPS = 1000
+# A disk's single read takes at least a short seek and some of a turn, most of its reads take about as long as their
+# mean, and where the platter stands makes them differ: none of it holds for requests that a limit holds back.
+_LEAST_SEEK_US, _MEDIAN_SHARE, _LEAST_SPREAD = 3000, 0.5, 1.15
+# Reads and writes at once that come so near to the sum of both alone don't hinder each other.
+_INDEPENDENT = 0.95
+_UNNAMED = {"", "unknown"}
+# Seeks of no disk are shorter than these, or longer.
+_LEAST_TRACK_MS, _LEAST_FULL_MS, _MOST_FULL_MS = 0.1, 0.5, 50.0
 # Random writes rise with about this power of the pieces that a disk's cache sorts (between the shipped disks).
 _PIECES_POWER = 0.4
 
@@ -29,7 +39,7 @@ class Made(NamedTuple):
     source: str = ""
 
 
-def kind_of(calibration: Calibration, figures: Mapping[str, float]) -> Literal["hdd", "ssd"]:
+def kind_of(calibration: Calibration, figures: Mapping[str, float]) -> Literal["hdd", "ssd", "limited"]:
     """By its random reads: the kernel's flag says of many virtual disks that they rotate.
 
     Raises BadInputError when the calibration has no direct points: those alone show the drive.
@@ -39,7 +49,30 @@ def kind_of(calibration: Calibration, figures: Mapping[str, float]) -> Literal["
             f"no profile can be made of {calibration.medium}: its file system has no direct I/O, and what goes through "
             "the page cache does not show the drive; calibrate a directory on ext4 or xfs"
         )
-    return "ssd" if figures["random_read_4k_iops_depth1"] > _LEAST_SSD_IOPS else "hdd"
+    slow = figures["random_read_4k_iops_depth1"] <= _LEAST_SSD_IOPS
+    if slow and _seeks_take_time(calibration):
+        return "hdd"
+    behaviour = calibration.behaviour
+    held_back = behaviour is not None and max(behaviour.read.burst_ms, behaviour.write.burst_ms) > 0
+    unnamed = behaviour is not None and calibration.facts.get("drive", "") in _UNNAMED
+    return "limited" if slow or held_back or unnamed else "ssd"
+
+
+def _seeks_take_time(calibration: Calibration) -> bool:
+    """Whether single random reads take as long, and differ as much, as those of a disk."""
+    single = [
+        point
+        for point in calibration.points
+        if (point.direction, point.pattern, point.block_bytes, point.depth) == ("read", "random", BLOCK_BYTES, 1)
+        and not point.buffered
+    ]
+    return any(
+        1e6 / point.iops >= _LEAST_SEEK_US
+        and point.latency_us_median >= _MEDIAN_SHARE * 1e6 / point.iops
+        and point.latency_us_p99 >= _LEAST_SPREAD * point.latency_us_median
+        for point in single
+        if point.iops
+    )
 
 
 def nearest(calibration: Calibration, figures: Mapping[str, float], templates: Sequence[DriveProfile]) -> DriveProfile:
@@ -54,9 +87,16 @@ def nearest(calibration: Calibration, figures: Mapping[str, float], templates: S
     return min((one for one in templates if one.kind == kind and one.expected), key=distance)
 
 
-def make_profile(calibration: Calibration, figures: Mapping[str, float], template: DriveProfile, name: str) -> str:
-    """The profile as YAML text; `figures` are the calibration's named ones."""
-    made = _hdd(calibration, figures, template) if template.kind == "hdd" else _ssd(calibration, figures, template)
+def make_profile(
+    calibration: Calibration,
+    figures: Mapping[str, float],
+    template: DriveProfile,
+    name: str,
+    bounds: Mapping[str, tuple[float, float]] = {},
+) -> str:
+    """The profile as YAML text; `figures` are the calibration's named ones, `bounds` the emulator's for each figure."""
+    made = {"hdd": _hdd, "ssd": _ssd, "limited": _limited}[template.kind](calibration, figures, template)
+    made = {one: figure._replace(value=_within(figure.value, bounds.get(one))) for one, figure in made.items()}
     unmeasured = {one: value for one, value in template.values.items() if one not in made and one not in _OF_THE_CACHE}
     lines = [
         f"# Made from a calibration of {calibration.medium} ({calibration.taken}, fio {calibration.fio_version}).",
@@ -69,8 +109,21 @@ def make_profile(calibration: Calibration, figures: Mapping[str, float], templat
         *(_line(one, figure) for one, figure in made.items()),
         "expected:",
         *(_line(one, Made(value, "as measured")) for one, value in figures.items()),
+        *_queue_lines(calibration),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _within(value: float, bounds: tuple[float, float] | None) -> float:
+    return value if bounds is None else min(max(value, bounds[0]), bounds[1])
+
+
+def _queue_lines(calibration: Calibration) -> list[str]:
+    """How the kernel treats the real drive, and so shall treat the emulated one."""
+    if calibration.queue is None:
+        return []
+    settings = calibration.queue.model_dump(mode="json", exclude_none=True)
+    return ["queue:", *(f"  {name}: {json.dumps(value)}" for name, value in settings.items())]
 
 
 # A drive without a knee has no such cache, whatever the template has.
@@ -114,8 +167,12 @@ def _seeks(calibration: Calibration, figures: Mapping[str, float], values: Mappi
         return {}
     half_turn_ms = 30_000 / values["rotation_rpm"]
     command_ms = values.get("command_us", 60.0) / 1000
-    average = max(1000 / figures["random_read_4k_iops_depth1"] - half_turn_ms - command_ms, 0.5)
-    scale = average / values["seek_average_ms"]
+    average = 1000 / figures["random_read_4k_iops_depth1"] - half_turn_ms - command_ms
+    # No seek may become shorter than the emulator allows, which keeps their proportions.
+    least = max(_LEAST_TRACK_MS / values["seek_track_to_track_ms"], _LEAST_FULL_MS / values["seek_full_stroke_ms"])
+    most = _MOST_FULL_MS / values["seek_full_stroke_ms"]
+    scale = _within(average / values["seek_average_ms"], (least, most))
+    average = scale * values["seek_average_ms"]
     return {
         "seek_average_ms": Made(average, "random reads over the whole disk, less half a turn"),
         "seek_track_to_track_ms": Made(values["seek_track_to_track_ms"] * scale),
@@ -144,6 +201,9 @@ def _ssd(calibration: Calibration, figures: Mapping[str, float], template: Drive
         **_capacity(calibration),
         "link_mb_s": Made(link, "the fastest reads"),
     }
+    if calibration.behaviour is not None:
+        duplex = _within(calibration.behaviour.sequential.mb_s / link, (1.0, 2.0))
+        made["link_duplex"] = Made(duplex, "sequential reads and writes at once, over the fastest reads")
     carried_us = BLOCK_BYTES / link
     for direction in ("read", "write"):
         # The controller's turn may bound small requests at any depth; at 32 it is nearest to it.
@@ -164,6 +224,62 @@ def _ssd(calibration: Calibration, figures: Mapping[str, float], template: Drive
     return made | _write_rates(calibration, figures, values)
 
 
+def _limited(calibration: Calibration, figures: Mapping[str, float], _: DriveProfile) -> dict[str, Made]:
+    made = _capacity(calibration)
+    knee, behaviour = calibration.knee, calibration.behaviour
+    read_mb_s = figures["sequential_read_mb_s"]
+    write_mb_s = knee.beyond_mb_s if knee else figures.get("sequential_write_mb_s", read_mb_s)
+    rates, latencies = {"read": read_mb_s, "write": write_mb_s}, {}
+    iops = {}
+    for way in ("read", "write"):
+        single = figures.get(f"random_{way}_4k_iops_depth1", figures["random_read_4k_iops_depth1"])
+        iops[way] = max(figures.get(f"random_{way}_4k_iops_depth32", 0.0), single)
+        burst = getattr(behaviour, way) if behaviour else None
+        held_back = burst is not None and burst.burst_ms > 0
+        quick = [burst.latency_us, *_medians_us(calibration, way)] if burst and held_back else [1e6 / single]
+        latencies[way] = min(quick)
+        made |= {
+            f"{way}_mb_s": Made(rates[way], f"sequential {way}s"),
+            f"{way}_iops": Made(iops[way], f"random {way}s at depth 32"),
+            f"{way}_latency_us": Made(latencies[way], f"single random {way}s that no limit held back"),
+            f"{way}_burst_ms": Made(
+                burst.burst_ms if burst else 0.0, f"{way}s after a second's idleness" if burst else ""
+            ),
+        }
+    both_mb_s, both_iops = sum(rates.values()), sum(iops.values())
+    if behaviour is not None:
+        at_once = behaviour.random.mb_s * 1e6 / BLOCK_BYTES
+        source = "reads and writes at once"
+        made["total_mb_s"] = Made(_together(behaviour.sequential.mb_s, both_mb_s), f"sequential {source}")
+        made["total_iops"] = Made(_together(at_once, both_iops), f"random {source}")
+        made["flush_ms"] = Made(behaviour.flush_us / 1000, "fdatasync after a direct write")
+        rest_us = behaviour.long_read_us - latencies["read"]
+        link = max((1 << 20) / rest_us if rest_us > 0 else math.inf, both_mb_s)
+        made["link_mb_s"] = Made(min(link, 128_000.0), "1 MiB after idleness")
+    else:
+        made |= {"total_mb_s": Made(both_mb_s), "total_iops": Made(both_iops)}
+    if knee:
+        made["fast_write_bytes"] = Made(float(knee.knee_bytes), "the knee of sequential writes")
+        made["fast_write_mb_s"] = Made(max(knee.before_mb_s, write_mb_s), "sequential writes up to the knee")
+        made["recover_mb_s"] = Made(write_mb_s)
+    return made
+
+
+def _medians_us(calibration: Calibration, direction: str) -> list[float]:
+    """Of single random requests to the test file: with a burst most of them are quick, and the others wait for long."""
+    kind = (direction, "random", BLOCK_BYTES, 1, "file")
+    return [
+        point.latency_us_median
+        for point in calibration.points
+        if (point.direction, point.pattern, point.block_bytes, point.depth, point.span) == kind and not point.buffered
+    ]
+
+
+def _together(at_once: float, both: float) -> float:
+    """The limit of both directions: as measured, unless they hardly hinder each other."""
+    return both if at_once >= _INDEPENDENT * both else at_once
+
+
 def _write_rates(
     calibration: Calibration, figures: Mapping[str, float], values: Mapping[str, float]
 ) -> dict[str, Made]:
@@ -174,7 +290,7 @@ def _write_rates(
     return {
         "write_rate_mb_s": Made(knee.beyond_mb_s, "sequential writes past the knee"),
         "slc_cache_bytes": Made(float(knee.knee_bytes), "the knee of sequential writes"),
-        "slc_write_rate_mb_s": Made(knee.before_mb_s, "sequential writes up to the knee"),
+        "slc_write_rate_mb_s": Made(max(knee.before_mb_s, knee.beyond_mb_s), "sequential writes up to the knee"),
         "slc_drain_mb_s": Made(knee.beyond_mb_s),
     }
 

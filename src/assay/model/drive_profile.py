@@ -39,12 +39,28 @@ class Figure(Frozen):
         return EVIDENCE.get(self.basis, "assumed")
 
 
+class QueueSettings(Frozen):
+    """How the kernel treats a drive, as its files in /sys/block/DEVICE/queue say; what is None is not known.
+
+    `nr_requests` wait in the scheduler or the driver at most, and `wbt_lat_usec` is the read latency that write-back is
+    slowed down for.
+    """
+
+    rotational: bool
+    scheduler: str = "none"
+    nr_requests: int | None = Field(default=None, ge=1, le=1 << 20)
+    read_ahead_kb: int = Field(default=128, ge=0, le=1 << 20)
+    max_sectors_kb: int | None = Field(default=None, ge=4, le=1 << 20)
+    wbt_lat_usec: int | None = Field(default=None, ge=0, le=1 << 30)
+
+
 class DriveProfile(Frozen):
     """A drive as a profile file describes it.
 
     `title` names the drive in full, `model` in short, as answers name it. `figures` are what its emulation is built
     from, and all that it does takes `slowdown` times as long; `expected` are what published measurements show of such a
-    drive, against which calibration holds the emulated one. `lines` are where the figures stand in the file.
+    drive, against which calibration holds the emulated one. `queue` is how the kernel treats the drive; without it as
+    is usual for such drives. `lines` are where the figures stand in the file.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)
@@ -54,6 +70,7 @@ class DriveProfile(Frozen):
     figures: Mapping[str, Figure]
     slowdown: int = 1
     expected: Mapping[str, Figure] = {}
+    queue: QueueSettings | None = None
     file: Path
     lines: Mapping[str, int] = {}
 
@@ -88,8 +105,9 @@ class DriveProfile(Frozen):
 
     @property
     def digest(self) -> str:
-        """Tells two versions of a profile apart: the start of a SHA-256 of what the emulator reads."""
-        return hashlib.sha256(self.for_emulator.encode()).hexdigest()[:16]
+        """Tells two versions of a profile apart: the start of a SHA-256 of what the emulator and the kernel get."""
+        queue = self.queue.model_dump_json() if self.queue else ""
+        return hashlib.sha256(f"{self.for_emulator}{queue}".encode()).hexdigest()[:16]
 
     def where(self, figure: str | None) -> str:
         """File and line of a figure, for errors; of the figures' heading when the figure is not in the file."""

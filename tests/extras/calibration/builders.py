@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from assay.model.drive_profile import Figure
-from assay_extras.calibration.calibration import Access, Calibration, Point
+from assay_extras.calibration.calibration import Access, Both, Calibration, Point
 from assay_extras.calibration.fio import Limit, Stretch
 from assay_extras.calibration.measure import buffered_accesses, direct_accesses
 
@@ -21,13 +21,16 @@ class FakeMeter:
 
     def measure(self, access, stretch, limit):
         self.asked.append((access, stretch, limit))
-        if not stretch.read_only and access.direction == "write" and stretch.path.stat().st_size == 0:
-            with stretch.path.open("r+b") as file:
-                file.truncate(stretch.span_bytes)
         return a_point(access, mb_s=100.0 * access.streams)
 
+    def measure_both(self, access, stretch, limit):
+        return Both(read_mb_s=60.0, write_mb_s=60.0)
+
     def write_through(self, stretch, total_bytes, seconds, log):
-        log.with_name(f"{log.name}_bw.log").write_text(self.log)
+        log.with_name(f"{log.name}_bw.log").write_text(self.log or "1000, 100000, 1, 0, 0\n")
+        if stretch.path.is_file() and stretch.path.stat().st_size == 0:
+            with stretch.path.open("r+b") as file:
+                file.truncate(stretch.span_bytes)
         return total_bytes
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
+from assay_extras.calibration import behaviour
 from assay_extras.calibration import measure as laying
 from assay_extras.calibration.calibration import Access
 from assay_extras.calibration.measure import (
@@ -29,6 +30,13 @@ from tests.extras.calibration.builders import FIXTURES, FakeMeter
 def roomy(monkeypatch):
     """As if 3 GiB were free everywhere."""
     monkeypatch.setattr(laying.os, "statvfs", lambda _: SimpleNamespace(f_bavail=3 << 18, f_frsize=4096))
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Probes of a hundredth of a second."""
+    for name in ("PROBE_S", "IDLE_S"):
+        monkeypatch.setattr(behaviour, name, 0.01)
 
 
 @pytest.fixture
@@ -76,7 +84,8 @@ def test_the_time_is_shared_out_and_judged_corners_get_more(tmp_path):
         if access.depth == 32 and describe(access).startswith("random read 4 KiB")
     ]
     # The fake takes no time, so that what is left for later points grows; it never shrinks.
-    assert 120 / 45 - 0.5 < ordinary < 120 / 36
+    rest = (120 - behaviour.PROBES_S) * (1 - laying._BOTH_SHARE)
+    assert rest / 45 - 0.5 < ordinary < rest / 36
     assert corner.seconds + corner.ramp_s > 1.8 * ordinary
 
 

@@ -1,17 +1,26 @@
 """Proves that a profile made of a calibration says what was measured, and marks the rest as assumptions."""
 
+import random
+from pathlib import Path
+
 import pytest
 from ruamel.yaml import YAML
 
-from assay.media.emulated.profile import read_profile
-from assay.model.drive_profile import DriveProfile
+from assay.media.emulated.emulator import Emulator
+from assay.media.emulated.profile import find_profile, read_profile
+from assay.model.drive_profile import DriveProfile, QueueSettings
 from assay.model.errors import BadInputError
-from assay_extras.calibration.calibration import Access, Knee
+from assay.model.installation import Installation
+from assay_extras.calibration.behaviour import burst_of
+from assay_extras.calibration.calibration import Access, Behaviour, Both, Burst, Knee
+from assay_extras.calibration.command import write_profile
 from assay_extras.calibration.fidelity import named_figures
 from assay_extras.calibration.profile import kind_of, make_profile, nearest
 from tests.extras.calibration.builders import a_calibration, a_point
 
 MIB = 1 << 20
+ROOT = Path(__file__).parents[3]
+INSTALLATION = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=Path(), cache=Path(), state=Path())
 HDD = DriveProfile(
     file="shipped.yaml",
     name="a-disk",
@@ -47,9 +56,15 @@ def access(direction="read", pattern="random", block_bytes=4096, depth=1, **rest
     return Access(direction=direction, pattern=pattern, block_bytes=block_bytes, depth=depth, **rest)
 
 
+def taking(point, share=1.0):
+    """With latencies that explain the rate of single requests, or a share of it: a limit explains the rest."""
+    mean_us = share * 1e6 * point.depth * point.streams / max(point.iops, 1e-9)
+    return point.model_copy(update={"latency_us_median": mean_us, "latency_us_p99": 1.6 * mean_us})
+
+
 def measured(*pairs, **changes):
     """A calibration of accesses at requests a second."""
-    points = tuple(a_point(one, iops * one.block_bytes / 1e6) for one, iops in pairs)
+    points = tuple(taking(a_point(one, iops * one.block_bytes / 1e6)) for one, iops in pairs)
     return a_calibration(points=points, device_bytes=500_000_000_000, **changes)
 
 
@@ -153,3 +168,118 @@ def test_names_with_quotes_stay_yaml(tmp_path):
     odd = DISK.model_copy(update={"facts": {"drive": 'a "very" odd: one'}})
     text = make_profile(odd, named_figures(odd), HDD, "mine")
     assert YAML(typ="safe").load(text)["title"] == 'a "very" odd: one, as calibrated'
+
+
+def behaving(**changes):
+    fields = {
+        "sequential": Both(read_mb_s=90, write_mb_s=90),
+        "random": Both(read_mb_s=1.2, write_mb_s=1.2),
+        "read": Burst(latency_us=400, burst_ms=100),
+        "write": Burst(latency_us=300, burst_ms=90),
+        "long_read_us": 1400,
+        "flush_us": 50,
+        **changes,
+    }
+    return Behaviour(**fields)
+
+
+LIMITED = measured(
+    (access(), 300),
+    (access(depth=32), 300),
+    (access("write"), 290),
+    (access("write", depth=32), 300),
+    (access(pattern="sequential", block_bytes=MIB, depth=8), 86),
+    (access("write", "sequential", MIB, 8), 86),
+    behaviour=behaving(),
+    facts={"drive": "unknown"},
+    queue=QueueSettings(rotational=True, scheduler="mq-deadline", read_ahead_kb=2560, max_sectors_kb=1280),
+)
+CLOUD = find_profile("cloud-volume-3000-iops", INSTALLATION.profiles)
+
+
+def test_requests_that_a_limit_holds_back_are_no_seeks():
+    """300 a second, most of them in 0.4 ms: no arm moves so fast, and the rest of the time is a limit's."""
+    quick = LIMITED.model_copy(update={"points": tuple(taking(point, 0.1) for point in LIMITED.points)})
+    assert kind_of(quick, named_figures(quick)) == "limited"
+    even = tuple(point.model_copy(update={"latency_us_p99": point.latency_us_median}) for point in LIMITED.points)
+    same = LIMITED.model_copy(update={"points": even})
+    assert kind_of(same, named_figures(same)) == "limited"
+    named_drive = FLASH.model_copy(update={"facts": {"drive": "MX100"}, "behaviour": behaving()})
+    assert kind_of(named_drive, named_figures(named_drive)) == "limited"
+    no_burst = behaving(read=Burst(latency_us=90, burst_ms=0), write=Burst(latency_us=30, burst_ms=0))
+    drive = named_drive.model_copy(update={"behaviour": no_burst})
+    assert kind_of(drive, named_figures(drive)) == "ssd"
+
+
+def test_a_limited_device_has_its_limits_bursts_and_queue(tmp_path):
+    profile = made_of(
+        LIMITED.model_copy(update={"points": tuple(taking(one, 0.15) for one in LIMITED.points)}), CLOUD, tmp_path
+    )
+    assert profile.kind == "limited"
+    values = profile.values
+    assert (values["read_iops"], values["read_latency_us"], values["read_burst_ms"]) == (300, 400, 100)
+    # Both directions at once are as fast as each alone: there is no limit of both together.
+    assert values["total_mb_s"] == pytest.approx(2 * values["read_mb_s"], rel=1e-3)
+    assert values["link_mb_s"] == pytest.approx(1048.6, rel=1e-3)
+    assert profile.queue == LIMITED.queue
+    shared = LIMITED.model_copy(update={"behaviour": behaving(sequential=Both(read_mb_s=50, write_mb_s=45))})
+    assert made_of(shared, CLOUD, tmp_path).values["total_mb_s"] == 95
+    knee = Knee(knee_bytes=2_000_000_000, before_mb_s=400, beyond_mb_s=60)
+    slowing = made_of(LIMITED.model_copy(update={"knee": knee}), CLOUD, tmp_path).values
+    assert (slowing["fast_write_bytes"], slowing["fast_write_mb_s"], slowing["write_mb_s"]) == (2e9, 400, 60)
+
+
+def test_a_link_that_carries_both_directions_says_how_far(tmp_path):
+    both = behaving(sequential=Both(read_mb_s=400, write_mb_s=386.432))
+    profile = made_of(FLASH.model_copy(update={"behaviour": both}), SSD, tmp_path)
+    assert profile.values["link_duplex"] == pytest.approx(1.5, rel=1e-3)
+
+
+def test_a_burst_is_how_far_requests_get_ahead_of_the_rate():
+    """30 at once and then 300 a second, each in 0.4 ms, are 100 ms of the limit; without a limit there is no burst."""
+    starts = [0.0004 * number if number < 34 else (number - 30) / 300 for number in range(200)]
+    burst = burst_of(starts, [start + 0.0004 for start in starts], 300)
+    assert burst.burst_ms == pytest.approx(100, abs=3)
+    assert burst.latency_us == pytest.approx(400, rel=0.01)
+    even = [number / 300 for number in range(200)]
+    assert burst_of(even, [start + 1 / 300 for start in even], 300).burst_ms == 0
+
+
+def test_whatever_was_measured_makes_a_profile_that_loads(tmp_path):
+    """Rates and latencies over five orders of magnitude, and each combination of what may be missing."""
+    if Emulator(INSTALLATION).missing():
+        pytest.skip("the emulator is not built")
+    chance = random.Random(7)
+    kinds = set()
+
+    def any_of(low, high):
+        return low * (high / low) ** chance.random()
+
+    for number in range(120):
+        pairs = [
+            (access(way, pattern, size, depth, span=chance.choice(["file", "device"])), any_of(2, 2e5) * 4096 / size)
+            for way in ("read", "write")
+            for pattern, size, depth in (("random", 4096, 1), ("random", 4096, 32), ("sequential", MIB, 8))
+            if way == "read" or chance.random() < 0.8
+        ]
+        calibration = measured(*pairs)
+        points = tuple(taking(point, chance.choice([0.05, 1.0])) for point in calibration.points)
+        both = Both(read_mb_s=any_of(0.01, 9e3), write_mb_s=any_of(0.01, 9e3))
+        bursts = {
+            way: Burst(latency_us=any_of(1, 1e6), burst_ms=chance.choice([0, any_of(1, 1e4)]))
+            for way in ("read", "write")
+        }
+        behaviour = behaving(
+            sequential=both, random=both, long_read_us=any_of(10, 1e6), flush_us=any_of(1, 1e6), **bursts
+        )
+        knee = Knee(knee_bytes=10**9, before_mb_s=any_of(1, 5e3), beyond_mb_s=any_of(1, 5e3))
+        changes = {
+            "points": points,
+            "behaviour": chance.choice([None, behaviour]),
+            "knee": chance.choice([None, knee]),
+            "facts": {"drive": chance.choice(["unknown", "a drive"])},
+        }
+        file = tmp_path / f"{number}.yaml"
+        write_profile(calibration.model_copy(update=changes), file, "made", INSTALLATION)
+        kinds.add(read_profile(file).kind)
+    assert kinds == {"hdd", "ssd", "limited"}

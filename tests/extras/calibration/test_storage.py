@@ -49,7 +49,7 @@ def test_an_outdated_file_is_set_aside(folder):
     content = json.loads(file.read_text())
     file.write_text(json.dumps({**content, "schema_version": 0}))
     assert folder.load("disk", FACTS) is None
-    assert "is of another version (0, not 1)" in folder.said[0]
+    assert "is of another version (0, not 2)" in folder.said[0]
 
 
 def test_a_copied_file_is_not_taken_for_another_mediums(folder):

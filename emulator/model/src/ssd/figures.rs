@@ -7,7 +7,7 @@ use crate::profile::{Checked, FigureError, contradiction};
 pub const FIGURES: &[FigureSpec] = &[
     CAPACITY,
     required("link_mb_s", "ceiling of the link to the host", "MB/s", 10.0, 64000.0),
-    optional("link_duplex", "1 when reads and writes share the link, 2 when each has its own", "lanes", 1.0, 2.0, 1.0),
+    optional("link_duplex", "both directions at once over one: 1 when they share the link", "links", 1.0, 2.0, 1.0),
     optional("queue_depth", "commands that the drive works on", "commands", 1.0, 65536.0, 32.0),
     required("read_commands_per_s", "reads that the controller handles", "commands a second", 100.0, 1e8),
     required("write_commands_per_s", "writes that the controller handles", "commands a second", 100.0, 1e8),

@@ -27,7 +27,7 @@ pub struct Ssd {
     queue_depth: usize,
     /// Bytes per nanosecond.
     link: f64,
-    separate_lanes: bool,
+    duplex: f64,
     read_turn: f64,
     write_turn: f64,
     read_command: Nanos,
@@ -40,8 +40,8 @@ pub struct Ssd {
     backlog: VecDeque<Request>,
     active: usize,
     controller_free: f64,
-    /// When the link is free: for reads, for writes; both the same where they share it.
-    link_free: [f64; 2],
+    /// When the link is free: for reads, for writes, and for both together, which it carries at `duplex` times its rate.
+    link_free: [f64; 3],
     completions: Completions,
     done: VecDeque<Completion>,
     recorder: Recorder,
@@ -56,7 +56,7 @@ impl Ssd {
         Ssd {
             queue_depth: figures.get("queue_depth") as usize,
             link: figures.rate("link_mb_s"),
-            separate_lanes: figures.get("link_duplex") >= 2.0,
+            duplex: figures.get("link_duplex"),
             read_turn: 1e9 / figures.get("read_commands_per_s"),
             write_turn: 1e9 / figures.get("write_commands_per_s"),
             read_command: figures.us("read_command_us") as Nanos,
@@ -69,7 +69,7 @@ impl Ssd {
             backlog: VecDeque::new(),
             active: 0,
             controller_free: 0.0,
-            link_free: [0.0; 2],
+            link_free: [0.0; 3],
             completions: Completions::default(),
             done: VecDeque::new(),
             recorder: Recorder::default(),
@@ -119,10 +119,11 @@ impl Ssd {
     /// When the link has carried `bytes` that may go from `at` on. Its work is counted from now: data
     /// that must wait for something else holds up no other.
     fn carry(&mut self, at: Nanos, bytes: u64, write: bool) -> Nanos {
-        let lane = usize::from(write && self.separate_lanes);
+        let (lane, both) = (usize::from(write), 2);
         let nanos = bytes as f64 / self.link;
         self.link_free[lane] = self.link_free[lane].max(self.now as f64) + nanos;
-        self.link_free[lane].max(at as f64 + nanos).ceil() as Nanos
+        self.link_free[both] = self.link_free[both].max(self.now as f64) + nanos / self.duplex;
+        self.link_free[lane].max(self.link_free[both]).max(at as f64 + nanos).ceil() as Nanos
     }
 
     /// Data goes out page by page while later pages are still being read.

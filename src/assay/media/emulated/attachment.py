@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -36,13 +36,15 @@ class Queue(Frozen):
     """How the kernel treats the block device.
 
     `depth` requests at most are given to the drive at once; those beyond wait in the scheduler, which sorts and merges
-    them. The kernel's own choices for real drives: `mq-deadline` for those on SATA, `none` for NVMe (blk-mq).
+    them. The kernel's own choices for real drives: `mq-deadline` for those on SATA, `none` for NVMe (blk-mq). `further`
+    are settings of a drive whose queue is known, which hold as far as a loop device can take them.
     """
 
     rotational: bool
     scheduler: str
     depth: int
     read_ahead_kb: int = 128
+    further: Mapping[str, int] = {}
 
 
 def check_loop_devices(control: Path = CONTROL) -> Path:
@@ -153,7 +155,19 @@ def set_queue(device: Path, queue: Queue, system: System) -> None:
     for name, value in wanted:
         if not system.write(folder / name, f"{value}\n"):
             raise AssayError(f"{device} can't be set up as the drive is: {folder / name} does not take {value!r}")
+    for name, number in queue.further.items():
+        most = _number(folder / "max_hw_sectors_kb") if name == "max_sectors_kb" else None
+        system.write(folder / name, f"{number if most is None else min(number, most)}\n")
 
+
+def _number(file: Path) -> int | None:
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+FURTHER_SETTINGS = ("nr_requests", "max_sectors_kb", "wbt_lat_usec")
 
 SATA_DEPTH, LOOP_DEPTH = 32, 128
 """Native command queueing's depth, and what a loop device gives its file at most."""
@@ -169,8 +183,18 @@ BLOCK_BYTES = 4096
 
 
 def queue_of(profile: DriveProfile) -> Queue:
-    """As Debian's kernel treats such a drive: mq-deadline on SATA, no scheduler for NVMe, which has deeper queues."""
-    depth = int(profile.values.get("queue_depth", SATA_DEPTH if profile.kind != "null" else LOOP_DEPTH))
+    """As the profile says the kernel treats the drive.
+
+    Else as Debian's kernel treats such a drive: mq-deadline on SATA, no scheduler for NVMe, which has deeper queues.
+    """
+    usual = SATA_DEPTH if profile.kind in {"hdd", "ssd"} else LOOP_DEPTH
+    depth = int(profile.values.get("queue_depth", usual))
+    if profile.queue is not None:
+        return Queue(
+            **profile.queue.model_dump(include={"rotational", "scheduler", "read_ahead_kb"}),
+            depth=min(depth, LOOP_DEPTH),
+            further=profile.queue.model_dump(include=set(FURTHER_SETTINGS), exclude_none=True),
+        )
     on_sata = profile.kind == "hdd" or depth <= SATA_DEPTH
     return Queue(
         rotational=profile.kind == "hdd",

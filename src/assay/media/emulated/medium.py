@@ -123,7 +123,7 @@ def doubts_of(
     # The drive's own time for one short read, alone; other drives need none, or milliseconds.
     own_us = profile.values.get("read_command_us", 0.0) + profile.values.get("read_latency_us", 0.0)
     response_us, path_us = own_us * profile.slowdown, path_us_of(path_cost)
-    if profile.kind == "ssd" and path_us > response_us:
+    if own_us and path_us > response_us:
         what = (
             f"FUSE and the loop device alone add {path_us:.0f} us to a read of 4 KiB from {medium}, and the real drive "
             f"answers within {response_us:.0f} us, so {SLOWER}"
@@ -252,6 +252,7 @@ class EmulatedMedium:
             "scheduler": scheduler,
             "read_ahead_kb": str(queue.read_ahead_kb),
             "queue_depth": str(queue.depth),
+            **{name: str(value) for name, value in queue.further.items()},
         }
         if scheduler != queue.scheduler:
             known["scheduler_of_drive"] = f"{queue.scheduler}, which this kernel does not offer"

@@ -1,0 +1,265 @@
+//! A device that is known by its limits alone: so many bytes and requests a second, for each direction and for both
+//! together, and a latency. It describes volumes of a cloud, throttled devices, and whatever else has no geometry to model.
+//!
+//! Each limit is a leaky bucket (the generic cell rate algorithm, ITU-T I.371): work adds to it at its cost, time takes
+//! from it, and a request completes when what is in it no longer exceeds the burst. So a device that was idle does
+//! as much at once as the burst allows, and any device keeps its rates over longer times.
+
+use std::collections::VecDeque;
+
+use crate::completions::Completions;
+use crate::figures::{CAPACITY, FigureSpec, optional, required};
+use crate::power::{Joules, Watts};
+use crate::profile::{Checked, FigureError, contradiction};
+use crate::report::Recorder;
+use crate::{Completion, Device, Kind, Nanos, Report, Request};
+
+/// Names, meanings, units and bounds; rates are in MB/s of 10^6 bytes.
+pub const FIGURES: &[FigureSpec] = &[
+    CAPACITY,
+    required("read_mb_s", "limit of reads", "MB/s", 0.1, 64000.0),
+    required("write_mb_s", "limit of writes", "MB/s", 0.1, 64000.0),
+    optional("total_mb_s", "limit of reads and writes together", "MB/s", 0.1, 128000.0, 128000.0),
+    required("read_iops", "limit of reads", "requests a second", 1.0, 1e8),
+    required("write_iops", "limit of writes", "requests a second", 1.0, 1e8),
+    optional("total_iops", "limit of reads and writes together", "requests a second", 1.0, 2e8, 2e8),
+    optional("read_burst_ms", "how much of its limits an idle device reads at once", "milliseconds", 0.0, 3.6e6, 0.0),
+    optional("write_burst_ms", "how much of its limits an idle device writes at once", "milliseconds", 0.0, 3.6e6, 0.0),
+    required("read_latency_us", "time of a short read below the limits", "microseconds", 0.0, 1e6),
+    required("write_latency_us", "time of a short write below the limits", "microseconds", 0.0, 1e6),
+    optional("flush_ms", "time of a flush after the writes before it", "milliseconds", 0.0, 1000.0, 0.0),
+    optional("link_mb_s", "rate of one request's data below the limits", "MB/s", 0.1, 128000.0, 128000.0),
+    optional("queue_depth", "requests that the device works on", "requests", 1.0, 65536.0, 128.0),
+    optional("fast_write_bytes", "writes before they slow down to write_mb_s", "bytes", 0.0, 1e15, 0.0),
+    optional("fast_write_mb_s", "limit of these writes", "MB/s", 0.1, 64000.0, 64000.0),
+    optional("recover_mb_s", "how fast an idle device gets them back", "MB/s", 0.0, 64000.0, 0.0),
+    required("idle_watts", "power when ready and idle", "watts", 0.0, 100.0),
+    required("read_watts", "power when reading at its limit", "watts", 0.0, 100.0),
+    required("write_watts", "power when writing at its limit", "watts", 0.0, 100.0),
+];
+
+/// What must hold between figures: work takes no less power than idleness, and fast writes are no slower than others.
+pub fn agree(figures: &Checked) -> Vec<FigureError> {
+    let mut errors = Vec::new();
+    let mut at_least = |name: &str, limit: &str, most: f64, unit: &str, why: &str| {
+        if figures.get(name) < figures.get(limit) {
+            errors.push(contradiction(name, figures.get(name), figures.get(limit), most, unit, why));
+        }
+    };
+    at_least("read_watts", "idle_watts", 100.0, "watts", "reading takes no less power than idle_watts");
+    at_least("write_watts", "idle_watts", 100.0, "watts", "writing takes no less power than idle_watts");
+    if figures.get("fast_write_bytes") > 0.0 {
+        at_least("fast_write_mb_s", "write_mb_s", 64000.0, "MB/s", "the first writes are no slower than the others");
+    }
+    errors
+}
+
+/// A leaky bucket; all its quantities are nanoseconds.
+#[derive(Debug)]
+struct Limit {
+    /// What one byte or request adds.
+    cost: f64,
+    burst: f64,
+    /// When all that was put in has leaked out.
+    empty_at: f64,
+}
+
+impl Limit {
+    fn new(per_nanosecond: f64, burst: f64) -> Self {
+        Limit { cost: 1.0 / per_nanosecond, burst, empty_at: 0.0 }
+    }
+
+    /// Puts `cost` in at `now`; returns when the bucket holds no more than the burst.
+    fn add(&mut self, now: f64, cost: f64) -> f64 {
+        self.empty_at = self.empty_at.max(now) + cost;
+        self.empty_at - self.burst
+    }
+}
+
+/// The limits and the latency of one direction.
+#[derive(Debug)]
+struct Direction {
+    bytes: Limit,
+    requests: Limit,
+    latency: f64,
+    /// What its requests would take at its limit of bytes, in nanoseconds.
+    worked: f64,
+}
+
+impl Direction {
+    fn new(figures: &Checked, [mb_s, iops, latency_us, burst_ms]: [&str; 4]) -> Self {
+        let burst = figures.ms(burst_ms);
+        let bytes = Limit::new(figures.rate(mb_s), burst);
+        let requests = Limit::new(figures.get(iops) * 1e-9, burst);
+        Direction { bytes, requests, latency: figures.us(latency_us), worked: 0.0 }
+    }
+}
+
+/// The writes that are faster than the limit, until they are used up.
+#[derive(Debug)]
+struct FastWrites {
+    most: f64,
+    left: f64,
+    cost: f64,
+    recover: f64,
+}
+
+/// The device.
+pub struct Limited {
+    queue_depth: usize,
+    reads: Direction,
+    writes: Direction,
+    total_bytes: Limit,
+    total_requests: Limit,
+    link: Limit,
+    fast: FastWrites,
+    flush: f64,
+    watts: Watts,
+    now: Nanos,
+    written_at: f64,
+    backlog: VecDeque<Request>,
+    active: usize,
+    completions: Completions,
+    done: VecDeque<Completion>,
+    recorder: Recorder,
+    since: Nanos,
+}
+
+impl Limited {
+    /// The device at rest.
+    pub fn new(figures: &Checked) -> Self {
+        let burst = figures.ms("read_burst_ms").max(figures.ms("write_burst_ms"));
+        let most = figures.get("fast_write_bytes");
+        Limited {
+            queue_depth: figures.get("queue_depth") as usize,
+            reads: Direction::new(figures, ["read_mb_s", "read_iops", "read_latency_us", "read_burst_ms"]),
+            writes: Direction::new(figures, ["write_mb_s", "write_iops", "write_latency_us", "write_burst_ms"]),
+            total_bytes: Limit::new(figures.rate("total_mb_s"), burst),
+            total_requests: Limit::new(figures.get("total_iops") * 1e-9, burst),
+            link: Limit::new(figures.rate("link_mb_s"), 0.0),
+            fast: FastWrites {
+                most,
+                left: most,
+                cost: 1.0 / figures.rate("fast_write_mb_s"),
+                recover: figures.rate("recover_mb_s"),
+            },
+            flush: figures.ms("flush_ms"),
+            watts: Watts::new(figures, 0.0),
+            now: 0,
+            written_at: 0.0,
+            backlog: VecDeque::new(),
+            active: 0,
+            completions: Completions::default(),
+            done: VecDeque::new(),
+            recorder: Recorder::default(),
+            since: 0,
+        }
+    }
+
+    /// Moves time to `to`; a completion lets the next request of the backlog in.
+    fn run(&mut self, to: Nanos) {
+        self.take_in();
+        while let Some(completion) = self.completions.pop_due(to) {
+            self.now = self.now.max(completion.at);
+            self.active -= 1;
+            self.recorder.completed(completion.at);
+            self.done.push_back(completion);
+            self.take_in();
+        }
+        self.now = self.now.max(to);
+    }
+
+    fn take_in(&mut self) {
+        while self.active < self.queue_depth {
+            let Some(request) = self.backlog.pop_front() else { return };
+            self.active += 1;
+            let now = self.now as f64;
+            let at = match request.kind {
+                Kind::Read | Kind::Write => self.transfer(now, request),
+                Kind::Flush => self.written_at.max(now) + self.flush,
+                Kind::Discard => now + self.writes.latency,
+            };
+            self.completions.push((at.ceil() as Nanos).max(self.now), request.id);
+        }
+    }
+
+    fn transfer(&mut self, now: f64, request: Request) -> f64 {
+        let bytes = request.bytes as f64;
+        let write = request.kind == Kind::Write;
+        let cost = if write { self.write_cost(now, bytes) } else { bytes * self.reads.bytes.cost };
+        let direction = if write { &mut self.writes } else { &mut self.reads };
+        direction.worked += cost;
+        let limits = [
+            direction.bytes.add(now, cost),
+            direction.requests.add(now, direction.requests.cost),
+            self.total_bytes.add(now, bytes * self.total_bytes.cost),
+            self.total_requests.add(now, self.total_requests.cost),
+            self.link.add(now, bytes * self.link.cost) + direction.latency,
+        ];
+        let at = limits.into_iter().fold(now, f64::max);
+        if write {
+            self.written_at = self.written_at.max(at);
+        }
+        at
+    }
+
+    /// What a write adds to its limit of bytes. The device gets fast writes back while it has nothing to write.
+    fn write_cost(&mut self, now: f64, bytes: f64) -> f64 {
+        let fast = &mut self.fast;
+        let idle = (now - self.writes.bytes.empty_at).max(0.0);
+        fast.left = (fast.left + idle * fast.recover).min(fast.most);
+        let first = fast.left.min(bytes);
+        fast.left -= first;
+        first * fast.cost + (bytes - first) * self.writes.bytes.cost
+    }
+
+    /// Idle power all the time; above it each byte takes an energy, that of its direction's limit.
+    fn joules(&self, at: Nanos) -> Joules {
+        let idle = at.saturating_sub(self.since) as f64 * 1e-9 * self.watts.idle;
+        let read = self.reads.worked * 1e-9 * (self.watts.read - self.watts.idle);
+        let write = self.writes.worked * 1e-9 * (self.watts.write - self.watts.idle);
+        Joules { idle, seek: 0.0, read, write, total: idle + read + write }
+    }
+}
+
+impl Device for Limited {
+    fn submit(&mut self, at: Nanos, request: Request) {
+        self.run(at);
+        self.recorder.arrived(at, &request);
+        self.backlog.push_back(request);
+        self.take_in();
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let collected = self.done.front().map(|completion| completion.at);
+        collected.or_else(|| self.completions.next_at())
+    }
+
+    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
+        self.run(to);
+        done.extend(self.done.drain(..));
+    }
+
+    fn settle(&mut self, at: Nanos) {
+        self.run(at);
+        self.fast.left = self.fast.most;
+        for limit in
+            [&mut self.reads.bytes, &mut self.reads.requests, &mut self.writes.bytes, &mut self.writes.requests]
+        {
+            limit.empty_at = limit.empty_at.min(at as f64);
+        }
+        for limit in [&mut self.total_bytes, &mut self.total_requests] {
+            limit.empty_at = limit.empty_at.min(at as f64);
+        }
+    }
+
+    fn report(&self, at: Nanos) -> Report {
+        self.recorder.report(at, self.joules(at), 0)
+    }
+
+    fn reset_report(&mut self, at: Nanos) {
+        self.run(at);
+        self.recorder.reset(at);
+        (self.since, self.reads.worked, self.writes.worked) = (at, 0.0, 0.0);
+    }
+}
