@@ -92,7 +92,8 @@ class Burst(Frozen):
 class Behaviour(Frozen):
     """What a medium does beside its rates.
 
-    `sequential` is of 1 MiB at depth 8 in each direction at once, `random` of 4 KiB at depth 32. `long_read_us` is the time of 1 MiB that no limit holds back, `flush_us` of a flush after a written block.
+    `sequential` is of 1 MiB at depth 8 in each direction at once, `random` of 4 KiB at depth 32. `long_read_us` is the
+    time of 1 MiB that no limit holds back, `flush_us` of a flush after a written block.
     """
 
     sequential: Both
