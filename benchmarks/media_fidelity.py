@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes
-from assay.media.emulated.attachment import BLOCK_BYTES, raw_drive
+from assay.media.emulated.attachment import BLOCK_BYTES, PURPOSE, raw_drive
 from assay.media.emulated.emulator import Emulator, System
-from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.media.emulated.medium import EmulatedMedium
 from assay.media.emulated.profile import find_profile, profile_names
 from assay.media.memory import MemoryMedium
 from assay.model.base import Frozen

@@ -112,6 +112,28 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(command):
     assert not command.out.exists()
 
 
+def test_the_paths_ceiling_is_measured_once_before_the_first_emulated_drive_and_not_by_a_dry_run(command, monkeypatch):
+    known, began = [], []
+    monkeypatch.setattr("assay.cli.run.known_ceiling", lambda _installation: known[-1] if known else None)
+
+    def measure(_installation):
+        began.append(len(command.began))
+        known.append("ceiling")
+
+    monkeypatch.setattr("assay.cli.run.measure_ceiling", measure)
+    command.run()
+    assert began == [], "none of its drives is emulated"
+    command.experiment.write_text(EXPERIMENT.replace("ssd: memory", "ssd: crucial-mx100-512gb"))
+    command.out = command.out.with_name("emulated")
+    command.run(dry_run=True)
+    assert began == []
+    command.run()
+    assert began == [0]
+    command.out = command.out.with_name("again")
+    command.run()
+    assert began == [0]
+
+
 def test_what_does_not_fit_is_said_with_the_line_of_the_key_that_it_is_about(command):
     command.free_bytes = 1000
     with pytest.raises(BadInputError, match=r"demo.yaml, line 4: medium '\w+' has 1000 B free, .* a smaller input"):

@@ -12,15 +12,28 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack, contextmanager
+from mmap import mmap
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
+from assay.host.files import opened
 from assay.host.lease import Lease, leases
 from assay.host.mounts import below, mounts
-from assay.media.emulated.attachment import MAKE, attach_loop, attach_raw, missing, options, queue_of
+from assay.media.emulated.attachment import (
+    MAKE,
+    PURPOSE,
+    attach_loop,
+    attach_raw,
+    missing,
+    options,
+    queue_of,
+    raw_drive,
+)
+from assay.media.emulated.ceiling import WORDS, known_ceiling, measure_ceiling
 from assay.media.emulated.emulator import Drive, Emulator, System, serve
-from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.media.emulated.medium import EmulatedMedium
 from assay.media.memory import MemoryMedium
 from assay.media.page_cache import resident_bytes
 from assay.model.errors import AssayError, BadInputError
@@ -137,6 +150,38 @@ def test_discarded_space_comes_back(place):
         (directory / "file").unlink()
         os.sync()
         wait_for(lambda: backing.stat().st_blocks - empty < 32 * MIB / 512, 30)
+
+
+def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
+    with ExitStack() as scope:
+        lease = scope.enter_context(Lease(place.installation.state, PURPOSE))
+        profile = medium(place, profile="wd10ezex").profile
+        device, drive = scope.enter_context(
+            raw_drive(profile, SIZE, tmp_path, lease, Emulator(place.installation), System())
+        )
+        drive.ask("reset")
+        disk = scope.enter_context(opened(device, os.O_RDONLY | os.O_DIRECT))
+        buffer = mmap(-1, 4096)
+        os.preadv(disk, [buffer], 0)
+        assert drive.ask("report")["late_seconds"] < 0.1
+        os.kill(drive.process.pid, signal.SIGSTOP)
+        wakes = Timer(0.5, os.kill, (drive.process.pid, signal.SIGCONT))
+        wakes.start()
+        os.preadv(disk, [buffer], 4096)
+        wakes.join()
+        report = drive.ask("report")
+        assert report["kernel_view"]
+        assert 0.4 < report["late_seconds"] < 0.7
+        assert report["late"]["seconds"] < 0.1, "the emulator took the request when it went on, and answered in time"
+    assert place.left_over() == []
+
+
+def test_the_path_s_ceiling_is_measured_and_leaves_nothing(place):
+    found = measure_ceiling(place.installation)
+    assert known_ceiling(place.installation) == found
+    assert set(found.rates) == set(WORDS)
+    assert found.rates["random_read_4k_iops_depth32"] > 1000
+    assert place.left_over() == []
 
 
 @pytest.mark.parametrize(

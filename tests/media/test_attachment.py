@@ -147,6 +147,7 @@ def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
         **REPORT,
         "elapsed_seconds": 10.0,
         "late": {"requests": 9, "share": 0.02, "worst_us": 4000.0, "seconds": 0.5},
+        "late_seconds": 0.5,
         "memory_locked": False,
     }
     medium = attach(FakeSystem(report=report))
@@ -156,7 +157,7 @@ def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
         pass
     late, unlocked = medium.doubts()
     assert (late.kind, unlocked.kind) == ("emulator-was-late", "emulator-memory-not-locked")
-    assert "0.5 of 10.0 s (staging)" in late.what
+    assert "took 0.5 s longer than the drive would have taken, of 10.0 s (staging)" in late.what
     assert medium.device_report() == report
 
 
@@ -209,6 +210,7 @@ def test_staging_that_was_late_is_doubted_after_a_good_run(attach):
         **REPORT,
         "elapsed_seconds": 10.0,
         "late": {"requests": 90, "share": 0.5, "worst_us": 4000.0, "seconds": 0.5},
+        "late_seconds": 0.5,
     }
     system = FakeSystem(report=late)
     medium = attach(system)

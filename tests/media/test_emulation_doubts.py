@@ -15,7 +15,8 @@ HDD = DriveProfile.model_validate({"name": "slow", "kind": "hdd", "figures": {},
 
 def report(late_s=0.0, elapsed_s=40.0, median_us=0.0, mean_us=1000.0, **changes):
     return {
-        "late": {"requests": 7, "share": 0.01, "worst_us": 10_000.0 * late_s, "seconds": late_s},
+        "late": {"requests": 7, "share": 0.01, "worst_us": 10_000.0 * late_s, "seconds": 0.0},
+        "late_seconds": late_s,
         "elapsed_seconds": elapsed_s,
         "overshoot": {"median_us": median_us, "p99_us": 10 * median_us},
         "mean_response_us": mean_us, "memory_locked": True, **changes,
@@ -49,13 +50,16 @@ def test_reports(reports, kinds):
 
 def test_the_worst_is_named():
     (doubt,) = doubts_of("hdd", HDD, {}, [report(1.0), report(5.0), report(2.0)])
-    assert doubt.what == "replies of hdd were overdue for 5.0 of 40.0 s, at worst by 50.0 ms"
+    assert doubt.what == (
+        "requests to hdd took 5.0 s longer than the drive would have taken, of 40.0 s; 1.0% of the replies were late, "
+        "at worst by 50.0 ms"
+    )
 
 
 def test_a_late_emulator_s_interval_is_named_and_what_is_in_memory_is_not_put_there():
     reports = [report(), report(), report(0.4, 0.5), report()]
     (doubt,) = doubts_of("ssd", SSD, {}, reports, intervals=("staging", "run", "write out"))
-    assert "overdue for 0.4 of 0.5 s (write out), " in doubt.what
+    assert "took 0.4 s longer than the drive would have taken, of 0.5 s (write out); " in doubt.what
     assert "/dev/shm" in doubt.cure
     (doubt,) = doubts_of("ssd", SSD, {}, reports, in_memory=True)
     assert doubt.cure == "close other programs, or use a slower drive"

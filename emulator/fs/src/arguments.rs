@@ -7,6 +7,7 @@ pub const USAGE: &str = "usage:
   assay-emulator serve --profile FILE.json --backing FILE --mount DIRECTORY --control SOCKET [--seed NUMBER]
                        [--transport io_uring|dev_fuse]
   assay-emulator measure DEVICE SOCKET
+  assay-emulator rates DEVICE
   assay-emulator check FILE.json
   assay-emulator figures";
 
@@ -37,6 +38,8 @@ pub enum Action {
     Serve(ServeArguments),
     /// Measure the path's cost on a block device whose emulator listens on this control socket.
     Measure(PathBuf, PathBuf),
+    /// Measure what a block device carries; what is on it is lost.
+    Rates(PathBuf),
     /// Check a profile.
     Check(PathBuf),
     /// Print the figures of all kinds.
@@ -49,6 +52,7 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
     match arguments.as_slice() {
         ["serve", options @ ..] => serve(options).map(Action::Serve),
         ["measure", device, control] => Ok(Action::Measure(device.into(), control.into())),
+        ["rates", device] => Ok(Action::Rates(device.into())),
         ["check", file] => Ok(Action::Check(file.into())),
         ["figures"] => Ok(Action::Figures),
         [] => Err("say what to do".into()),

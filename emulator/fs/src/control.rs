@@ -31,10 +31,10 @@ enum Order {
 }
 
 /// What can be asked of the drive.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     /// Put the drive into action, taking the path's cost off its times.
-    Begin(PathCost),
+    Begin(Start),
     /// Until `begin`, take this time for every request; none at all where both times are 0.
     Pace(Pace),
     /// Tell what the drive saw.
@@ -45,11 +45,26 @@ pub enum Command {
     Settle,
 }
 
-#[derive(Default, Deserialize)]
+/// How a drive begins.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BeginArguments {
+pub struct Start {
+    /// What the path to it costs.
     #[serde(default)]
-    path: PathCost,
+    pub path: PathCost,
+    /// The loop device on it.
+    #[serde(default)]
+    pub device: Option<LoopDevice>,
+}
+
+/// Where the kernel tells of the drive's requests.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoopDevice {
+    /// Such as `loop3`.
+    pub name: String,
+    /// How many requests its driver takes at once.
+    pub depth: u64,
 }
 
 /// Reads one line. The error is a sentence for its sender.
@@ -69,12 +84,12 @@ fn command(word: &str, rest: &str) -> Result<Command, String> {
     match word {
         "begin" => {
             let rest = if rest.is_empty() { "{}" } else { rest };
-            let arguments: BeginArguments =
+            let start: Start =
                 serde_json::from_str(rest).map_err(|error| format!("begin takes {{\"path\": ...}}: {error}"))?;
-            if !arguments.path.is_sound() {
+            if !start.path.is_sound() {
                 return Err("begin: the path's cost has a negative part: measure it again".into());
             }
-            Ok(Command::Begin(arguments.path))
+            Ok(Command::Begin(start))
         }
         "pace" => serde_json::from_str(rest)
             .map(Command::Pace)
@@ -144,10 +159,11 @@ mod tests {
 
     #[test]
     fn begin_takes_the_paths_cost_or_none() {
-        assert_eq!(parse("begin"), Ok(Order::Drive(Command::Begin(PathCost::default()))));
-        assert_eq!(parse("begin {}"), Ok(Order::Drive(Command::Begin(PathCost::default()))));
-        let line = r#"begin {"path": {"read": {"base_ns": 40000, "ns_per_byte": 0.3}, "write": {"base_ns": 50000, "ns_per_byte": 0.4}}}"#;
-        let Ok(Order::Drive(Command::Begin(path))) = parse(line) else { panic!("not understood") };
+        assert_eq!(parse("begin"), Ok(Order::Drive(Command::Begin(Start::default()))));
+        assert_eq!(parse("begin {}"), Ok(Order::Drive(Command::Begin(Start::default()))));
+        let line = r#"begin {"path": {"read": {"base_ns": 40000, "ns_per_byte": 0.3}, "write": {"base_ns": 50000, "ns_per_byte": 0.4}}, "device": {"name": "loop3", "depth": 32}}"#;
+        let Ok(Order::Drive(Command::Begin(Start { path, device }))) = parse(line) else { panic!("not understood") };
+        assert_eq!(device, Some(LoopDevice { name: "loop3".into(), depth: 32 }));
         assert_eq!((path.read.base_ns, path.write.ns_per_byte), (40_000.0, 0.4));
     }
 

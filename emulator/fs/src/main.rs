@@ -10,11 +10,13 @@ mod buffers;
 mod channel;
 mod control;
 mod inbox;
+mod kernel_view;
 mod mapping;
 mod measure;
 mod pace;
 mod path_cost;
 mod protocol;
+mod rates;
 mod report;
 mod rest;
 mod ring;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
     let result = match arguments::parse(&arguments) {
         Ok(Action::Serve(arguments)) => serve(&arguments),
         Ok(Action::Measure(device, control)) => measure::run(&device, &control).map(|cost| println!("{}", json!(cost))),
+        Ok(Action::Rates(place)) => rates::run(&place).map(|rates| println!("{}", json!(rates))),
         Ok(Action::Check(profile)) => return check(&profile),
         Ok(Action::Figures) => {
             println!("{}", json!(assay_model::figures()));

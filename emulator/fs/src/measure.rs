@@ -102,7 +102,7 @@ fn costs(file: &File, emulator: &mut Emulator, bytes: usize, pace: Pace) -> io::
 }
 
 /// Places below `count`, without end and without order: a prefetcher would make neighbours too cheap.
-fn scattered(count: u64) -> impl Iterator<Item = u64> {
+pub fn scattered(count: u64) -> impl Iterator<Item = u64> {
     let mut state = 1_u64;
     std::iter::repeat_with(move || {
         // A linear congruential generator with Knuth's constants for 64 bits; its high bits are the good ones.

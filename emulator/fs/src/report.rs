@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::accounts::Accounts;
 use crate::backing::Failures;
+use crate::kernel_view::{KernelView, late_s};
 
 /// What the emulator says of itself.
 #[derive(Debug, Clone, Serialize)]
@@ -39,7 +40,7 @@ pub fn done(done: bool) -> Value {
 
 /// The drive's report with the emulator's own accounts; without a drive the latter only.
 #[must_use]
-pub fn whole(drive: Option<(Report, &Accounts)>, process: &Process) -> Value {
+pub fn whole(drive: Option<(Report, &Accounts)>, view: Option<&KernelView>, process: &Process) -> Value {
     let mut whole = json!({ "begun": drive.is_some() });
     let mut add = |part: Value| {
         if let (Value::Object(whole), Value::Object(part)) = (&mut whole, part) {
@@ -47,6 +48,12 @@ pub fn whole(drive: Option<(Report, &Accounts)>, process: &Process) -> Value {
         }
     };
     if let Some((report, accounts)) = drive {
+        let late_seconds = view.map_or(accounts.late().seconds, |view| {
+            let (modelled_s, flush_s) = accounts.modelled_s();
+            // A drive without any times of its own is never waited for.
+            if modelled_s == 0.0 { 0.0 } else { late_s(view.seen(), modelled_s, flush_s, report.least_seconds) }
+        });
+        add(json!({ "late_seconds": late_seconds, "kernel_view": view.is_some() }));
         add(json!(report));
         add(json!({ "late": accounts.late(), "overshoot": accounts.overshoot() }));
         add(json!({ "mean_response_us": accounts.mean_response_us() }));

@@ -15,7 +15,9 @@ use rustix::mount::{UnmountFlags, unmount};
 use crate::backing::{AtOnce, Backing, ReadAtOnce};
 use crate::buffers::{Buffer, Pool};
 use crate::channel::{Channel, Received, Ticket, Transport};
+use crate::control::{Command, Start};
 use crate::inbox::{Inbox, Note, Outcome};
+use crate::kernel_view::KernelView;
 use crate::pace::{Pace, Paced};
 use crate::path_cost::PathCost;
 use crate::protocol::{
@@ -23,11 +25,11 @@ use crate::protocol::{
 };
 use crate::report;
 use crate::rest::Rest;
+use crate::schedule::Slot;
 use crate::schedule::{Ready, Schedule};
 use crate::sys;
 use crate::trace::Log;
 use crate::workers::{Job, Workers};
-use crate::{control::Command, schedule::Slot};
 
 /// A write that took longer has waited for the host's disk: the next ones go to the workers for a while.
 const SLOW_WRITE_NS: Nanos = 3_000_000;
@@ -46,6 +48,7 @@ pub struct Server {
     schedule: Schedule<Ticket, Outcome>,
     /// The drive, until `begin` puts it into action.
     device: Option<Box<dyn Device>>,
+    view: Option<Arc<KernelView>>,
     pool: Pool,
     zeroes: Buffer,
     writes_wait_until: Nanos,
@@ -74,6 +77,7 @@ impl Server {
             log,
             schedule: Schedule::default(),
             device: Some(device),
+            view: None,
             pool: Pool::default(),
             zeroes: Buffer::new(LARGEST_BYTES),
             writes_wait_until: 0,
@@ -89,7 +93,7 @@ impl Server {
     pub fn run(mut self) -> io::Result<()> {
         // Timers fire when they are due, not up to 50 us later; where that is refused, the report shows it.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        self.real_time = sys::real_time_priority();
+        self.real_time = sys::real_time_priority(1);
         loop {
             let now = sys::monotonic_ns();
             self.schedule.advance(now);
@@ -281,13 +285,8 @@ impl Server {
     fn command(&mut self, command: Command) -> serde_json::Value {
         let now = sys::monotonic_ns();
         match command {
-            Command::Begin(path) => match self.device.take() {
-                Some(device) => {
-                    self.schedule.begin(now, device, path);
-                    report::done(true)
-                }
-                None => report::error("the drive has begun already"),
-            },
+            Command::Begin(_) if self.device.is_none() => report::error("the drive has begun already"),
+            Command::Begin(start) => self.begin(now, start),
             Command::Pace(_) if self.device.is_none() => report::error("the drive has begun already"),
             Command::Pace(pace) => {
                 if pace == Pace::default() {
@@ -300,6 +299,9 @@ impl Server {
             Command::Settle => report::done(self.schedule.settle(now)),
             Command::Reset => {
                 self.cpu_s_at_reset = sys::cpu_s();
+                if let Some(view) = &self.view {
+                    view.reset();
+                }
                 report::done(self.schedule.reset(now))
             }
             Command::Report => {
@@ -315,8 +317,20 @@ impl Server {
                     real_time_priority: self.real_time,
                     backing_errors: self.backing.failures(),
                 };
-                report::whole(self.schedule.report(now), &process)
+                report::whole(self.schedule.report(now), self.view.as_deref(), &process)
             }
         }
+    }
+
+    fn begin(&mut self, now: Nanos, start: Start) -> serde_json::Value {
+        match start.device.map(|device| KernelView::of(&device.name, device.depth)).transpose() {
+            Ok(view) => self.view = view,
+            Err(error) => {
+                return report::error(&format!("begin: the requests of the device can't be looked at: {error}"));
+            }
+        }
+        let device = self.device.take().expect("a drive begins once");
+        self.schedule.begin(now, device, start.path);
+        report::done(true)
     }
 }

@@ -42,10 +42,11 @@ pub fn write_mapped(file: impl AsFd, first: &[u8], part: Part) -> io::Result<usi
     usize::try_from(written).map_err(|_| io::Error::last_os_error())
 }
 
-/// Puts this thread before ordinary ones, so that a busy machine does not delay the disk. False when refused.
+/// Puts this thread before ordinary ones, so that a busy machine does not delay the disk; 1 is the lowest such
+/// priority. False when refused.
 #[must_use]
-pub fn real_time_priority() -> bool {
-    let parameters = libc::sched_param { sched_priority: 1 };
+pub fn real_time_priority(priority: i32) -> bool {
+    let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: `parameters` lives through the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }
 }

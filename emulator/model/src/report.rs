@@ -50,6 +50,8 @@ pub struct Report {
     pub elapsed_seconds: f64,
     /// Time with at least one request of the host under way.
     pub busy_seconds: f64,
+    /// Time that its busiest part (arm, link or controller) worked: it needs that much at any queue depth.
+    pub least_seconds: f64,
     /// Reads.
     pub reads: Traffic,
     /// Writes.
@@ -200,6 +202,8 @@ impl Recorder {
         Report {
             elapsed_seconds: at.saturating_sub(self.since) as f64 / NANOS_PER_SECOND,
             busy_seconds: (self.busy_nanos + under_way) as f64 / NANOS_PER_SECOND,
+            // Of one arm; devices whose parts work side by side say less.
+            least_seconds: (self.busy_nanos + under_way) as f64 / NANOS_PER_SECOND,
             reads: self.reads.traffic(),
             writes: self.writes.traffic(),
             discards: self.discards.traffic(),

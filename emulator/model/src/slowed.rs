@@ -48,7 +48,13 @@ impl Device for Slowed {
             write: write * times,
             total: total * times,
         };
-        Report { elapsed_seconds: own.elapsed_seconds * times, busy_seconds: own.busy_seconds * times, joules, ..own }
+        Report {
+            elapsed_seconds: own.elapsed_seconds * times,
+            busy_seconds: own.busy_seconds * times,
+            least_seconds: own.least_seconds * times,
+            joules,
+            ..own
+        }
     }
 
     fn reset_report(&mut self, at: Nanos) {

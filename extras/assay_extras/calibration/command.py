@@ -19,9 +19,9 @@ from assay.host.files import possible
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
 from assay.media.directory import DIRECTORY, DirectoryOptions
-from assay.media.emulated.attachment import raw_drive
+from assay.media.emulated.attachment import PURPOSE, raw_drive
 from assay.media.emulated.emulator import Drive, Emulator, System
-from assay.media.emulated.medium import EMULATED, PURPOSE, EmulatedMedium, EmulatedOptions, doubts_of
+from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions, doubts_of
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind

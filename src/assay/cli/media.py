@@ -11,6 +11,8 @@ from rich.console import Console
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, UserPath, find_installation, json_option, open_console, print_json
 from assay.media.emulated.attached_drives import attach, detach, drives, named
+from assay.media.emulated.attachment import missing
+from assay.media.emulated.ceiling import WORDS, Ceiling, known_ceiling, measure_ceiling
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
 from assay.media.emulated.profile import find_profile, profile_names
@@ -106,7 +108,45 @@ def media_attach(
         return
     console = open_console()
     print_line(console, f"{drive.profile} is {drive.device}, mounted at {drive.mount_point}")
+    print_beyond(find_profile(profile, installation.profiles), known_ceiling(installation), console)
     print_line(console, f"`assay media detach {drive.id}` detaches it and deletes what is on it")
+
+
+@media.command("ceiling")
+@click.option("--again", is_flag=True, help="Measure anew what was measured since this machine has started.")
+@json_option()
+def media_ceiling(*, again: bool, as_json: bool) -> None:
+    """Show what this machine's path carries (FUSE, loop device, emulator), and which drives are beyond that.
+
+    It is measured once after each start of the machine, in about ten seconds. Let nothing else run meanwhile.
+
+    \b
+    Example:  assay media ceiling
+    """
+    installation = find_installation()
+    found = None if again else known_ceiling(installation)
+    if found is None:
+        lacking = missing(installation)
+        if lacking:
+            raise BadInputError("; ".join(lacking))
+        with closing(ConsoleDisplay(open_console(error=as_json))) as display, interruptible():
+            display.step("measure the path's ceiling")
+            found = measure_ceiling(installation)
+    if as_json:
+        print_json(found.model_dump())
+        return
+    console = open_console()
+    for name, words in WORDS.items():
+        print_line(console, words.format(f"{found.rates[name]:>9,.0f}"))
+    for profile in _profiles((), installation):
+        print_beyond(profile, found, console)
+
+
+def print_beyond(profile: DriveProfile, ceiling: Ceiling | None, console: Console) -> None:
+    """What a drive should do and can't on this machine; nothing where it can, or no ceiling is known."""
+    beyond = list(ceiling.beyond(profile)) if ceiling else []
+    if beyond:
+        print_line(console, f"{profile.name}: {'; '.join(beyond)}")
 
 
 @media.command("detach")
@@ -206,6 +246,7 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
             print_line(console, line)
             words = wrap(meaning + source, max(40, console.width), initial_indent=INDENT, subsequent_indent=INDENT)
             print_line(console, "\n".join(words))
+    print_beyond(find_profile(name, installation.profiles), known_ceiling(installation), console)
 
 
 def profile_json(name: str, installation: Installation) -> dict[str, Any]:

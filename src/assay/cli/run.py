@@ -5,7 +5,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
@@ -19,8 +19,9 @@ from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
 from assay.input.catalogue import open_dataset
+from assay.media.emulated.ceiling import known_ceiling, measure_ceiling
 from assay.model.doubt import Doubt
-from assay.model.errors import BadInputError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
 from assay.model.naming import bytes_text
@@ -193,6 +194,7 @@ def run_experiment(
     print_needs(plan, needs, budget_s, console)
     if dry_run:
         return 0
+    _know_ceiling(plan, installation, console)
     if resume:
         folder.replace_plan(whole)
     else:
@@ -229,6 +231,15 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
         return resumed(folder.plan(), full, plan, folder.finished())
     except BadInputError as error:
         raise BadInputError(f"{out}: {error}") from None
+
+
+def _know_ceiling(plan: Plan, installation: Installation, console: Console) -> None:
+    """Before the first trial with an emulated drive: what this machine's path carries, unless that is known."""
+    if any(kind_of(medium).emulated for trial in plan.trials for medium in trial.media):
+        with closing(ConsoleDisplay(console)) as display, interruptible(), suppress(AssayError):
+            if known_ceiling(installation) is None:
+                display.step("measuring what the path to emulated drives carries (10 s)")
+                measure_ceiling(installation)
 
 
 def _clean_left_overs(installation: Installation, console: Console) -> None:

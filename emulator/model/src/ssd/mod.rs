@@ -162,6 +162,18 @@ impl Ssd {
     }
 }
 
+impl Ssd {
+    /// The busiest of the controller and the lanes of the link.
+    fn least_seconds(&self, report: &Report) -> f64 {
+        let (reads, writes) = (&report.reads, &report.writes);
+        let others = (writes.requests + report.discards.requests + report.flushes) as f64;
+        let controller = reads.requests as f64 * self.read_turn + others * self.write_turn;
+        let (read, written) = (reads.bytes as f64 / self.link, writes.bytes as f64 / self.link);
+        let link = if self.separate_lanes { read.max(written) } else { read + written };
+        controller.max(link) / 1e9
+    }
+}
+
 impl Device for Ssd {
     fn submit(&mut self, at: Nanos, request: Request) {
         self.run(at);
@@ -186,7 +198,8 @@ impl Device for Ssd {
     }
 
     fn report(&self, at: Nanos) -> Report {
-        self.recorder.report(at, self.joules(at), self.media.unwritten(at))
+        let report = self.recorder.report(at, self.joules(at), self.media.unwritten(at));
+        Report { least_seconds: self.least_seconds(&report).min(report.busy_seconds), ..report }
     }
 
     fn reset_report(&mut self, at: Nanos) {

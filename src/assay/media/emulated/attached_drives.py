@@ -11,9 +11,9 @@ from typing import Any, Literal
 from assay.host.lease import Lease, leases, uninterrupted
 from assay.host.mounts import below, check_no_strangers, let_go, loops, mounts
 from assay.host.processes import end_processes, marked_processes
-from assay.media.emulated.attachment import shut_down
+from assay.media.emulated.attachment import PURPOSE, shut_down
 from assay.media.emulated.emulator import Drive
-from assay.media.emulated.medium import PURPOSE, EmulatedMedium
+from assay.media.emulated.medium import EmulatedMedium
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation

@@ -26,6 +26,9 @@ from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 
+PURPOSE = "medium"
+"""Begins the names of the leases that hold emulated drives."""
+
 LOOP_CTL_GET_FREE = 0x4C82
 """Name a free loop device, making one if need be (linux/loop.h)."""
 
@@ -251,7 +254,7 @@ def raw_drive(
     """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
     with ExitStack() as scope:
         device, drive = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
-        drive.begin(emulator.measure(device, drive.home))
+        drive.begin(emulator.measure(device, drive.home), device, queue_of(profile).depth)
         yield device, drive
 
 

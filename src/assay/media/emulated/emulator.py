@@ -148,6 +148,11 @@ class Emulator:
         cost: dict[str, Any] = json.loads(self._run("measure", str(device), "control", place=home).stdout)
         return cost
 
+    def rates(self, device: Path) -> dict[str, float]:
+        """What a block device carries, by the names of a profile's `expected`. Its first 256 MiB are overwritten."""
+        found: dict[str, float] = json.loads(self._run("rates", str(device)).stdout)
+        return found
+
     def _run(
         self, *arguments: str, good: tuple[int, ...] = (0,), place: Path | None = None
     ) -> "subprocess.CompletedProcess[str]":
@@ -234,9 +239,16 @@ class Drive:
             raise AssayError(f"the drive emulator refused {word!r}: {content['error']}")
         return content
 
-    def begin(self, path_cost: Mapping[str, Any] | None = None) -> None:
-        """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway."""
-        self.ask("begin" if path_cost is None else f"begin {json.dumps({'path': path_cost})}")
+    def begin(
+        self, path_cost: Mapping[str, Any] | None = None, device: Path | None = None, depth: int | None = None
+    ) -> None:
+        """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway.
+
+        `device` is the loop device, whose driver takes `depth` requests at once; there the kernel tells how long
+        requests really take.
+        """
+        start = {"path": path_cost or None, "device": device and {"name": device.name, "depth": depth}}
+        self.ask(f"begin {json.dumps({name: value for name, value in start.items() if value is not None})}")
 
     def request_log(self) -> Path | None:
         """The file that it writes its log of requests to, from now on; None when the emulator refuses."""

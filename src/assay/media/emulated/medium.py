@@ -18,6 +18,7 @@ from assay.media.emulated.attachment import (
     BLOCK_BYTES,
     LEAST_BYTES,
     MAKE,
+    PURPOSE,
     Attached,
     attach_raw,
     check_loop_devices,
@@ -27,6 +28,7 @@ from assay.media.emulated.attachment import (
     scheduler_to_use,
     schedulers,
 )
+from assay.media.emulated.ceiling import Ceiling, known_ceiling
 from assay.media.emulated.emulator import Emulator, SilentError, System
 from assay.media.emulated.profile import find_profile
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
@@ -45,7 +47,7 @@ from assay.model.trial import MediumSpec
 PROFILE_FILES = frozenset({".yaml", ".yml"})
 
 LATE_SHARE, LATE_S = 0.02, 0.2
-"""Replies that are overdue for a larger share of a part's time, and for longer, are doubted."""
+"""A larger share of a part's time that its client waited longer than for the drive, and a longer time, is doubted."""
 
 OVERSHOOT_SHARE = 0.1
 """Half of the replies leaving later than this share of the drive's mean response time are doubted."""
@@ -59,9 +61,10 @@ EMULATOR_WAS_LATE = doubt_kind(
     "emulator-was-late",
     "medium",
     when=(
-        "replies of an emulated drive were overdue for more than 2 % of the time of staging, the run or the write-out"
+        "requests to an emulated drive took longer than the drive would have taken, by more than 2 % of the time of "
+        "staging, the run or the write-out (`late_seconds`)"
     ),
-    why="the disk below its backing file, or this machine, is slower than the emulated drive",
+    why="the disk below its backing file, or this machine's path to it, is slower than the emulated drive",
     cure=f"put the backing file into memory (path: /dev/shm) or on a faster disk, {LATE_IN_MEMORY}",
     severity=110,
 )
@@ -81,6 +84,15 @@ DRIVE_TOO_FAST_FOR_THIS_MACHINE = doubt_kind(
     cure="use a faster machine, or compare only jobs with long requests",
     severity=100,
 )
+DRIVE_BEYOND_THE_PATH = doubt_kind(
+    "drive-beyond-the-path",
+    "medium",
+    when="an emulated drive was late for more than 2 % of an interval, and its profile has figures beyond what this "
+    "machine's path carries (`assay media ceiling`)",
+    why="the kernel's FUSE and loop device and the emulator need more time for many requests than the drive would",
+    cure="use a machine with faster or more processors, a slower drive, or the experiment's `slowdown`",
+    severity=105,
+)
 EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
     "emulator-memory-not-locked",
     "medium",
@@ -98,10 +110,12 @@ def doubts_of(
     *,
     intervals: Sequence[str] = (),
     in_memory: bool = False,
+    ceiling: Ceiling | None = None,
 ) -> tuple[Doubt, ...]:
     """What the reports since attaching say, each doubt by the worst of them, and what the path's cost says.
 
-    The first reports are of these intervals of a trial; `in_memory`: the backing file is in memory already.
+    The first reports are of these intervals of a trial; `in_memory`: the backing file is in memory already; `ceiling`:
+    what the path carries, which matters only where the drive was late.
     """
     found = []
     worst = max((one for one in reports if _late_s(one) > LATE_S), key=_late_share, default={})
@@ -109,10 +123,13 @@ def doubts_of(
         late, place = worst["late"], reports.index(worst)
         during = f" ({intervals[place]})" if place < len(intervals) else ""
         what = (
-            f"replies of {medium} were overdue for {late['seconds']:.1f} of {worst['elapsed_seconds']:.1f} s{during}, "
-            f"at worst by {late['worst_us'] / 1000:.1f} ms"
+            f"requests to {medium} took {_late_s(worst):.1f} s longer than the drive would have taken, of "
+            f"{worst['elapsed_seconds']:.1f} s{during}; {late['share']:.1%} of the replies were late, at worst by "
+            f"{late['worst_us'] / 1000:.1f} ms"
         )
         found.append(EMULATOR_WAS_LATE.doubt(what, medium, cure=LATE_IN_MEMORY if in_memory else ""))
+        if beyond := list(ceiling.beyond(profile)) if ceiling else []:
+            found.append(DRIVE_BEYOND_THE_PATH.doubt(f"{medium}: {'; '.join(beyond)}", medium))
     over = max(reports, key=_overshoot_share, default={})
     if _overshoot_share(over) > OVERSHOOT_SHARE:
         what = (
@@ -147,18 +164,15 @@ def _overshoot_share(report: Mapping[str, Any]) -> float:
 
 
 def _late_share(report: Mapping[str, Any]) -> float:
-    """How much of a part's time replies were overdue."""
+    """How much of a part's time its client waited longer than for the drive."""
     elapsed_s = float(report.get("elapsed_seconds", 0.0))
     return _late_s(report) / elapsed_s if elapsed_s else 0.0
 
 
 def _late_s(report: Mapping[str, Any]) -> float:
-    """For how many seconds replies were overdue."""
-    return float(report["late"]["seconds"]) if "late" in report else 0.0
+    """For how many seconds that was."""
+    return float(report.get("late_seconds", 0.0))
 
-
-PURPOSE = "medium"
-"""Begins the names of the leases that hold emulated drives."""
 
 FILE_SYSTEM_SHARE = 0.02
 """What ext4 and xfs take of a device for themselves, about."""
@@ -259,6 +273,8 @@ class EmulatedMedium:
         below = mount_of(_existing(self.place))
         known |= {"backing_device": below.source, "backing_file_system": below.file_system}
         known |= {f"backing_{name}": value for name, value in disk_facts(below.device_number).items()}
+        if (ceiling := known_ceiling(self._installation, self._emulator)) is not None:
+            known["path_ceiling"] = ceiling.fact
         if self._attached is not None:
             known["seed"] = str(self._attached.drive.seed)
             known["device"] = str(self._attached.device)
@@ -325,7 +341,7 @@ class EmulatedMedium:
         system.run(*MAKE[self._options.file_system], str(device))
         cost = self._emulator.measure(device, drive.home)
         mount(device, self._options.file_system, point, system, scope)
-        drive.begin(cost)
+        drive.begin(cost, device, queue_of(profile).depth)
         self._attached = Attached(drive=drive, device=device, mount_point=point)
         self._reports, self._path_cost = [], cost
         scope.callback(self._keep_last_report)
@@ -408,7 +424,13 @@ class EmulatedMedium:
         """By all reports since it was attached, for the worst of them: staging may be late where the run is not."""
         in_memory = mount_of(_existing(self.place)).file_system in IN_MEMORY
         return doubts_of(
-            self.spec.name, self.profile, self._path_cost, self._reports, intervals=get_args(Part), in_memory=in_memory
+            self.spec.name,
+            self.profile,
+            self._path_cost,
+            self._reports,
+            intervals=get_args(Part),
+            in_memory=in_memory,
+            ceiling=known_ceiling(self._installation, self._emulator),
         )
 
     def _size(self) -> int:

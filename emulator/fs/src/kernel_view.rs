@@ -1,0 +1,189 @@
+//! How long requests really take, as the kernel sees it: from the block layer's taking one to its completion.
+//!
+//! The emulator can't see what a request waits for before it arrives or after it was answered: a busy processor, the loop
+//! device's worker, FUSE. The kernel adds up the requests' times to the nanosecond, but with their wait in the scheduler,
+//! which a real drive has, too; and its busy time is counted in clock ticks, which on a loaded machine was off by a fifth. So
+//! at intervals that are no multiple of a clock tick there is a look at how many requests are under way, and how many of
+//! these wait in the scheduler: none while the driver could take more.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+use assay_model::Nanos;
+
+use crate::sys;
+
+/// Between two looks. At 3 ms a minute has 20,000 of them, for a few tenths of a percent of a processor.
+const INTERVAL: Duration = Duration::from_millis(3);
+/// Fields of the file `stat` (the kernel's Documentation/block/stat.rst): milliseconds of all reads, writes and discards,
+/// each added up, and how many are under way.
+const MILLISECONDS: [usize; 3] = [3, 7, 14];
+const UNDER_WAY: usize = 8;
+
+/// A block device's requests since the last reset.
+#[derive(Debug)]
+pub struct KernelView {
+    files: Files,
+    looks: Looks,
+    took_ms_at_reset: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Files {
+    stat: File,
+    in_driver: File,
+}
+
+/// Nanoseconds; a look stands for the time since the one before.
+#[derive(Debug, Default)]
+struct Looks {
+    busy: AtomicU64,
+    scheduled: AtomicU64,
+}
+
+/// An interval as the kernel saw it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// Time with at least one request.
+    pub busy_s: f64,
+    /// The times of all requests but flushes, added up, without their wait in the scheduler.
+    pub request_s: f64,
+}
+
+impl KernelView {
+    /// Looks at a block device (`loop3`) from now on, in a thread that ends with the process or when the device is gone.
+    /// `depth` is how many requests its driver takes at once.
+    pub fn of(device: &str, depth: u64) -> io::Result<Arc<Self>> {
+        let folder = Path::new("/sys/block").join(device);
+        let files = Files { stat: File::open(folder.join("stat"))?, in_driver: File::open(folder.join("inflight"))? };
+        let took_ms_at_reset = files.took_ms().into();
+        let view = Arc::new(Self { files, looks: Looks::default(), took_ms_at_reset });
+        let looking = Arc::clone(&view);
+        thread::Builder::new().name("kernel-view".into()).stack_size(128 << 10).spawn(move || {
+            // At a lower priority than the serving thread's it would look when that sleeps: when little is under way.
+            let _ = sys::real_time_priority(2);
+            let mut last = sys::monotonic_ns();
+            while let Ok((under_way, in_driver)) = looking.files.look() {
+                let now = sys::monotonic_ns();
+                looking.looks.note(now - last, under_way, in_driver, depth);
+                last = now;
+                thread::sleep(INTERVAL);
+            }
+        })?;
+        Ok(view)
+    }
+
+    /// Counts anew.
+    pub fn reset(&self) {
+        self.looks.busy.store(0, Relaxed);
+        self.looks.scheduled.store(0, Relaxed);
+        self.took_ms_at_reset.store(self.files.took_ms(), Relaxed);
+    }
+
+    /// The time since the last reset.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        let took_ms = self.files.took_ms().saturating_sub(self.took_ms_at_reset.load(Relaxed));
+        self.looks.seen(took_ms as f64 / 1e3)
+    }
+}
+
+impl Files {
+    /// How many requests are under way, and how many of these in the driver.
+    fn look(&self) -> io::Result<(u64, u64)> {
+        Ok((numbers(&self.stat)?.get(UNDER_WAY).copied().unwrap_or(0), numbers(&self.in_driver)?.iter().sum()))
+    }
+
+    fn took_ms(&self) -> u64 {
+        let found = numbers(&self.stat).unwrap_or_default();
+        MILLISECONDS.iter().filter_map(|field| found.get(*field)).sum()
+    }
+}
+
+impl Looks {
+    fn note(&self, time: Nanos, under_way: u64, in_driver: u64, depth: u64) {
+        if under_way > 0 {
+            self.busy.fetch_add(time, Relaxed);
+        }
+        if in_driver >= depth {
+            self.scheduled.fetch_add(time * under_way.saturating_sub(in_driver), Relaxed);
+        }
+    }
+
+    fn seen(&self, took_s: f64) -> Seen {
+        let seconds = |time: &AtomicU64| time.load(Relaxed) as f64 / 1e9;
+        Seen { busy_s: seconds(&self.busy), request_s: (took_s - seconds(&self.scheduled)).max(0.0) }
+    }
+}
+
+fn numbers(file: &File) -> io::Result<Vec<u64>> {
+    let mut buffer = [0; 512];
+    let length = file.read_at(&mut buffer, 0)?;
+    let text = std::str::from_utf8(&buffer[..length]).unwrap_or_default();
+    Ok(text.split_whitespace().filter_map(|word| word.parse().ok()).collect())
+}
+
+/// By how much the drive's client waited longer than for the drive: what requests took beyond the model's time, shared
+/// among those that were under way together; but at most the time in which the drive itself had no need to work.
+///
+/// `modelled_s` are the model's times of all requests but flushes, added up, `flush_s` those of flushes, which the kernel's
+/// count leaves out; `least_s` is the time of the drive's busiest part.
+#[must_use]
+pub fn late_s(seen: Seen, modelled_s: f64, flush_s: f64, least_s: f64) -> f64 {
+    if seen.request_s <= modelled_s {
+        return 0.0;
+    }
+    let waited = seen.busy_s * (1.0 - modelled_s / seen.request_s);
+    waited.min((seen.busy_s + flush_s - least_s).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_driver_has_no_room_for_waits_in_the_scheduler() {
+        let looks = Looks::default();
+        for (under_way, in_driver) in [(0, 0), (40, 32), (3, 1), (33, 32)] {
+            looks.note(2_000_000_000, under_way, in_driver, 32);
+        }
+        assert_eq!(looks.seen(50.0), Seen { busy_s: 6.0, request_s: 50.0 - 2.0 * 9.0 });
+        assert_eq!(Looks::default().seen(0.5), Seen { busy_s: 0.0, request_s: 0.5 });
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_an_error() {
+        assert!(KernelView::of("no such device", 32).is_err());
+    }
+
+    #[test]
+    fn requests_one_after_the_other_are_late_by_what_they_took_longer() {
+        let seen = Seen { busy_s: 9.0, request_s: 9.0 };
+        assert!((late_s(seen, 6.0, 0.0, 1.0) - 3.0).abs() < 1e-9);
+        assert_eq!(late_s(seen, 9.5, 0.0, 1.0), 0.0);
+        assert_eq!(late_s(Seen { busy_s: 0.0, request_s: 0.0 }, 0.0, 0.0, 0.0), 0.0);
+    }
+
+    #[test]
+    fn a_drive_that_always_had_work_was_not_waited_for() {
+        // Two streams through a link that is never idle: what each request waits longer, the other one uses.
+        let seen = Seen { busy_s: 10.0, request_s: 20.0 };
+        assert!((late_s(seen, 18.0, 0.0, 9.9) - 0.1).abs() < 1e-9);
+        assert!((late_s(seen, 18.0, 0.5, 9.9) - 0.6).abs() < 1e-9, "flushes are not in the kernel's count");
+        assert_eq!(late_s(seen, 18.0, 0.0, 11.0), 0.0);
+    }
+
+    #[test]
+    fn a_deep_queue_is_late_by_what_the_drive_could_have_done_meanwhile() {
+        // 39,000 of 90,000 requests a second, 32 under way, 4 of them in the drive.
+        let seen = Seen { busy_s: 10.0, request_s: 320.0 };
+        let least_s = 10.0 * 39.0 / 90.0;
+        assert!((late_s(seen, 40.0, 0.0, least_s) - (10.0 - least_s)).abs() < 1e-9);
+    }
+}
