@@ -7,6 +7,7 @@ from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Sample
 from assay.record.folder import RunFolder
+from assay.stats.blocked import blocked_phases, clock_shares
 from assay.stats.energy import efficiency, energy_account, phase_efficiency
 from assay.stats.tasks import critical_path
 
@@ -187,6 +188,16 @@ def test_the_signature_holds_all_bytes_of_the_disk(folder, record, amount):
         if (one.phase, one.role, one.direction) == ("reduce", "output", "write")
     )  # fmt: skip
     assert reduce_writes > 50 * MB
+
+
+def test_the_clock_is_explained_by_what_the_tasks_did(record, amount):
+    shares = clock_shares(record)
+    if shares is None:
+        pytest.skip("the states of the cluster's tasks can't be read here")
+    assert abs(shares.left_over_share) < 0.05
+    # All tasks that could run waited for I/O then, and a processor was idle: looks must have seen that too.
+    assert shares.blocked_s > 0.5 * amount("blocked-time", "cluster", "io_full_s")
+    assert sum(blocked_phases(record).values()) == pytest.approx(shares.blocked_s, rel=0.1, abs=0.5)
 
 
 def test_nothing_is_doubted_about_the_probes(record):

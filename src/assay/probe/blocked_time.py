@@ -33,6 +33,9 @@ from assay.model.node import Node
 from assay.model.probe import (
     CONTAINERS,
     CannotMeasureError,
+    Chart,
+    ChartPanel,
+    ChartSeries,
     Interval,
     Moment,
     ProbeKind,
@@ -291,4 +294,11 @@ LOOKS_ENDED = doubt_kind(
     cure="don't touch the control groups named assay-... while a trial runs",
 )  # fmt: skip
 
-PROBES.add(NAME, ProbeKind(lambda context: BlockedTime(context.node) if context.is_first else None), place=10)
+_DID = (
+    ChartSeries("computing_percent", "computing", "slate"),
+    ChartSeries("blocked_percent", "blocked on storage", "vermilion"),
+    ChartSeries("waiting_percent", "waiting for a processor", "yellow"),
+)
+CLOCK = ChartPanel("what the cluster's tasks did, % of the clock", "%", "stack", _DID, greatest=100)
+CHART = Chart("blocked time", (CLOCK,))
+PROBES.add(NAME, ProbeKind(lambda context: BlockedTime(context.node) if context.is_first else None, (CHART,)), place=10)
