@@ -1,9 +1,9 @@
-"""Proves what of a trial counts as outside its jobs."""
+"""Proves what of a trial counts as outside its jobs, and until when the jobs ran and what they wrote was on the drives."""
 
 import pytest
 
 from assay.model.record import Status, Step, Totals
-from tests.builders import a_record, a_trial
+from tests.builders import a_job, a_record, a_trial
 
 STEPS = (
     Step(name="attach media", started_ms=1_000, seconds=1.0),
@@ -24,3 +24,17 @@ def test_it_is_not_known_where_the_jobs_times_are_not():
     record = a_record(a_trial()).model_copy(update={"steps": STEPS, "totals": None, "status": Status.FAILED})
     assert record.outside_jobs_s is None
     assert record.model_copy(update={"steps": (), "totals": TOTALS}).outside_jobs_s is None
+
+
+def job(started_ms, finished_ms):
+    return a_job().model_copy(update={"started_ms": started_ms, "finished_ms": finished_ms})
+
+
+def test_the_run_has_the_gaps_between_jobs_and_ends_durable_with_the_step_that_writes_out():
+    written = Step(name="write out", started_ms=29_500, seconds=4.0)
+    jobs = (job(10_000, 15_000), job(18_000, 28_000))
+    record = a_record(a_trial()).model_copy(update={"steps": (*STEPS, written), "totals": TOTALS, "jobs": jobs})
+    assert record.run_s == 18
+    assert record.durable_s == pytest.approx(33.5 - 10)
+    assert record.model_copy(update={"steps": STEPS}).durable_s is None
+    assert record.model_copy(update={"totals": None}).run_s is None

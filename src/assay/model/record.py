@@ -254,6 +254,28 @@ class Record(Frozen):
         end_s = max(step.started_ms / 1000 + step.seconds for step in self.steps)
         return end_s - start_s - self.totals.submitted_s
 
+    @property
+    def run_s(self) -> float | None:
+        """Seconds from the first job's start to the last one's end: elapsed, and the gaps between jobs.
+
+        None where the jobs' times are not known.
+        """
+        if self.totals is None or not self.jobs:
+            return None
+        return (max(job.finished_ms for job in self.jobs) - min(job.started_ms for job in self.jobs)) / 1000
+
+    @property
+    def durable_s(self) -> float | None:
+        """Seconds from the first job's start until all that the jobs wrote is on the drives.
+
+        That is known to be so at the end of the step `write out`; None where there is none, or no job's time.
+        """
+        written = [step for step in self.steps if step.name == "write out"]
+        if self.totals is None or not self.jobs or not written:
+            return None
+        ended_s = max(step.started_ms / 1000 + step.seconds for step in written)
+        return ended_s - min(job.started_ms for job in self.jobs) / 1000
+
     @cached_property
     def outcome(self) -> Outcome:
         """The trial's judgement: a trial that failed to run is a fail, whatever its checks said before."""

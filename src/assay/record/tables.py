@@ -174,6 +174,8 @@ def _trial_row(record: Record) -> Mapping[str, Any]:
         "outcome": str(record.outcome),
         "error": record.error,
         "elapsed_s": totals.elapsed_s if totals else None,
+        "run_s": record.run_s,
+        "durable_s": record.durable_s,
         "submitted_s": totals.submitted_s if totals else None,
         "staging_submitted_s": totals.staging_submitted_s if totals else None,
         "outside_jobs_s": record.outside_jobs_s,

@@ -148,11 +148,12 @@ class Group(Frozen):
 class Row(Frozen):
     """One combination of factors over its repetitions, warm-ups left out.
 
-    `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `phases` are medians of
-    the phases' added averages. `comparison` is with the group's base, one of those that all of the report
-    is made from (None for the base itself, for zero storage delay, and where no other placement finished); `ratio` is
-    its ratio of elapsed times. `outliers` are trials that lie far off; they count like all others. `finished` are the
-    trials that count, `wrong` those whose output is wrong, which do not. `outcome` is the worst of the repetitions.
+    `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `run_s` and `durable_s`
+    are medians of the records', `phases` of the phases' added averages. `comparison` is with the group's base, one of
+    those that all of the report is made from (None for the base itself, for zero storage delay, and where no other
+    placement finished); `ratio` is its ratio of elapsed times. `outliers` are trials that lie far off; they count like
+    all others. `finished` are the trials that count, `wrong` those whose output is wrong, which do not. `outcome` is
+    the worst of the repetitions.
     """
 
     group: Group
@@ -162,6 +163,8 @@ class Row(Frozen):
     wrong: int
     elapsed_s: float | None
     elapsed: Median | None
+    run_s: float | None
+    durable_s: float | None
     phases: Phases | None
     ratio: float | None
     comparison: Comparison | None
@@ -266,9 +269,16 @@ def _row(
         wrong=sum(map(is_wrong, records)),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
+        run_s=_median_known([record.run_s for record in finished]),
+        durable_s=_median_known([record.durable_s for record in finished]),
         phases={name: median(phase[name] for phase in phases if name in phase) for name in names} if phases else None,
         ratio=comparison.ratio if comparison else None,
         comparison=comparison,
         outliers=tuple(odd),
         outcome=max((record.outcome for record in records), key=list(Outcome).index),
     )
+
+
+def _median_known(seconds: Sequence[float | None]) -> float | None:
+    known = [one for one in seconds if one is not None]
+    return median(known) if known else None
