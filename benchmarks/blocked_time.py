@@ -6,12 +6,12 @@ greatest left-over share of any trial shows how well it holds. Beside it stands 
 pressure of the cluster's control group (`some` and `full` waited), and how long the drives were busy.
 
 The second is the storage share above the zero-delay baseline beside the share of blocked time, both with their 95 %
-intervals, and the phases in which the time was blocked.
+intervals, and the phases in which the time was blocked. The grid of the docs: `experiments/page-cache.yaml`.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -35,9 +35,10 @@ def main() -> None:
 def _clock(records: Sequence[Record]) -> Iterator[str]:
     yield "| job | drive | run | computing | blocked | waiting | idle | left over, worst | pressure some, full | busy |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    varied = _varied([record.trial.factors for record in records])
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in filter(counts, records):
-        groups.setdefault((record.trial.workload.name, record.trial.placement.name), []).append(record)
+        groups.setdefault((_job(record.trial.factors, varied), record.trial.placement.name), []).append(record)
     for (workload, placement), own in groups.items():
         known = [shares for record in own if (shares := clock_shares(record)) is not None]
         if not known:
@@ -53,6 +54,22 @@ def _clock(records: Sequence[Record]) -> Iterator[str]:
         yield f"| {workload} | {placement} | {seconds} | {100 * worst:+.1f} % | {pressure} | {busy:.1f} |"
 
 
+def _varied(factors: Sequence[Mapping[str, str]]) -> list[str]:
+    """What tells a run's jobs apart, beside the placement."""
+    names = dict.fromkeys(name for own in factors for name in own if name not in {"placement", "workload"})
+    return [
+        name
+        for name in names
+        if len({own.get(name) for own in factors if own["workload"] == factors[0]["workload"]}) > 1
+    ]
+
+
+def _job(levels: Mapping[str, str], varied: Sequence[str]) -> str:
+    return ", ".join(
+        [levels["workload"], *(f"{name.replace('_', ' ')} {levels[name]}" for name in varied if levels.get(name))]
+    )
+
+
 def _amount(record: Record, series: str) -> float:
     return sum(
         one.value for one in record.amounts if (one.probe, one.series, one.part) == (PROBE, series, "run")
@@ -62,13 +79,14 @@ def _amount(record: Record, series: str) -> float:
 def _shares(folder: RunFolder, records: Sequence[Record]) -> Iterator[str]:
     yield "| job | drive | elapsed, s | storage share, baseline | share of blocked time | blocked, s by phase |"
     yield "| --- | --- | --- | --- | --- | --- |"
+    varied = _varied([record.trial.factors for record in records])
     for decision in decisions(folder.plan(), records):
         for one in filter(None, (*decision.placements, decision.baseline)):
             blocked = one.blocked
             share = one.storage_share
             phases = ", ".join(f"{name} {value:.1f}" for name, value in blocked.phases.items()) if blocked else ""
             yield (
-                f"| {decision.levels['workload']} | {one.placement} | {one.elapsed_s.value:.1f} "
+                f"| {_job(decision.levels, varied)} | {one.placement} | {one.elapsed_s.value:.1f} "
                 f"| {_interval(share.value, share.low, share.high) if share else ''} "
                 f"| {_interval(blocked.share, blocked.low, blocked.high) if blocked else ''} | {phases} |"
             )
