@@ -39,6 +39,8 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     machines = Trials(records).machines
     read_of = _most_used(records, machines)
     for record, machine in zip(records, machines, strict=True):
+        if record.trial.zero_delay:
+            continue  # no drive of the study's
         reason = _unusable(record) or ("" if machine == read_of else f"it ran on another machine: {machine}")
         found = [] if reason else list(_values(record, experiment))
         if not found:

@@ -87,6 +87,15 @@ def test_directions_ranks_and_ratios_beside_the_published():
     assert (table.ranks.of, table.ranks.values) == ("times", 8)
 
 
+def test_the_zero_delay_baseline_is_no_drive_of_the_study():
+    """Without it a baseline of the hybrid study's sort would count as its hard disk: no share of it is SSD."""
+    hdd = [a_sort_trial(number, 100, repetition=number) for number in (1, 2, 3)]
+    fast = [a_sort_trial(10 + number, 20, repetition=number) for number in (1, 2, 3)]
+    baseline = [one.model_copy(update={"trial": one.trial.model_copy(update={"zero_delay": True})}) for one in fast]
+    found, alone = (the_comparison("hybrid-figure-4-scaled", *records) for records in ([*baseline, *hdd], hdd))
+    assert found == alone
+
+
 def test_what_no_repetition_decides_is_left_out():
     """A merge below half a second on both drives says nothing of its direction, however often it is repeated."""
     short = closing(("hdd", (3.0, 60.0, 0.4, 70.0)), ("ssd2", (3.0, 15.0, 0.2, 50.0)))

@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
+from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
 from assay.platform.limits import check_containers
 from assay_extras.studies.published import study_experiment
@@ -68,7 +69,7 @@ def test_every_one_has_a_scaled_form():
 @pytest.mark.parametrize("file", [file for file in STUDIES if file.stem.startswith("thesis-t")], ids=lambda f: f.stem)
 def test_settings_and_media_have_the_thesis_names(file):
     plan = the_plan(file)
-    assert {trial.placement.name for trial in plan.trials} <= {"hdd", "ssd1", "ssd2"}
+    assert {trial.placement.name for trial in plan.trials} <= {"hdd", "ssd1", "ssd2", ZERO_DELAY}
     names = {trial.settings.name.removesuffix("-scaled") for trial in plan.trials}
     known = {"defaults", "containers", "customs", "single-sort-factor", "single-file-buffer"}
     assert names <= known | {"single-file-buffer-512k"}
