@@ -213,6 +213,22 @@ impl Limited {
         first * fast.cost + (bytes - first) * self.writes.bytes.cost
     }
 
+    /// The time of what has most to do of the limits.
+    fn least_seconds(&self, report: &Report) -> f64 {
+        let (reads, writes) = (&report.reads, &report.writes);
+        let requests = (reads.requests + writes.requests) as f64 * self.total_requests.cost;
+        let bytes = (reads.bytes + writes.bytes) as f64;
+        let nanos = [
+            self.reads.worked,
+            self.writes.worked,
+            reads.requests as f64 * self.reads.requests.cost,
+            writes.requests as f64 * self.writes.requests.cost,
+            requests,
+            bytes * self.total_bytes.cost.max(self.link.cost),
+        ];
+        nanos.into_iter().fold(0.0, f64::max) / 1e9
+    }
+
     /// Idle power all the time; above it each byte takes an energy, that of its direction's limit.
     fn joules(&self, at: Nanos) -> Joules {
         let idle = at.saturating_sub(self.since) as f64 * 1e-9 * self.watts.idle;
@@ -254,7 +270,8 @@ impl Device for Limited {
     }
 
     fn report(&self, at: Nanos) -> Report {
-        self.recorder.report(at, self.joules(at), 0)
+        let report = self.recorder.report(at, self.joules(at), 0);
+        Report { least_seconds: self.least_seconds(&report).min(report.busy_seconds), ..report }
     }
 
     fn reset_report(&mut self, at: Nanos) {

@@ -241,6 +241,21 @@ fn reads_of_an_ssd_wait_for_programs() {
 }
 
 #[test]
+fn the_least_time_is_that_of_the_busiest_part() {
+    for file in support::profiles().iter().filter(|file| file.kind != "null") {
+        let least_share = |depth| {
+            let mut bench = Bench::new(&file.profile());
+            bench.run(&mut [random(Kind::Read, 1 << 30, 4 * KIB, depth, 7)], 0, SECOND);
+            let report = bench.device.report(bench.now);
+            assert!(report.least_seconds <= report.busy_seconds, "{}", file.name);
+            report.least_seconds / report.busy_seconds
+        };
+        let (alone, together) = (least_share(1), least_share(128));
+        assert!(together > 0.9 && (file.kind != "ssd" || alone < 0.5), "{}: {alone} {together}", file.name);
+    }
+}
+
+#[test]
 fn a_report_says_what_came() {
     let mut bench = Bench::new(&profile_file("wd10ezex").profile());
     bench.run(&mut [sequential(Kind::Read, 0, MIB, 4)], 0, SECOND);

@@ -169,7 +169,7 @@ impl Ssd {
         let others = (writes.requests + report.discards.requests + report.flushes) as f64;
         let controller = reads.requests as f64 * self.read_turn + others * self.write_turn;
         let (read, written) = (reads.bytes as f64 / self.link, writes.bytes as f64 / self.link);
-        let link = if self.separate_lanes { read.max(written) } else { read + written };
+        let link = read.max(written).max((read + written) / self.duplex);
         controller.max(link) / 1e9
     }
 }
