@@ -13,6 +13,7 @@ What the disk below can't give, no limit adds: see that it is faster (`fio` on i
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -131,6 +132,7 @@ def main() -> int:
     parser.add_argument("command", nargs="+", help="what to run; {} is the mount point")
     arguments = parser.parse_args()
     check()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with throttled(DEVICES[arguments.device], arguments.place) as point:
         return subprocess.run([word.replace("{}", str(point)) for word in arguments.command], check=False).returncode
 

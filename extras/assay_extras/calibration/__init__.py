@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.context import Number, UserPath, find_installation, open_console
+from assay.cli.context import OUT_HELP, Number, UserPath, find_installation, open_console
 from assay.model.registry import COMMANDS, FINDINGS, Command
 
 if TYPE_CHECKING:
@@ -44,6 +44,30 @@ def _calibrate(
         click.echo(f"profile: {profile_to}; what can't be measured is that of {lender}", err=True)
 
 
+@click.command("twin")
+@click.argument("path", type=UserPath())
+@click.option("--jobs", type=UserPath(), help="The experiment whose jobs run; by default experiments/twin.yaml.")
+@click.option("--pairs", type=click.IntRange(1, 100), default=2, show_default=True, help="Trials of each job on each.")
+@click.option("--seconds", type=click.FloatRange(20, 600), default=60, show_default=True, help="Time to calibrate.")
+@click.option("--profile", type=UserPath(), help="A profile of the drive, instead of calibrating it.")
+@click.option("--out", type=UserPath(), help=OUT_HELP)
+def _twin(path: Path, *, jobs: Path | None, pairs: int, seconds: float, profile: Path | None, out: Path | None) -> int:
+    """Emulate a real drive from its calibration, and run the same jobs on both in turns.
+
+    PATH is a directory on the drive. The table shows how far the emulated drive's times are from the real one's.
+
+    \b
+    Example:  assay media twin /mnt/disk
+              assay media twin /mnt/disk --pairs 5 --jobs my-experiment.yaml
+    """
+    from assay_extras.calibration.twin import Request, run_twin
+
+    installation = find_installation()
+    jobs = jobs or installation.root / "experiments" / "twin.yaml"
+    wanted = Request(path.absolute(), jobs, pairs, seconds, out, profile)
+    return run_twin(wanted, installation, open_console())
+
+
 def _finding(installation: "Installation") -> "Finding":  # noqa: ARG001 - a finding gets the installation
     from assay.model.installation import Finding
 
@@ -53,6 +77,7 @@ def _finding(installation: "Installation") -> "Finding":  # noqa: ARG001 - a fin
 
 
 COMMANDS.add("media calibrate", Command(_calibrate, needs_checkout=True))
+COMMANDS.add("media twin", Command(_twin, needs_checkout=True))
 
 
 FINDINGS.add("calibration", _finding)
