@@ -56,7 +56,10 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     folders = [RunFolder(run) for run in runs]
     found = overview((folder.plan(), folder.records()[0]) for folder in folders)
     if found is None:
-        raise BadInputError("none of these runs is of a study's experiment (thesis-table..., hybrid-figure...)")
+        raise BadInputError(
+            "these runs have no two trials that a study compares: name runs of thesis-table... or hybrid-figure... "
+            "experiments with several drives, settings or shares"
+        )
     if to is not None:
         to.mkdir(parents=True, exist_ok=True)
         (to / "studies.svg").write_text(standalone(overview_svg(found)))

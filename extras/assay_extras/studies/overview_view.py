@@ -3,13 +3,14 @@
 import math
 from collections.abc import Sequence
 from html import escape
+from textwrap import fill
 from typing import NamedTuple
 
 from assay.report.charts.drawing import FAINT, INK, LETTER_ROOM_PX, PALE, PAPER, SOFT, figure, rect, text
 from assay.report.charts.elapsed import PALETTE
 from assay.report.columns import Column
 from assay.report.page import template
-from assay_extras.studies.comparison import POSSIBLE
+from assay_extras.studies.comparison import POSSIBLE, Agreement
 from assay_extras.studies.figures import MARKS
 from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview
 
@@ -17,6 +18,10 @@ TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
 """Of both axes; what lies beyond them is drawn at their ends."""
 WIDTH_PX, LEFT_PX, RIGHT_PX, TOP_PX, PLOT_PX, ROW_PX, INSET_PX = 720, 64, 12, 56, 560, 22, 8
 HEADER = ("experiment", "decided", "agree", "ties", "too short", "pairs", "deviation", "for 70 %")
+DETAIL_HEADER = ("table", "place", "ratio of", "published", "measured", "direction")
+SHOWN: tuple[Agreement, ...] = ("differs", "agrees", "undecided")
+LEFT_OUT: tuple[Agreement, ...] = ("too short", "published tie")
+MARKDOWN_WIDTH = 140
 ABOUT = (
     "decided: comparisons whose direction both the study and the run show, of those that can show one; agree: of "
     "these. Left out: ties (the study shows no difference) and what takes less than half a second. deviation: of a "
@@ -125,12 +130,12 @@ def _legend(looks: dict[str, tuple[str, str]]) -> tuple[str, float]:
     entries += [("decided", INK, MARKS[0], INK), ("undecided", INK, MARKS[0], PAPER)]
     parts: list[str] = []
     x, y = 6.0, float(TOP_PX + PLOT_PX + 66)
-    for words, colour, shape, fill in entries:
+    for words, colour, shape, inside in entries:
         wide = 26 + len(words) * LETTER_ROOM_PX
         if x + wide > WIDTH_PX and parts:
             x, y = 6.0, y + ROW_PX
         parts.append(
-            f'<path d="{shape}" transform="translate({x + 6:.1f},{y - 4.5})" fill="{fill}" stroke="{colour}"/>'
+            f'<path d="{shape}" transform="translate({x + 6:.1f},{y - 4.5})" fill="{inside}" stroke="{colour}"/>'
         )
         parts.append(text(x + 18, y, words))
         x += wide
@@ -153,18 +158,22 @@ def overview_columns(found: Overview) -> list[Column]:
 
 
 def overview_markdown(found: Overview) -> str:
-    """The table, then every comparison that can be decided, those that differ first."""
-    lines = [_line(HEADER), _line(["---"] * len(HEADER)), *(_line(_row(one)) for one in (*found.groups, found.all))]
-    order = ("differs", "agrees", "undecided")
-    every = sorted(
-        (one for one in found.comparisons if one.agreement in POSSIBLE), key=lambda one: order.index(one.agreement)
-    )
-    header = ("table", "place", "ratio of", "published", "measured", "direction")
-    detail = [_line(header), _line(["---"] * len(header))]
-    for one in every:
-        published = "-" if one.published_ratio is None else f"{one.published_ratio:.2f}"
-        detail.append(_line((one.table, one.place, one.of, published, _measured(one), one.agreement)))
-    return "\n".join([goal_words(found.all), "", *lines, "", ABOUT, "", *detail]) + "\n"
+    """The table of experiments; every comparison that can be decided, those that differ first; and those left out."""
+    groups = _table(HEADER, [_row(one) for one in (*found.groups, found.all)])
+    parts = [fill(goal_words(found.all), MARKDOWN_WIDTH), groups, fill(ABOUT, MARKDOWN_WIDTH)]
+    for title, agreements in (("Comparisons", SHOWN), ("Left out", LEFT_OUT)):
+        own = [one for agreement in agreements for one in found.comparisons if one.agreement == agreement]
+        parts += [f"## {title}", _table(DETAIL_HEADER, [_detail(one) for one in own])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows))
+
+
+def _detail(one: Compared) -> tuple[str, ...]:
+    published = "-" if one.published_ratio is None else f"{one.published_ratio:.2f}"
+    return (one.table, one.place, one.of, published, _measured(one), one.agreement)
 
 
 def goal_words(one: Group) -> str:
@@ -188,10 +197,6 @@ def _row(one: Group) -> tuple[str, ...]:
         "-" if one.deviation is None else f"{one.deviation:.2f}",
         "-" if one.repetitions is None else f"{one.repetitions}",
     )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _measured(one: Compared) -> str:

@@ -97,7 +97,11 @@ def test_the_table_and_the_markdown_name_experiments_in_words():
     assert list(first.cells) == ["thesis, tables 9-13", "all"]
     lines = overview_markdown(found).splitlines()
     assert "| thesis, tables 9-13 | 3 of 3 | 2 | 1 | 0 | 3 |" in "\n".join(lines)
-    assert lines[-3].endswith("| differs |")
+    first = lines.index("## Comparisons") + 4
+    assert [line.split(" | ")[-1] for line in lines[first : first + 3]] == ["differs |", "agrees |", "agrees |"]
+    left_out = lines[lines.index("## Left out") :]
+    assert len(left_out) == 5
+    assert left_out[-1].endswith("| published tie |")
 
 
 def test_the_command_writes_both_files_and_refuses_other_runs(tmp_path, monkeypatch):
@@ -109,5 +113,5 @@ def test_the_command_writes_both_files_and_refuses_other_runs(tmp_path, monkeypa
     assert (tmp_path / "out" / "studies.svg").read_text().startswith("<svg")
     assert "| differs |" in (tmp_path / "out" / "studies.md").read_text()
     monkeypatch.setattr(RunFolder, "plan", lambda self: plan.model_copy(update={"experiment": "mine"}))
-    with pytest.raises(BadInputError, match="none of these runs is of a study's experiment"):
+    with pytest.raises(BadInputError, match="no two trials that a study compares"):
         CliRunner().invoke(_studies, [str(tmp_path)], catch_exceptions=False)
