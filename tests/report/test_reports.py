@@ -8,7 +8,7 @@ from rich.console import Console
 
 from assay import report
 from assay.model.doubt import DOUBTS, Outcome
-from assay.model.record import Status
+from assay.model.record import DeviceReport, Status
 from assay.record.folder import Damaged
 from assay.report.analysis import analyse
 from assay.report.terminal import print_report
@@ -16,6 +16,7 @@ from assay.report.values import trial_values
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_runs import made_run, made_trials, page
+from tests.report.made_trials import a_report
 
 RECORDS = [a_record(a_trial(1), elapsed_s=12.34), a_record(a_trial(2, medium="memory"), elapsed_s=6.17)]
 PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
@@ -41,6 +42,13 @@ def test_the_page_has_the_records_numbers():
     html = page(PLAN, RECORDS, [])
     for number in ("12.3", "6.2", "0.50", "job_1_0001", "/dev/x", "2.0 KiB"):
         assert number in html
+
+
+def test_the_page_says_how_late_an_emulated_drive_was():
+    known = a_report(20.0) | {"late": {"requests": 9, "share": 0.012}}
+    for late, said in (({"late_seconds": 3.26}, ">3.3 s, 1.2 %<"), ({}, ">1.2 %<")):
+        device = DeviceReport.model_validate(known | late)
+        assert said in page(PLAN, [RECORDS[0].model_copy(update={"devices": {"hdd": {"run": device}}})], [])
 
 
 def test_the_page_shows_failures_damage_and_what_is_missing(tmp_path):

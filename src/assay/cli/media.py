@@ -28,6 +28,8 @@ from assay.run import interruptible
 INDENT = "      "
 WIDEST_FIGURE = 60
 """A figure's name and value fit into it."""
+LEAST_LATE_S = 0.05
+"""What is shown of a drive's lateness."""
 MAIN = (
     ("sequential_read_mb_s", "read"),
     ("sequential_write_mb_s", "write"),
@@ -185,7 +187,8 @@ def detach_drives(names: tuple[str, ...], installation: Installation, console: C
         did = ""
         if report.get("begun"):
             read, written = (bytes_text(report[name]["bytes"]) for name in ("reads", "writes"))
-            late = f", {report['late']['share']:.1%} of the requests late" if report["late"]["requests"] else ""
+            late_s = report.get("late_seconds", 0.0)
+            late = f", late by {late_s:.1f} s" if late_s >= LEAST_LATE_S else ""
             did = f": {read} read, {written} written, busy for {report['busy_seconds']:.0f} s{late}"
         print_line(console, f"detached {drive.profile or drive.id} ({drive.state}){did}")
     if not chosen:
