@@ -2,7 +2,7 @@
 
 import os
 
-from assay.probe.spin import spin, spins
+from assay.probe.spin import memory_spins, spin, spins
 
 
 def test_each_processor_works_and_none_is_left_bound():
@@ -12,11 +12,14 @@ def test_each_processor_works_and_none_is_left_bound():
 
 
 def test_more_work_takes_more_processor_time():
-    assert min(one.busy_s for one in spins(200_000)) > max(one.busy_s for one in spins(1000))
+    for work, little, much in ((spins, 1000, 200_000), (memory_spins, 1, 8_000_000)):
+        assert min(one.busy_s for one in work(much)) > max(one.busy_s for one in work(little))
 
 
 def test_the_amounts_are_of_the_time_before_the_jobs():
-    values = {one.series: one.value for one in spin(1000)}
-    assert {one.part for one in spin(1000)} == {"staging"}
-    assert values["busy_s"] > 0
-    assert values["slowest_s"] >= values["elapsed_s"]
+    found = spin(1000, 1)
+    assert {one.part for one in found} == {"staging"}
+    values = {one.series: one.value for one in found}
+    for kind in ("", "memory_"):
+        assert values[f"{kind}busy_s"] > 0
+        assert values[f"{kind}slowest_s"] >= values[f"{kind}elapsed_s"]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS
+from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, UNUSED_CACHE
 from assay.model.platform import CacheUse, LimitUse
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
 from assay.model.trial import MediumSpec
-from assay.stats.trial_doubts import cached, crowded, given_back, off_budget
+from assay.stats.trial_doubts import cached, crowded, dropped, given_back, off_budget
 from tests.builders import a_job, a_trial, device_reports
 
 MIB = 1 << 20
@@ -74,6 +74,15 @@ def test_programs_that_ran_beside_the_jobs_are_doubted(others_s, steal_s, said):
 @pytest.mark.parametrize(("free", "kinds"), [(GOES_BACK, ["memory-goes-back"]), (HELD, []), (STAYS, []), (None, [])])
 def test_memory_that_goes_back_to_the_host_is_doubted_unless_held(free, kinds):
     assert [doubt.kind for doubt in given_back({} if free is None else {FREE_MEMORY: free})] == kinds
+
+
+@pytest.mark.parametrize(
+    ("after", "elapsed_s", "kinds"), [("30", 40.0, ["page-cache-dropped"]), ("30", 20.0, []), (None, 1000.0, [])]
+)
+def test_page_cache_that_is_dropped_is_doubted_if_the_jobs_take_longer(after, elapsed_s, kinds):
+    jobs = [a_job(elapsed_s=elapsed_s)]
+    assert [one.kind for one in dropped({} if after is None else {UNUSED_CACHE: after}, jobs)] == kinds
+    assert dropped({UNUSED_CACHE: "30"}, []) == []
 
 
 @pytest.mark.parametrize(

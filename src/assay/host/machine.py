@@ -4,6 +4,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from assay.model.errors import BadInputError
@@ -11,6 +12,8 @@ from assay.version import version
 
 FREE_MEMORY = "free_memory"
 """The fact that says what becomes of memory that lies free."""
+UNUSED_CACHE = "unused_page_cache"
+"""The fact that says, in seconds, after how long the kernel drops page cache that nobody uses; none where it stays."""
 GOES_BACK, HELD, STAYS = "goes back to the host", "held", "stays"
 
 
@@ -21,6 +24,7 @@ def machine_facts() -> Mapping[str, str]:
     except (OSError, KeyError):
         distribution = "unknown"
     model = re.search(r"^model name[ \t]*:[ \t]*(\S.*?)[ \t]*$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    dropped_s = unused_cache_dropped_s()
     return {
         "assay": version(),
         "cpu": model[1] if model else platform.machine(),
@@ -29,7 +33,25 @@ def machine_facts() -> Mapping[str, str]:
         "kernel": platform.release(),
         "distribution": distribution,
         "host": platform.node(),
+        **({} if dropped_s is None else {UNUSED_CACHE: f"{dropped_s:g}"}),
     }
+
+
+def unused_cache_dropped_s(kdamonds: Path = Path("/sys/kernel/mm/damon/admin/kdamonds")) -> float | None:
+    """The least age at which a scheme of the kernel's DAMON pages memory out; None where none does.
+
+    Source: the kernel's admin-guide/mm/damon/usage.rst; an age is counted in aggregation intervals.
+    """
+    ages: list[float] = []
+    for context in kdamonds.glob("*/contexts/*"):
+        with suppress(OSError, ValueError):
+            if (context.parents[1] / "state").read_text().strip() != "on":
+                continue
+            interval_s = int((context / "monitoring_attrs" / "intervals" / "aggr_us").read_text()) / 1e6
+            schemes = context.glob("schemes/[0-9]*")
+            paging = [scheme for scheme in schemes if (scheme / "action").read_text().strip() == "pageout"]
+            ages += [interval_s * int((one / "access_pattern" / "age" / "min").read_text()) for one in paging]
+    return min(ages, default=None)
 
 
 def available_memory_bytes() -> int:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.host.machine import FREE_MEMORY, GOES_BACK
+from assay.host.machine import FREE_MEMORY, GOES_BACK, UNUSED_CACHE
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_tasks, engine_kind
 from assay.model.errors import AssayError
@@ -223,6 +223,29 @@ def given_back(facts: Mapping[str, str]) -> list[Doubt]:
     """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
     what = "this virtual machine returns its free memory to its host (free page reporting)"
     return [MEMORY_GOES_BACK.doubt(what)] if facts.get(FREE_MEMORY) == GOES_BACK else []
+
+
+PAGE_CACHE_DROPPED = doubt_kind(
+    "page-cache-dropped",
+    "machine",
+    when="the kernel pages out memory that was not used for a while (DAMON), and the jobs took longer than that",
+    why=(
+        "what the jobs wrote or read is no longer in the page cache when they need it later, although there is "
+        "memory: they read it from the drive, more or less of it in each trial"
+    ),
+    cure=(
+        "switch it off while you measure, if the machine is yours "
+        "([how](../how-to/measure-in-a-virtual-machine.md#page-cache-that-is-dropped)), or use smaller data"
+    ),
+)
+
+
+def dropped(facts: Mapping[str, str], jobs: Sequence[JobRecord]) -> list[Doubt]:
+    """A doubt where the jobs ran for longer than the kernel keeps page cache that nobody uses."""
+    after_s = float(facts.get(UNUSED_CACHE, "inf"))
+    took_s = (max(job.finished_ms for job in jobs) - min(job.submitted_ms for job in jobs)) / 1000 if jobs else 0.0
+    what = f"the kernel drops page cache that was not used for {after_s:g} s, and the jobs took {took_s:.0f} s"
+    return [PAGE_CACHE_DROPPED.doubt(what)] if took_s > after_s else []
 
 
 def of_media(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
