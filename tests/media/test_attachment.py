@@ -28,7 +28,7 @@ figures:
 
 STEPS = [
     "emulator", "losetup", "scheduler=none", "nr_requests=32", "rotational=1", "scheduler=mq-deadline",
-    "read_ahead_kb=128", "mkfs.ext4", "measure", "mount", "ask begin",
+    "read_ahead_kb=128", "max_sectors_kb=1024", "mkfs.ext4", "measure", "mount", "ask begin",
 ]  # fmt: skip
 UNDONE = ["ask report", "shut down mount", "unmount mount", "detach /dev/loop7", "ask stop", "unmount drive"]
 
@@ -77,7 +77,7 @@ def test_the_steps_and_their_undoing(attach, installation):
     assert leases(installation.state) == []
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [step for step in STEPS if step != "max_sectors_kb=1024"])  # it may be refused
 def test_a_failing_step_leaves_nothing(attach, installation, step):
     system = FakeSystem(fail_at=step)
     medium = attach(system)

@@ -158,9 +158,9 @@ def set_queue(device: Path, queue: Queue, system: System) -> None:
     for name, value in wanted:
         if not system.write(folder / name, f"{value}\n"):
             raise AssayError(f"{device} can't be set up as the drive is: {folder / name} does not take {value!r}")
-    for name, number in queue.further.items():
-        most = _number(folder / "max_hw_sectors_kb") if name == "max_sectors_kb" else None
-        system.write(folder / name, f"{number if most is None else min(number, most)}\n")
+    most = min(LARGEST_KB, _number(folder / "max_hw_sectors_kb") or LARGEST_KB)
+    for name, number in {"max_sectors_kb": most, **queue.further}.items():
+        system.write(folder / name, f"{min(number, most) if name == 'max_sectors_kb' else number}\n")
 
 
 def _number(file: Path) -> int | None:
@@ -169,6 +169,9 @@ def _number(file: Path) -> int | None:
     except (OSError, ValueError):
         return None
 
+
+LARGEST_KB = 1024
+"""What FUSE carries as one request: of a longer one the drive would see two, and neither its length nor its time."""
 
 FURTHER_SETTINGS = ("nr_requests", "max_sectors_kb", "wbt_lat_usec")
 
