@@ -1,11 +1,13 @@
 """Proves how the clock is divided among computing, blocked, waiting and idle, and what stands in for task states."""
 
+import os
 import time
 
 import pytest
 
+from assay.host.control_groups import ControlGroup
 from assay.node.local import LocalNode
-from assay.probe.blocked_time import BlockedTime, Looks, Shares, StatesOfGroup, TaskStates
+from assay.probe.blocked_time import BlockedTime, Looks, Shares, StatesOfGroup, TaskStates, processors_of
 from tests.probe.faking import PlacedNode, a_scene, amounts_of, at, measuring, named
 
 # What Linux 6.18 answered: the family TASKSTATS, and none of the name; a group with a thread that runs and one in a
@@ -74,6 +76,23 @@ def test_the_clock_is_divided_among_what_threads_do(runnable, blocked, shares):
     assert after.running_s == min(2, runnable)
     twice = after.after(states._replace(uninterruptible=0, io_wait=blocked), processors=2, gone_s=2.0)
     assert twice == pytest.approx([3 * one for one in after])
+
+
+def test_a_bound_on_the_cpus_is_all_that_a_group_has(tmp_path):
+    one, two = ControlGroup(1, tmp_path / "one"), ControlGroup(2, tmp_path / "two")
+    for group in (one, two):
+        group.directory.mkdir()
+    node, pid = LocalNode(), os.getpid()
+    here = len(os.sched_getaffinity(pid))
+    (one.directory / "cpu.cfs_quota_us").write_text("-1\n")
+    (one.directory / "cpu.cfs_period_us").write_text("100000\n")
+    (two.directory / "cpu.max").write_text("max 100000\n")
+    assert processors_of(node, pid, [one, two]) == here
+    (two.directory / "cpu.max").write_text("75000 100000\n")
+    assert processors_of(node, pid, [one, two]) == 0.75
+    (one.directory / "cpu.cfs_quota_us").write_text("50000\n")
+    assert processors_of(node, pid, [one, two]) == 0.5
+    assert processors_of(node, 1 << 30, []) == os.cpu_count(), "a process that is gone"
 
 
 class Telling:

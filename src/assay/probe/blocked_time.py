@@ -21,13 +21,12 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.host.control_groups import ControlGroup, busy_s, entered_groups
-from assay.host.processors import division
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
 from assay.model.probe import (
@@ -131,7 +130,7 @@ class Shares(NamedTuple):
     idle_s: float = 0.0
     running_s: float = 0.0
 
-    def after(self, states: TaskStates, processors: int, gone_s: float) -> "Shares":
+    def after(self, states: TaskStates, processors: float, gone_s: float) -> "Shares":
         """With some more time in which the group's threads were in these states."""
         running = min(states.runnable, processors)
         waiting, blocked = states.runnable - running, min(states.blocked, processors - running)
@@ -154,7 +153,7 @@ _STOP_S = 5.0
 class Looks:
     """A thread that looks at a group's states until it is stopped; `shares` is what it has seen so far."""
 
-    def __init__(self, states: StatesOfGroup, processors: int, every_s: float = EVERY_S) -> None:
+    def __init__(self, states: StatesOfGroup, processors: float, every_s: float = EVERY_S) -> None:
         self.shares = Shares()
         self.failure: OSError | None = None
         self._states, self._processors, self._every_s = states, processors, every_s
@@ -180,6 +179,20 @@ class Looks:
                 last_s = now_s
         except OSError as error:
             self.failure = error
+
+
+def processors_of(node: Node, pid: int, groups: Sequence[ControlGroup]) -> float:
+    """How many processors a process' group may use at once: those that it may run on, within its groups' bounds."""
+    most = float(os.cpu_count() or 1)
+    with suppress(OSError):
+        most = float(len(os.sched_getaffinity(pid)))
+    for group in groups:
+        names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if group.version == 1 else ("cpu.max",)
+        with suppress(OSError, ValueError):
+            quota, period = (word for name in names for word in node.read(group.directory / name).split())
+            if quota not in {"max", "-1"}:
+                most = min(most, int(quota) / int(period))
+    return most
 
 
 class BlockedTime(Sampled):
@@ -210,8 +223,7 @@ class BlockedTime(Sampled):
             except OSError as error:
                 reason = f"{group.directory}: {error.strerror or error}"
             else:
-                parts = division()  # of the processors it is the cluster's that may be idle
-                self._looks = Looks(self._states, len(parts.cluster if parts else os.sched_getaffinity(0)))
+                self._looks = Looks(self._states, processors_of(self._node, pids[0], groups))
                 self._looks.start()
                 break
         own = [group.directory for group in groups if group.version == 2]
