@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -32,22 +33,22 @@ WATCH_S = 0.05
 class Throttle(NamedTuple):
     """Limits of a device, the same for reads and for writes.
 
-    After `fast_bytes` written the rate of writes is `slow_mb_s`, until `idle_s` pass without a write.
+    After `fast_bytes` written the rate of writes is `slow_mb_s`; while less than that is written, fast writes come back
+    at this rate.
     """
 
     mb_s: float
     iops: int
     fast_bytes: int = 0
     slow_mb_s: float = 0.0
-    idle_s: float = 5.0
 
 
 DEVICES = {
     "like-a-disk": Throttle(mb_s=120, iops=200),
     "like-a-sata-ssd": Throttle(mb_s=500, iops=20_000),
-    "slowing-down": Throttle(mb_s=400, iops=10_000, fast_bytes=2_000_000_000, slow_mb_s=80),
+    "slowing-down": Throttle(mb_s=250, iops=10_000, fast_bytes=600_000_000, slow_mb_s=60),
 }
-"""One in the range of hard disks, one in that of SATA SSDs, and one whose fast writes end after 2 GB."""
+"""One in the range of hard disks, one in that of SATA SSDs, and one whose fast writes end within a small job."""
 
 
 def run(*command: str) -> str:
@@ -102,21 +103,21 @@ def limit(number: str, name: str, value: int) -> None:
 
 
 def slow_down(throttle: Throttle, device: Path, number: str, ended: threading.Event) -> None:
-    """Take the fast writes away when they are used up, and give all of them back after idleness.
+    """Take the fast writes away when they are used up, and give them back.
 
-    The device's own count of what was written (sysfs `stat`, field 7) is looked at twenty times a second.
+    The device's own count of what was written (sysfs `stat`, field 7) is looked at twenty times a second; what is
+    written too fast meanwhile is a debt.
     """
     stat = Path("/sys/block") / device.name / "stat"
-    begin = seen = _written(stat)
-    idle_s, slow = 0.0, False
+    written, at = _written(stat), time.monotonic()
+    left, slow = float(throttle.fast_bytes), False
     while not ended.wait(WATCH_S):
-        now = _written(stat)
-        idle_s, seen = (idle_s + WATCH_S if now == seen else 0.0), now
-        if idle_s >= throttle.idle_s:
-            begin = now
-        want_slow = now - begin >= throttle.fast_bytes
-        if want_slow != slow:
-            slow = want_slow
+        now_written, now = _written(stat), time.monotonic()
+        back = throttle.slow_mb_s * 1e6 * (now - at)
+        left = min(left + back - (now_written - written), float(throttle.fast_bytes))
+        written, at = now_written, now
+        if slow != (left <= 0):
+            slow = left <= 0
             limit(number, "write_bps", int((throttle.slow_mb_s if slow else throttle.mb_s) * 1e6))
 
 

@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
-from ruamel.yaml import YAML
 
+from assay.cli.context import vocabulary
 from assay.cli.run import RUNS, run_experiment
 from assay.host.files import absolute
 from assay.host.machine import available_memory_bytes
 from assay.host.mounts import mount_of
-from assay.host.yaml_file import YamlFile
+from assay.host.yaml_file import YamlFile, plain, tree_of
 from assay.media.emulated.attachment import missing
+from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.medium import IN_MEMORY
+from assay.media.emulated.profile import read_profile
 from assay.media.memory import SHARED_MEMORY
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
@@ -32,6 +34,8 @@ from assay.model.installation import Installation
 from assay.model.naming import bytes_text
 from assay.model.record import Record
 from assay.model.trial import Plan
+from assay.plan.make import plan_and_more
+from assay.plan.source import Source
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, fitted
 from assay.report.words import print_line
@@ -94,8 +98,13 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
         raise BadInputError(f"--pairs {wanted.pairs} is too few; give at least 1, and 3 for an interval that says much")
     out = wanted.out or RUNS / f"twin-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     RunFolder(out).check_free()
-    tree = YamlFile(wanted.jobs).tree
+    jobs = Source(wanted.jobs)
+    plan_and_more(jobs, vocabulary(installation))  # its mistakes are found before anything is measured
+    tree = tree_of(jobs.portable(), wanted.jobs)
+    if wanted.profile is not None:
+        Emulator(installation).check(read_profile(wanted.profile))
     with tempfile.TemporaryDirectory(prefix="assay-twin-") as folder:
+        experiment = Path(folder, "twin-experiment.yaml")
         profile = wanted.profile
         if profile is None:
             profile = Path(folder, "twin.yaml")
@@ -106,8 +115,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
         kept = absolute(Path.cwd(), out).with_name(f"{out.name}.profile.yaml")
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(profile, kept)
-        experiment = Path(folder, "twin-experiment.yaml")
-        write_experiment(tree, wanted, kept, experiment)
+        write_experiment(tree, wanted, str(kept), experiment)
         code = run_experiment(experiment, out, installation, console)
     run = RunFolder(out)
     plan = run.plan()
@@ -171,19 +179,18 @@ def busy_share(device: Path) -> float:
         return 0.0
 
 
-def write_experiment(tree: Mapping[str, Any], wanted: Request, profile: Path, file: Path) -> None:
+def write_experiment(tree: Mapping[str, Any], wanted: Request, profile: str, file: Path) -> None:
     """The jobs' experiment with the directory and its twin as media; whatever compares others is left out."""
     file_system = mount_of(wanted.path).file_system
     in_memory = _fits_into_memory()
     twin = {
-        "profile": str(profile),
+        "profile": profile,
         "file_system": file_system if file_system in {"ext4", "xfs"} else "ext4",
         **({"path": str(SHARED_MEMORY)} if in_memory else {}),
     }
     made = {name: value for name, value in tree.items() if name not in _LEFT_OUT}
     made |= {"media": {REAL: {"path": str(wanted.path)}, TWIN: twin}, "repetitions": wanted.pairs}
-    with file.open("w") as stream:
-        YAML(typ="safe").dump(made, stream)
+    file.write_text(json.dumps(plain(made), indent=1))  # which is YAML
 
 
 def _fits_into_memory() -> bool:

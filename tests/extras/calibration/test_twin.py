@@ -73,10 +73,12 @@ def test_how_busy_a_drive_is_comes_from_the_kernels_own_count(tmp_path, monkeypa
 
 
 def test_the_experiment_has_both_drives_and_nothing_that_compares_others(usable, tmp_path):
-    tree = {"experiment": "mine", "workloads": ["terasort"], "media": {"a": {}}, "placement": ["a"], "memory": "1GiB"}
-    file = tmp_path / "made.yaml"
+    (tmp_path / "mine.yaml").write_text(
+        "experiment: mine\nworkloads:\n  - {name: terasort}\nmedia: {a: {}}\nplacement: [a]\nmemory: 1GiB\n"
+    )
+    tree, file = YamlFile(tmp_path / "mine.yaml").tree, tmp_path / "made.yaml"
     wanted = Request(path=tmp_path, jobs=file, pairs=3, seconds=60)
-    write_experiment(tree, wanted, tmp_path / "p.yaml", file)
+    write_experiment(tree, wanted, str(tmp_path / "p.yaml"), file)
     made = YamlFile(file).tree
     assert (made["experiment"], made["memory"], made["repetitions"]) == ("mine", "1GiB", 3)
     assert made["media"]["real"] == {"path": str(tmp_path)}
