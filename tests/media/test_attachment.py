@@ -9,7 +9,7 @@ import pytest
 
 from assay.host.lease import Lease, leases
 from assay.media.emulated import attachment as file_system
-from assay.media.emulated.attachment import can_punch_holes, options, queue_of
+from assay.media.emulated.attachment import can_punch_holes, limit_dirty, options, queue_of
 from assay.media.emulated.emulator import Drive
 from assay.media.emulated.medium import EmulatedMedium
 from assay.model.drive_profile import DriveProfile
@@ -75,6 +75,32 @@ def test_the_steps_and_their_undoing(attach, installation):
     assert [step for step in system.log if step != "ask report"] == [step for step in wanted if step != "ask report"]
     assert not home.exists()
     assert leases(installation.state) == []
+
+
+def test_a_dirty_limit_holds_for_the_scope_and_is_a_fact(attach):
+    system = FakeSystem()
+    medium = attach(system, dirty_limit_bytes=64 << 20)
+    with medium.attached():
+        assert system.log[-2:] == ["strict_limit=1", f"max_bytes={64 << 20}"]
+        assert medium.facts()["dirty_limit_bytes"] == str(64 << 20)
+        assert medium.doubts() == ()
+
+
+def test_a_kernel_that_does_not_take_a_dirty_limit_is_doubted(attach):
+    medium = attach(FakeSystem(fail_at=f"max_bytes={64 << 20}"), dirty_limit_bytes=64 << 20)
+    with medium.attached():
+        assert "dirty_limit_bytes" not in medium.facts()
+        assert [doubt.kind for doubt in medium.doubts()] == ["dirty-limit-missing"]
+
+
+def test_a_dirty_limit_that_a_killed_run_left_on_a_loop_device_is_lifted(tmp_path):
+    bdi = tmp_path / "block" / "loop7" / "bdi"
+    bdi.mkdir(parents=True)
+    for strict, log in (("0", []), ("1", ["max_ratio=100", "strict_limit=0"])):
+        (bdi / "strict_limit").write_text(strict)
+        system = FakeSystem()
+        assert limit_dirty(Path("/dev/loop7"), None, system, tmp_path)
+        assert system.log == log
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step != "max_sectors_kb=1024"])  # it may be refused

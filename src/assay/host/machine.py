@@ -33,6 +33,7 @@ def machine_facts() -> Mapping[str, str]:
         "kernel": platform.release(),
         "distribution": distribution,
         "host": platform.node(),
+        "write_back": write_back(),
         **({} if dropped_s is None else {UNUSED_CACHE: f"{dropped_s:g}"}),
     }
 
@@ -52,6 +53,17 @@ def unused_cache_dropped_s(kdamonds: Path = Path("/sys/kernel/mm/damon/admin/kda
             paging = [scheme for scheme in schemes if (scheme / "action").read_text().strip() == "pageout"]
             ages += [interval_s * int((one / "access_pattern" / "age" / "min").read_text()) for one in paging]
     return min(ages, default=None)
+
+
+def write_back(vm: Path = Path("/proc/sys/vm")) -> str:
+    """When the kernel writes dirty pages out, and from where on who writes must wait, for all disks together."""
+    names = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dirty_ratio",
+             "dirty_expire_centisecs", "dirty_writeback_centisecs")  # fmt: skip
+    try:
+        found = {name: (vm / name).read_text().strip() for name in names}
+    except OSError:
+        return "unknown"
+    return ", ".join(f"{name}={value}" for name, value in found.items() if value != "0")
 
 
 def available_memory_bytes() -> int:

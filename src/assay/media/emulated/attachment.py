@@ -163,6 +163,22 @@ def set_queue(device: Path, queue: Queue, system: System) -> None:
         system.write(folder / name, f"{min(number, most) if name == 'max_sectors_kb' else number}\n")
 
 
+def limit_dirty(device: Path, limit_bytes: int | None, system: System, sys: Path = Path("/sys")) -> bool:
+    """Bound what the kernel holds for a device before it writes; None: no bound of its own. Whether the kernel took it.
+
+    A loop device keeps its bound when it is detached, also that of a run that was killed: None lifts it again. Source:
+    the kernel's ABI/testing/sysfs-class-bdi.
+    """
+    folder = sys / "block" / device.name / "bdi"
+    if limit_bytes is not None:
+        strict = system.write(folder / "strict_limit", "1\n")
+        return system.write(folder / "max_bytes", f"{limit_bytes}\n") and strict
+    if _number(folder / "strict_limit"):
+        system.write(folder / "max_ratio", "100\n")
+        system.write(folder / "strict_limit", "0\n")
+    return True
+
+
 def _number(file: Path) -> int | None:
     try:
         return int(file.read_text())

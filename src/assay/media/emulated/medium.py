@@ -22,6 +22,7 @@ from assay.media.emulated.attachment import (
     Attached,
     attach_raw,
     check_loop_devices,
+    limit_dirty,
     missing,
     mount,
     queue_of,
@@ -99,6 +100,16 @@ EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
     when="the kernel refused to lock an emulator's memory",
     why="some of it may be swapped out, and requests then take longer than on the drive",
     cure="raise the limit of locked memory (ulimit -l)",
+)
+
+DIRTY_LIMIT_MISSING = doubt_kind(
+    "dirty-limit-missing",
+    "medium",
+    when="the kernel did not take the `dirty_limit` of an emulated drive: it has no such setting (Linux has it since "
+    "6.2), or the limit is above its own for all disks",
+    why="the kernel holds back as much of what is written as it does for any disk, so jobs may wait less for the drive",
+    cure="leave `dirty_limit` out, give a smaller one, or use a newer kernel",
+    severity=20,
 )
 
 
@@ -204,6 +215,11 @@ class EmulatedOptions(DirectoryOptions):
         description="multiplies all of its times, for a machine whose processors are slower, or fewer, by this factor "
         "than those of the real machine with the drive.",
     )
+    dirty_limit_bytes: Bytes | None = Field(
+        default=None,
+        alias="dirty_limit",
+        description="how much the kernel may hold back of what is written to it; by default as much as for any disk.",
+    )
 
     @model_validator(mode="after")
     def _names_its_profile(self) -> "EmulatedOptions":
@@ -231,6 +247,7 @@ class EmulatedMedium:
         self._attached: Attached | None = None
         self._reports: list[Mapping[str, Any]] = []
         self._path_cost: Mapping[str, Any] = {}
+        self._dirty_limited = True
 
     @cached_property
     def profile(self) -> DriveProfile:
@@ -278,6 +295,8 @@ class EmulatedMedium:
         if self._attached is not None:
             known["seed"] = str(self._attached.drive.seed)
             known["device"] = str(self._attached.device)
+            if self._dirty_limited and self._options.dirty_limit_bytes is not None:
+                known["dirty_limit_bytes"] = str(self._options.dirty_limit_bytes)
             known["mount_options"] = mount_of(self._attached.mount_point).options
             known["path_cost"] = ", ".join(
                 f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte"
@@ -343,6 +362,10 @@ class EmulatedMedium:
         mount(device, self._options.file_system, point, system, scope)
         drive.begin(cost, device, queue_of(profile).depth)
         self._attached = Attached(drive=drive, device=device, mount_point=point)
+        limit = self._options.dirty_limit_bytes
+        self._dirty_limited = limit_dirty(device, limit, system)
+        if limit is not None:
+            scope.callback(limit_dirty, device, None, system)
         self._reports, self._path_cost = [], cost
         scope.callback(self._keep_last_report)
         return self._attached
@@ -423,7 +446,11 @@ class EmulatedMedium:
     def doubts(self) -> tuple[Doubt, ...]:
         """By all reports since it was attached, for the worst of them: staging may be late where the run is not."""
         in_memory = mount_of(_existing(self.place)).file_system in IN_MEMORY
-        return doubts_of(
+        unlimited = DIRTY_LIMIT_MISSING.doubt(
+            f"the kernel did not take the dirty limit of {self.spec.name}", self.spec.name
+        )
+        limit = () if self._dirty_limited else (unlimited,)
+        return limit + doubts_of(
             self.spec.name,
             self.profile,
             self._path_cost,
@@ -493,8 +520,8 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
         return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
 
     def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec:
-        options = self.options_of(spec)
-        return self.spec(name, EmulatedOptions(profile="null", path=options.path, file_system=options.file_system))
+        same = self.options_of(spec).model_dump(include={"path", "file_system", "dirty_limit_bytes"})
+        return self.spec(name, EmulatedOptions(profile="null", **same))
 
 
 EMULATED = EmulatedKind("emulated")
