@@ -33,7 +33,7 @@ import numpy as np
 from assay.model.errors import BadInputError
 from assay.model.record import Record
 from assay.model.signature import Array
-from assay.model.trial import Plan
+from assay.model.trial import SHIPPED_PRIOR, Plan
 from assay.record.folder import RunFolder
 from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import compare
@@ -106,7 +106,8 @@ def main() -> int:
     if not pairs:
         sys.exit(f"a_a: {wishes.run} has no pair yet: no workload finished on both placements of a repetition")
     say(f"{sum(map(len, pairs.values()))} pairs: " + ", ".join(f"{name} {len(own)}" for name, own in pairs.items()))
-    show_false_positives(plan, pairs)
+    for prior in dict.fromkeys((plan.prior, SHIPPED_PRIOR)):
+        show_false_positives(plan.model_copy(update={"prior": prior}), pairs)
     noise = show_noise(pairs)
     show_covariates(pairs)
     for name, own in pairs.items():
@@ -162,8 +163,10 @@ def in_order(records: Sequence[Record]) -> list[Record]:
 
 
 def show_false_positives(plan: Plan, pairs: Mapping[str, Sequence[Pair]]) -> None:
-    """Of each design by itself, and of everything as one report."""
+    """Of each design by itself, and of everything as one report; judged with the plan's prior."""
+    prior = plan.prior
     say(f"\nfalse positives at {ALPHA:.0%} (any in a report on one workload): ratio, verdict 'worth it', job or phase")
+    say(f"(noise assumed of a trial: {prior.deviation:.1%}, {prior.freedom:.0f} degrees of freedom, {prior.source})")
     every = [pair for own in pairs.values() for pair in own]
     say(f"  the whole run as one report: {_words(claims(plan, every))}")
     longest = max(map(len, pairs.values()))
