@@ -81,7 +81,7 @@ def test_all_forms_of_a_studys_experiment_have_the_study_beside(tmp_path):
     folder = tmp_path / "run"
     write_run(folder, *the_run())
     (folder / "trials" / "0003-triangles-hdd" / "record.json").write_text("{")
-    told = "2 of 3 comparisons have the direction that the study has"
+    told = "3 of 3 comparisons are decided (100 %), 2 of them as in the study"
     assert told in assay("report", folder)[1]
     assert told in (folder / "report.html").read_text()
     assert told in assay("report", folder, "--format", "md")[1]
