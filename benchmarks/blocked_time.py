@@ -1,12 +1,14 @@
 """Where the clock went in each trial of a run, and two estimates of what storage costs: `python blocked_time.py RUN`.
 
-The first table is the identity run = computing + blocked on storage + waiting for a processor + idle (start-up,
-heartbeats, the client) + what is left over, in seconds of the clock, medians over a combination's trials; the
-greatest left-over share of any trial shows how well it holds. Beside it stands what is measured in other ways: the I/O
-pressure of the cluster's control group (`some` and `full` waited), and how long the drives were busy.
+The first table is the step `run`: step = computing + blocked on storage + waiting for a processor + idle (start-up,
+heartbeats, the client) + what is left over, in seconds of the clock, medians over a combination's trials. `left over,
+worst` is the greatest share of any trial; it tests computing and waiting, not blocked and idle. Blocked time is tested
+by the I/O pressure of the cluster's control group, from `full` to `some`: `beyond` is the greatest share of any trial
+by which it is above `some` or (negative) below `full`. The last column is how long the drives were busy.
 
-The second is the storage share above the zero-delay baseline beside the share of blocked time, both with their 95 %
-intervals, and the phases in which the time was blocked. The grid of the docs: `experiments/page-cache.yaml`.
+The second is of the jobs' own time: the storage share above the zero-delay baseline, blocked time above that with zero
+delay, which is the same quantity, and the whole share of blocked time, all with their 95 % intervals; then the phases
+in which the time was blocked. The grid of the docs: `experiments/page-cache.yaml`.
 """
 
 import argparse
@@ -17,8 +19,8 @@ from statistics import median
 
 from assay.model.record import Record
 from assay.record.folder import RunFolder
-from assay.stats.blocked import PROBE, clock_shares
-from assay.stats.decision import decisions
+from assay.stats.blocked import PROBE, beyond_pressure_share, clock_shares
+from assay.stats.decision import blocked_above, decisions
 from assay.stats.run_doubts import busy_seconds
 from assay.stats.sample import Trials, counts
 
@@ -33,8 +35,11 @@ def main() -> None:
 
 
 def _clock(records: Sequence[Record]) -> Iterator[str]:
-    yield "| job | drive | run | computing | blocked | waiting | idle | left over, worst | pressure some, full | busy |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield (
+        "| job | drive | step | computing | blocked | waiting | idle | left over, worst | pressure full, some | beyond "
+        "| busy |"
+    )
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     varied = _varied([record.trial.factors for record in records])
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in filter(counts, records):
@@ -42,16 +47,18 @@ def _clock(records: Sequence[Record]) -> Iterator[str]:
     for (workload, placement), own in groups.items():
         known = [shares for record in own if (shares := clock_shares(record)) is not None]
         if not known:
-            yield f"| {workload} | {placement} | not measured | | | | | | | |"
+            yield f"| {workload} | {placement} | not measured | | | | | | | | |"
             continue
-        names = ("run_s", "computing_s", "blocked_s", "waiting_s", "idle_s")
+        names = ("step_s", "computing_s", "blocked_s", "waiting_s", "idle_s")
         seconds = " | ".join(f"{median(getattr(one, name) for one in known):.1f}" for name in names)
         worst = max((one.left_over_share for one in known), key=abs)
         pressure = ", ".join(
-            f"{median(_amount(record, f'io_{kind}_s') for record in own):.1f}" for kind in ("some", "full")
+            f"{median(_amount(record, f'io_{kind}_s') for record in own):.1f}" for kind in ("full", "some")
         )
+        beyond = [by for record in own if (by := beyond_pressure_share(record)) is not None]
+        most = f"{100 * max(beyond, key=abs):+.1f} %" if beyond else ""
         busy = median(busy_seconds(record) or 0.0 for record in own)
-        yield f"| {workload} | {placement} | {seconds} | {100 * worst:+.1f} % | {pressure} | {busy:.1f} |"
+        yield f"| {workload} | {placement} | {seconds} | {100 * worst:+.1f} % | {pressure} | {most} | {busy:.1f} |"
 
 
 def _varied(factors: Sequence[Mapping[str, str]]) -> list[str]:
@@ -77,17 +84,21 @@ def _amount(record: Record, series: str) -> float:
 
 
 def _shares(folder: RunFolder, records: Sequence[Record]) -> Iterator[str]:
-    yield "| job | drive | elapsed, s | storage share, baseline | share of blocked time | blocked, s by phase |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield (
+        "| job | drive | elapsed, s | storage share, baseline | blocked above zero delay | share of blocked time "
+        "| blocked, s by phase |"
+    )
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     varied = _varied([record.trial.factors for record in records])
     for decision in decisions(folder.plan(), records):
         for one in filter(None, (*decision.placements, decision.baseline)):
-            blocked = one.blocked
-            share = one.storage_share
+            blocked, share = one.blocked, one.storage_share
+            above = blocked_above(one, decision.baseline) if one is not decision.baseline else None
             phases = ", ".join(f"{name} {value:.1f}" for name, value in blocked.phases.items()) if blocked else ""
             yield (
                 f"| {_job(decision.levels, varied)} | {one.placement} | {one.elapsed_s.value:.1f} "
                 f"| {_interval(share.value, share.low, share.high) if share else ''} "
+                f"| {_interval(above.value, above.low, above.high) if above else ''} "
                 f"| {_interval(blocked.share, blocked.low, blocked.high) if blocked else ''} | {phases} |"
             )
 

@@ -16,6 +16,7 @@ from threading import Event, Thread
 from typing import Literal
 
 from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
+from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.input import GraphFacts
@@ -208,11 +209,9 @@ def _measured(setup: TrialSetup, scene: Scene, findings: Findings) -> Iterator[C
 
 def _make_signature(findings: Findings, seen: Measurement) -> None:
     """The phases' blocked time, and the jobs' signature from their requests; without it the trial stands."""
-    run = next((step for step in findings.steps if step.name == "run"), None)
-    if run is not None:
-        own = {job.id for job in findings.jobs}
-        attempts = [attempt for attempt in findings.attempts if attempt.job in own]
-        seen.amounts += by_phase(seen.samples, attempts, (run.started_ms, run.started_ms + round(1000 * run.seconds)))
+    own = {job.id: Span(begin_ms=job.started_ms, end_ms=job.finished_ms) for job in findings.jobs}
+    attempts = [attempt for attempt in findings.attempts if attempt.job in own]
+    seen.amounts += by_phase(seen.samples, attempts, own.values())
     if seen.requests is None or not findings.attempts:
         return
     try:

@@ -195,9 +195,9 @@ def test_the_clock_is_explained_by_what_the_tasks_did(record, amount):
     if shares is None:
         pytest.skip("the states of the cluster's tasks can't be read here")
     assert abs(shares.left_over_share) < 0.05
-    # All tasks that could run waited for I/O then, and a processor was idle: looks must have seen that too.
+    # All tasks that could run waited for I/O then, and a processor was idle: samples must have shown that too.
     assert shares.blocked_s > 0.5 * amount("blocked-time", "cluster", "io_full_s")
-    assert sum(blocked_phases(record).values()) == pytest.approx(shares.blocked_s, rel=0.1, abs=0.5)
+    assert sum(blocked_phases(record).values()) < 1.1 * shares.blocked_s + 0.5, "the jobs are a part of the step"
 
 
 def test_nothing_is_doubted_about_the_probes(record):

@@ -1,13 +1,14 @@
 """Proves how the clock is divided among computing, blocked, waiting and idle, and what stands in for task states."""
 
 import os
+import threading
 import time
 
 import pytest
 
 from assay.host.control_groups import ControlGroup
 from assay.node.local import LocalNode
-from assay.probe.blocked_time import BlockedTime, Looks, Shares, StatesOfGroup, TaskStates, processors_of
+from assay.probe.blocked_time import BlockedTime, Shares, StateSampler, StatesOfGroup, TaskStates, processors_of
 from tests.probe.faking import PlacedNode, a_scene, amounts_of, at, measuring, named
 
 # What Linux 6.18 answered: the family TASKSTATS, and none of the name; a group with a thread that runs and one in a
@@ -46,16 +47,29 @@ def test_states_come_from_the_kernels_answer(tmp_path):
     assert states.read() == TaskStates(sleeping=0, runnable=1, stopped=0, uninterruptible=1, io_wait=0)
     states.close()
     # What was captured of a request that was refused ends with the request's own header, attribute and descriptor.
-    assert ask.asked[1][4:6] == b"\x1f\x00", "the family that the kernel told"
+    assert ask.asked[1][4:6] == b"\x1f\x00", "the family in the kernel's answer"
     assert ask.asked[1][16:24] == NO_GROUP[36:44]
 
 
 @pytest.mark.parametrize(
     ("answers", "reason"), [((NO_FAMILY,), "No such file"), ((FAMILY, NO_GROUP), "Invalid argument")]
 )
-def test_a_kernel_that_does_not_tell_raises(tmp_path, answers, reason):
+def test_a_kernel_that_refuses_raises(tmp_path, answers, reason):
     with pytest.raises(OSError, match=reason):
         StatesOfGroup(tmp_path, kernel(*answers)).read()
+
+
+@pytest.mark.parametrize("answers", [(FAMILY, FAMILY), (FAMILY, STATES[:40]), (FAMILY[:12],), (FAMILY, b"")])
+def test_an_answer_without_what_was_asked_for_is_an_error_of_the_system(tmp_path, answers):
+    with pytest.raises(OSError, match="lacks"):
+        StatesOfGroup(tmp_path, kernel(*answers)).read()
+
+
+def test_a_group_that_can_not_be_opened_leaves_no_descriptor(tmp_path):
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(OSError, match="No such file"):
+        StatesOfGroup(tmp_path, kernel(NO_FAMILY))
+    assert os.listdir("/proc/self/fd") == before
 
 
 @pytest.mark.parametrize(
@@ -95,16 +109,18 @@ def test_a_bound_on_the_cpus_is_all_that_a_group_has(tmp_path):
     assert processors_of(node, 1 << 30, []) == os.cpu_count(), "a process that is gone"
 
 
-class Telling:
+class FakeStates:
     """A group's states: how many are runnable and blocked; raises what is not a pair."""
 
-    def __init__(self, *told):
-        self.told = list(told)
+    def __init__(self, *states):
+        self.states = list(states)
         self.closed = False
+        self.raised = threading.Event()
 
     def read(self):
-        now = self.told.pop(0) if len(self.told) > 1 else self.told[0]
-        if isinstance(now, OSError):
+        now = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        if isinstance(now, Exception):
+            self.raised.set()
             raise now
         return TaskStates(9, now[0], 0, now[1], 0)
 
@@ -112,14 +128,14 @@ class Telling:
         self.closed = True
 
 
-def test_looks_go_on_until_they_are_stopped():
-    looks = Looks(Telling((1, 0)), processors=2, every_s=0.005)
+def test_states_are_sampled_until_that_is_stopped():
+    sampler = StateSampler(FakeStates((1, 0)), processors=2, every_s=0.005)
     began = time.monotonic()
-    looks.start()
+    sampler.start()
     time.sleep(0.1)
-    looks.stop()
-    assert looks.shares.computing_s == pytest.approx(time.monotonic() - began, abs=0.05)
-    assert sum(looks.shares[1:4]) == 0
+    sampler.stop()
+    assert sampler.shares.computing_s == pytest.approx(time.monotonic() - began, abs=0.05)
+    assert sum(sampler.shares[1:4]) == 0
 
 
 class GroupOfCluster:
@@ -151,8 +167,8 @@ SCENE = a_scene(7, nodemanager=7)
 
 def test_amounts_are_of_the_cluster_with_what_checks_them(tmp_path):
     machine = GroupOfCluster(tmp_path)
-    telling = Telling((1, 1))
-    probe = BlockedTime(machine.node, lambda group: telling if group == machine.one else pytest.fail("another group"))
+    states = FakeStates((1, 1))
+    probe = BlockedTime(machine.node, lambda group: states if group == machine.one else pytest.fail("another group"))
     probe.attach(SCENE)
     assert probe.sample(at(10)) == {}
     time.sleep(0.1)
@@ -165,7 +181,28 @@ def test_amounts_are_of_the_cluster_with_what_checks_them(tmp_path):
     assert totals["cluster", "io_full_s"] == 0.5
     assert probe.doubts() == ()
     probe.close()
-    assert telling.closed
+    assert states.closed
+
+
+def test_groups_whose_states_can_not_be_read_are_closed_at_once(tmp_path):
+    machine = GroupOfCluster(tmp_path)
+    opened = {machine.one: FakeStates(OSError(22, "Invalid argument")), machine.two: FakeStates((1, 0))}
+    probe = BlockedTime(machine.node, opened.get)
+    probe.attach(SCENE)
+    assert [states.closed for states in opened.values()] == [True, False]
+    probe.close()
+    assert opened[machine.two].closed
+
+
+def test_the_machines_pressure_is_not_taken_for_the_clusters(tmp_path):
+    machine = GroupOfCluster(tmp_path)
+    (machine.two / "io.pressure").rename(tmp_path / "proc" / "pressure" / "io")
+    probe = BlockedTime(machine.node, lambda _group: FakeStates((1, 1)))
+    probe.attach(SCENE)
+    totals = named(probe.totals())
+    probe.close()
+    assert totals["machine", "io_some_s"] == 1.5
+    assert ("cluster", "io_some_s") not in totals
 
 
 def refused(_group):
@@ -193,13 +230,15 @@ def test_without_either_a_doubt_tells_what_is_lost(tmp_path):
     assert "zero-delay baseline" in doubt.why
 
 
-def test_states_that_end_early_leave_a_doubt_and_the_trial_goes_on(tmp_path):
+@pytest.mark.parametrize("failure", [OSError(19, "No such device"), KeyError(1)])
+def test_states_that_end_early_leave_a_doubt_and_the_trial_goes_on(tmp_path, failure):
     machine = GroupOfCluster(tmp_path)
-    telling = Telling((1, 0), (1, 0), OSError(19, "No such device"))
-    with measuring(BlockedTime(machine.node, lambda _group: telling), scene=SCENE) as reading:
-        time.sleep(0.15)
+    states = FakeStates((1, 0), (1, 0), failure)
+    with measuring(BlockedTime(machine.node, lambda _group: states), scene=SCENE) as reading:
+        assert states.raised.wait(10)
+        time.sleep(0.05)
         reading.mark("run")
-    assert [doubt.kind for doubt in reading.doubts] == ["blocked-looks-ended"]
+    assert [doubt.kind for doubt in reading.doubts] == ["blocked-time-incomplete"]
 
 
 def test_nothing_to_watch_without_a_cluster_of_ones_own():

@@ -2,13 +2,14 @@
 
 A thread asks the kernel some 25 times a second how many of the cluster's threads are runnable (r) and how many are
 blocked in the kernel (b: uninterruptible or in I/O wait). With C processors, x = min(r, C) threads run, w = r - x wait
-for a processor, and y = min(b, C - x) are blocked while a processor is idle that could have run them. The time until
-this look is divided among `computing`, `waiting` and `blocked` as x : w : y; when nobody wants anything it is `idle`:
-the cluster starts up, waits for a heartbeat, or for its client. The four add up to the clock.
+for a processor, and y = min(b, C - x) are blocked while a processor is idle that could have run them. The time since
+the sample before is divided among `computing`, `waiting` and `blocked` as x : w : y; when no thread is in any of these
+states it is `idle`: the cluster starts up, waits for a heartbeat, or for its client. The four add up to the clock.
 
-To check that against what is not sampled, the group's processor time and pressure stall information are kept as well.
-Where the kernel does not tell the states of a group's tasks, its (or the machine's) I/O pressure stands in: `blocked`
-is the time in which all tasks that could have run waited for I/O. That is less, since others may compute meanwhile.
+To check that against what is not sampled, the group's processor time and pressure stall information are kept as well
+(the machine's, where the group has no pressure of its own). Where the states of a group's tasks can't be read, I/O
+pressure stands in: `blocked` is the time in which all tasks that could have run waited for I/O. That is less, since
+others may compute meanwhile.
 
 Blocked tasks wait for storage as a rule, but some for a lock in the kernel or for memory to be reclaimed.
 
@@ -85,13 +86,18 @@ class StatesOfGroup:
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC)
             self._socket.settimeout(_PATIENCE_S)
         self._ask = ask or self._exchange
-        self._directory = os.open(group, os.O_RDONLY)
-        family = self._answer(_CONTROLLER, _GET_FAMILY, _FAMILY_NAME, b"TASKSTATS\0")[_FAMILY_ID]
-        self._family = int.from_bytes(family, "little")
+        self._directory = -1
+        try:
+            self._directory = os.open(group, os.O_RDONLY)
+            answer = self._answer(_CONTROLLER, _GET_FAMILY, _FAMILY_NAME, b"TASKSTATS\0")
+            self._family = int.from_bytes(_attribute(answer, _FAMILY_ID, at_least=2)[:2], "little")
+        except BaseException:
+            self.close()
+            raise
 
     def read(self) -> TaskStates:
-        told = self._answer(self._family, _GET_STATES, _GROUP, struct.pack("=I", self._directory))
-        return TaskStates(*_STATES.unpack(told[_OF_GROUP]))
+        answer = self._answer(self._family, _GET_STATES, _GROUP, struct.pack("=I", self._directory))
+        return TaskStates(*_STATES.unpack_from(_attribute(answer, _OF_GROUP, at_least=_STATES.size)))
 
     def close(self) -> None:
         if self._socket is not None:
@@ -107,18 +113,32 @@ class StatesOfGroup:
 
     def _answer(self, family: int, command: int, attribute: int, value: bytes) -> dict[int, bytes]:
         """The attributes of the kernel's answer to a message with one attribute."""
-        told = _ATTRIBUTE.pack(_ATTRIBUTE.size + len(value), attribute) + value
-        told = _GENERIC.pack(command, 1) + told + bytes(-len(told) % 4)
-        answer = self._ask(_HEADER.pack(_HEADER.size + len(told), family, _REQUEST, 1, 0) + told)
+        body = _ATTRIBUTE.pack(_ATTRIBUTE.size + len(value), attribute) + value
+        body = _GENERIC.pack(command, 1) + body + bytes(-len(body) % 4)
+        answer = self._ask(_HEADER.pack(_HEADER.size + len(body), family, _REQUEST, 1, 0) + body)
+        if len(answer) < _HEADER.size + _NUMBER.size:
+            raise _cut_short()
         if _HEADER.unpack_from(answer)[1] == _ERROR:
             number = -_NUMBER.unpack_from(answer, _HEADER.size)[0] or errno.EPROTO
             raise OSError(number, os.strerror(number))
-        found, at = {}, _HEADER.size + _GENERIC.size
+        attributes, at = {}, _HEADER.size + _GENERIC.size
         while at + _ATTRIBUTE.size <= len(answer):
             size, kind = _ATTRIBUTE.unpack_from(answer, at)
-            found[kind] = answer[at + _ATTRIBUTE.size : at + size]
+            attributes[kind] = answer[at + _ATTRIBUTE.size : at + size]
             at += max(_ATTRIBUTE.size, size + -size % 4)
-        return found
+        return attributes
+
+
+def _attribute(answer: Mapping[int, bytes], kind: int, at_least: int) -> bytes:
+    """An attribute's value of at least so many bytes; raises OSError if the answer has none."""
+    value = answer.get(kind, b"")
+    if len(value) < at_least:
+        raise _cut_short()
+    return value
+
+
+def _cut_short() -> OSError:
+    return OSError(errno.EPROTO, "the kernel's answer lacks what it was asked for")
 
 
 class Shares(NamedTuple):
@@ -146,16 +166,19 @@ class Shares(NamedTuple):
 
 
 EVERY_S = 0.04
-"""A look takes some 0.2 ms of a processor with a cluster's 400 threads: half a percent of a core."""
+"""A sample takes some 0.2 ms of a processor with a cluster's 400 threads: half a percent of a core."""
 _STOP_S = 5.0
 
 
-class Looks:
-    """A thread that looks at a group's states until it is stopped; `shares` is what it has seen so far."""
+class StateSampler:
+    """A thread that samples a group's states until it is stopped; `shares` is the time since its start.
+
+    Whatever ends it earlier is its `failure`.
+    """
 
     def __init__(self, states: StatesOfGroup, processors: float, every_s: float = EVERY_S) -> None:
         self.shares = Shares()
-        self.failure: OSError | None = None
+        self.failure: Exception | None = None
         self._states, self._processors, self._every_s = states, processors, every_s
         self._ended = False
         self._thread = threading.Thread(target=self._run, name=f"probe-{NAME}", daemon=True)
@@ -164,7 +187,7 @@ class Looks:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Take no more samples."""
         self._ended = True
         if self._thread.is_alive():
             self._thread.join(_STOP_S)
@@ -177,7 +200,7 @@ class Looks:
                 states, now_s = self._states.read(), time.monotonic()
                 self.shares = self.shares.after(states, self._processors, now_s - last_s)
                 last_s = now_s
-        except OSError as error:
+        except Exception as error:  # a thread that dies in silence would leave figures that look whole
             self.failure = error
 
 
@@ -204,11 +227,12 @@ class BlockedTime(Sampled):
         self._node = node
         self._open_states = open_states
         self._states: StatesOfGroup | None = None
-        self._looks: Looks | None = None
+        self._sampler: StateSampler | None = None
         self._counting: ControlGroup | None = None
         self._pressure: Path | None = None
+        self._pressure_of = "machine"
         self._interval = Interval[Mapping[str, float]]()
-        self._told: dict[str, float] = {}
+        self._figures: dict[str, float] = {}
         self._doubts: list[Doubt] = []
 
     def attach(self, scene: Scene) -> None:
@@ -218,77 +242,89 @@ class BlockedTime(Sampled):
         reason = "the cluster has no control group of its own"
         for group in groups:
             try:
-                self._states = self._open_states(group.directory)
-                self._states.read()
+                self._states = self._open_readable(group.directory)
             except OSError as error:
                 reason = f"{group.directory}: {error.strerror or error}"
             else:
-                self._looks = Looks(self._states, processors_of(self._node, pids[0], groups))
-                self._looks.start()
+                self._sampler = StateSampler(self._states, processors_of(self._node, pids[0], groups))
+                self._sampler.start()
                 break
         own = [group.directory for group in groups if group.version == 2]
-        for folder, suffix in (*((directory, ".pressure") for directory in own), (PRESSURE, "")):
+        for path, of in (*((directory / "io.pressure", "cluster") for directory in own), (PRESSURE / "io", "machine")):
             with suppress(OSError):
-                self._node.read(folder / f"io{suffix}")
-                self._pressure = folder / f"io{suffix}"
+                self._node.read(path)
+                self._pressure, self._pressure_of = path, of
                 break
-        if self._looks is None:
+        if self._sampler is None:
             if self._pressure is None:
                 raise CannotMeasureError(
-                    f"the kernel tells neither the states of the cluster's tasks ({reason}) nor I/O pressure",
+                    f"neither the states of the cluster's tasks can be read ({reason}) nor I/O pressure",
                     "how long tasks were blocked on storage is not known: only a zero-delay baseline tells its share",
                     "run as root on a kernel with CONFIG_TASKSTATS and CONFIG_CGROUPS, or with psi=1",
                 )
-            of = "the cluster's" if own else "the whole machine's"
-            self._doubts.append(BY_PRESSURE.doubt(f"blocked time is from {of} I/O pressure: {reason}"))
-        self._told = self._read()
+            whose = {"cluster": "the cluster's", "machine": "the whole machine's"}[self._pressure_of]
+            self._doubts.append(BY_PRESSURE.doubt(f"blocked time is from {whose} I/O pressure: {reason}"))
+        self._figures = self._read()
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Percent of the interval."""
-        self._told = told = self._read()
-        ended = self._interval.ended(now, told)
+        self._figures = figures = self._read()
+        ended = self._interval.ended(now, figures)
         if ended is None:
             return {}
         interval_s, before = ended
-        shares = [name for name in told if name in _SHARES]
-        gone = {name: told[name] - before.get(name, 0.0) for name in shares}
-        # Looks are not at the interval's ends: what lies between them is divided as the looks are.
-        whole_s = interval_s if self._looks is None else sum(gone.values())
+        shares = [name for name in figures if name in _SHARES]
+        gone = {name: figures[name] - before.get(name, 0.0) for name in shares}
+        # States are not sampled at the interval's very ends: the time up to them is divided as the rest of it.
+        whole_s = interval_s if self._sampler is None else sum(gone.values())
         if whole_s <= 0:
             return {}
         return {f"{name.removesuffix('_s')}_percent": round(100 * gone[name] / whole_s, 2) for name in shares}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of the clock by what the tasks did; `running_s` and `processor_s` of processor time."""
-        basis: Basis = "measured" if self._looks is not None else "estimated"
-        return {Quantity("cluster", name, basis=basis): value for name, value in self._told.items()}
+        basis: Basis = "measured" if self._sampler is not None else "estimated"
+        subjects = dict.fromkeys(("io_some_s", "io_full_s"), self._pressure_of)
+        return {
+            Quantity(subjects.get(name, "cluster"), name, basis=basis): value for name, value in self._figures.items()
+        }
 
     def doubts(self) -> tuple[Doubt, ...]:
-        if self._looks is not None and self._looks.failure is not None:
-            what = f"the states of the cluster's tasks were not told any more: {self._looks.failure}"
-            return (*self._doubts, LOOKS_ENDED.doubt(what))
+        if self._sampler is not None and self._sampler.failure is not None:
+            what = f"the states of the cluster's tasks could not be read any more: {self._sampler.failure}"
+            return (*self._doubts, BLOCKED_TIME_INCOMPLETE.doubt(what))
         return tuple(self._doubts)
 
     def close(self) -> None:
-        if self._looks is not None:
-            self._looks.stop()
+        if self._sampler is not None:
+            self._sampler.stop()
         if self._states is not None:
             self._states.close()
 
+    def _open_readable(self, group: Path) -> StatesOfGroup:
+        """A group's states, read once. Raises OSError if they can't be read, and leaves nothing open then."""
+        states = self._open_states(group)
+        try:
+            states.read()
+        except BaseException:
+            states.close()
+            raise
+        return states
+
     def _read(self) -> dict[str, float]:
-        told: dict[str, float] = {}
+        figures: dict[str, float] = {}
         if self._pressure is not None:
             with suppress(OSError):  # gone with the cluster
                 stalls = stalls_us(self._node.read(self._pressure))
-                told = {f"io_{kind}_s": stall / 1e6 for kind, stall in stalls.items()}
+                figures = {f"io_{kind}_s": stall / 1e6 for kind, stall in stalls.items()}
         if self._counting is not None:
             ran_s = busy_s(self._node, self._counting)
-            told |= {} if ran_s is None else {"processor_s": ran_s}
-        if self._looks is not None:
-            told |= self._looks.shares._asdict()
-        elif "io_full_s" in told:
-            told["blocked_s"] = told["io_full_s"]
-        return told
+            figures |= {} if ran_s is None else {"processor_s": ran_s}
+        if self._sampler is not None:
+            figures |= self._sampler.shares._asdict()
+        elif "io_full_s" in figures:
+            figures["blocked_s"] = figures["io_full_s"]
+        return figures
 
 
 _SHARES = ("computing_s", "blocked_s", "waiting_s", "idle_s")
@@ -299,8 +335,8 @@ BY_PRESSURE = doubt_kind(
     why="only time in which nothing else could run counts as blocked, so storage's share is likely to be greater",
     cure="run as root on a kernel with CONFIG_TASKSTATS, in a place that lets you mount a control group hierarchy",
 )  # fmt: skip
-LOOKS_ENDED = doubt_kind(
-    "blocked-looks-ended", "cluster", instrument=NAME,
+BLOCKED_TIME_INCOMPLETE = doubt_kind(
+    "blocked-time-incomplete", "cluster", instrument=NAME,
     when="the states of the cluster's tasks could not be read until the end",
     why="blocked time is known only until then, and too small",
     cure="don't touch the control groups named assay-... while a trial runs",

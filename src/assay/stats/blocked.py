@@ -1,9 +1,14 @@
-"""How much of a run's time tasks were blocked on storage: an estimate of the storage share that needs no baseline.
+"""How much of the jobs' time tasks were blocked on storage: an estimate of the storage share that needs no baseline.
 
-All from the amounts of the probe `blocked-time`, which defines computing, blocked, waiting and idle, while jobs ran. It
-sees a thread as running that another program keeps off the processor. So computing is taken from the kernel's
-accounting of the cluster's processor time, and what others used goes to the waiting for a processor, up to what they
-really used. Then nothing forces the four to add up to the clock: what is left over shows how far to trust them.
+All from the amounts of the probe `blocked-time`, which defines computing, blocked, waiting and idle. The share is of
+the jobs' own time, from the samples within it. Two checks are of the whole step `run`, for which there are amounts:
+
+- The probe takes a thread as running that another program keeps off the processor. So computing is taken from the
+  kernel's accounting of the cluster's processor time, and the difference counts as waiting for a processor, up to what
+  others really used. What is then left over is doubted. This tests computing and waiting only: the sampled shares add
+  up to the clock by construction, and blocked and idle time are taken as they are.
+- Blocked time must lie between the two I/O pressures of the cluster's control group, for which the kernel counts every
+  wait: `full` (no task could run) and `some` (a task waited).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,23 +17,25 @@ from statistics import fmean
 import numpy as np
 
 from assay.model.base import Frozen
-from assay.model.doubt import Doubt, doubt_kind
+from assay.model.doubt import Doubt, DoubtKind, doubt_kind
+from assay.model.energy import Span
 from assay.model.record import Amount, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
-from assay.stats.timeline import running, sampled, spans
+from assay.stats.timeline import running, sampled, spans, within
 
 PROBE = "blocked-time"
-MOST_LEFT_OVER = 0.05
+TOLERATED = 0.05
+"""By how much of the step's time either check may be missed."""
 
 
 class ClockShares(Frozen):
-    """What the cluster did while a trial's jobs ran, in seconds of the clock: `run_s` from the first to the last.
+    """What the cluster did during the step `run`, in seconds of the clock: jobs, their submission and time in between.
 
     `waiting_s` is for a processor, `idle_s` start-up, heartbeats and the client. `left_over_s` is what is in none.
     """
 
-    run_s: float
+    step_s: float
     computing_s: float
     blocked_s: float
     waiting_s: float
@@ -37,19 +44,19 @@ class ClockShares(Frozen):
     @property
     def left_over_s(self) -> float:
         """Negative where the four are more than the clock."""
-        return self.run_s - self.computing_s - self.blocked_s - self.waiting_s - self.idle_s
+        return self.step_s - self.computing_s - self.blocked_s - self.waiting_s - self.idle_s
 
     @property
     def left_over_share(self) -> float:
         """Of the clock."""
-        return self.left_over_s / self.run_s if self.run_s else 0.0
+        return self.left_over_s / self.step_s if self.step_s else 0.0
 
 
 def clock_shares(record: Record) -> ClockShares | None:
     """None where the probe did not see the states of the cluster's tasks."""
-    seen = {one.series: one.value for one in record.amounts if (one.probe, one.part, one.subject) == _CLUSTER}
-    run_s = next((step.seconds for step in record.steps if step.name == "run"), 0.0)
-    if "running_s" not in seen or not run_s:
+    seen = _of_cluster(record)
+    step_s = next((step.seconds for step in record.steps if step.name == "run"), 0.0)
+    if "running_s" not in seen or not step_s:
         return None
     computing_s, running_s = seen["computing_s"], seen["running_s"]
     ran_s = seen.get("processor_s", running_s)
@@ -57,9 +64,26 @@ def clock_shares(record: Record) -> ClockShares | None:
     kept_off_s = min(max(0.0, running_s - ran_s), others_s)
     each_s = computing_s / running_s if running_s else 0.0  # of the clock, for a second of one processor
     return ClockShares(
-        run_s=run_s, computing_s=ran_s * each_s, blocked_s=seen["blocked_s"],
+        step_s=step_s, computing_s=ran_s * each_s, blocked_s=seen["blocked_s"],
         waiting_s=seen["waiting_s"] + kept_off_s * each_s, idle_s=seen["idle_s"],
     )  # fmt: skip
+
+
+def beyond_pressure_share(record: Record) -> float | None:
+    """How far blocked time is above the group's I/O pressure `some`, or (negative) below `full`.
+
+    As a share of the step `run`; 0 in between, None where one of the three is not known.
+    """
+    shares, seen = clock_shares(record), _of_cluster(record)
+    if shares is None or not {"io_some_s", "io_full_s"} <= seen.keys():
+        return None
+    nearest_s = min(max(shares.blocked_s, seen["io_full_s"]), seen["io_some_s"])
+    return (shares.blocked_s - nearest_s) / shares.step_s
+
+
+def _of_cluster(record: Record) -> dict[str, float]:
+    """The probe's amounts of the cluster during the step `run`, by series."""
+    return {one.series: one.value for one in record.amounts if (one.probe, one.part, one.subject) == _CLUSTER}
 
 
 _CLUSTER = (PROBE, "run", "cluster")
@@ -75,34 +99,35 @@ def _machine_busy_s(record: Record) -> float:
 
 
 def blocked_s(record: Record) -> float | None:
-    """Seconds of the clock; None where nobody measured them."""
-    found = [
-        one.value for one in record.amounts
-        if (one.probe, one.part, one.subject, one.series) == (*_CLUSTER, "blocked_s")
-    ]  # fmt: skip
-    return sum(found) if found else None
+    """Seconds of the clock within the jobs' own times; None where nobody measured them."""
+    phases = blocked_phases(record)
+    return sum(phases.values()) if phases else None
 
 
 def blocked_phases(record: Record) -> Mapping[str, float]:
-    """Blocked seconds by phase, `outside` of any attempt too; empty where they are not known."""
+    """Blocked seconds within the jobs' own times by phase, `outside` of any attempt too; empty if not known."""
     return {
         one.subject: one.value for one in record.amounts
         if (one.probe, one.part, one.series) == (PROBE, "run", "blocked_s") and one.subject != "cluster"
     }  # fmt: skip
 
 
-def by_phase(samples: Iterable[Sample], attempts: Sequence[TaskAttempt], run_ms: tuple[int, int]) -> Iterator[Amount]:
-    """Each interval's blocked time, shared out equally among the attempts that ran then, by their phases."""
+def by_phase(samples: Iterable[Sample], attempts: Sequence[TaskAttempt], jobs: Iterable[Span]) -> Iterator[Amount]:
+    """Each interval's blocked time within the jobs, shared out equally among the attempts that ran then, by phases.
+
+    The time before, between and after the jobs is in none, as in their elapsed time.
+    """
     own = [one for one in samples if (one.probe, one.series) == (PROBE, "blocked_percent")]
-    pieces = sampled([one.time_ms for one in own], [one.value for one in own])
-    middle_ms = (pieces.begin_ms + pieces.end_ms) / 2
-    in_run = (run_ms[0] <= middle_ms) & (middle_ms <= run_ms[1])
-    seconds = (pieces.values / 100 * (pieces.end_ms - pieces.begin_ms) / 1000)[in_run]
-    if not len(seconds):
+    every_piece = sampled([one.time_ms for one in own], [one.value for one in own])
+    parts = [within(every_piece, job) for job in jobs]
+    if not any(len(part.values) for part in parts):
         return
+    begin_ms, end_ms, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    middle_ms = (begin_ms + end_ms) / 2
+    seconds = values / 100 * (end_ms - begin_ms) / 1000
     every = [span for attempt in attempts for span in spans(attempt)]
     edges_ms, phases, counts = running(every, [span.phase for span in every])
-    counts = counts[np.searchsorted(edges_ms, middle_ms[in_run], side="right")]
+    counts = counts[np.searchsorted(edges_ms, middle_ms, side="right")]
     counts = np.append(counts, counts.sum(axis=1, keepdims=True) == 0, axis=1)
     shared = (seconds[:, None] * counts / counts.sum(axis=1, keepdims=True)).sum(axis=0)
     for phase, value in zip([*phases, OUTSIDE], shared, strict=True):
@@ -113,34 +138,50 @@ def by_phase(samples: Iterable[Sample], attempts: Sequence[TaskAttempt], run_ms:
 
 CLOCK_UNEXPLAINED = doubt_kind(
     "clock-unexplained", "run", instrument=PROBE,
-    when="computing, blocked, waiting and idle time differ from the jobs' time by more than 5 %",
-    why="looks at the tasks' states and the kernel's accounting disagree, so the blocked share is not sure either",
-    cure="run on an idle machine: looks that come late see too little",
+    when="computing, blocked, waiting and idle time differ from the time of the step `run` by more than 5 %",
+    why="the tasks' sampled states and the kernel's accounting disagree, so the blocked share is not sure either",
+    cure="run on an idle machine: samples that come late see too little",
+)  # fmt: skip
+BLOCKED_BEYOND_PRESSURE = doubt_kind(
+    "blocked-beyond-pressure", "run", instrument=PROBE,
+    when="blocked time is below the cluster's I/O pressure `full` or above `some`, by more than 5 % of the step `run`",
+    why="the kernel's own account of I/O waits disagrees; tasks may have been blocked on locks or on memory instead",
+    cure="compare the memory pressure (samples of pressure); give the cluster more memory, or run on an idle machine",
 )  # fmt: skip
 
 
 def unexplained(records: Sequence[Record]) -> list[Doubt]:
-    """A doubt for the trial whose clock is explained worst, if that is not well enough."""
-    known = [(record.trial.id, shares) for record in records if (shares := clock_shares(record)) is not None]
-    bad = [(trial, one) for trial, one in known if abs(one.left_over_share) > MOST_LEFT_OVER]
+    """For either check a doubt about the trial that misses it by most, if that is too much."""
+    clocks = [(record.trial.id, shares.left_over_share) for record in records if (shares := clock_shares(record))]
+    beyond = [(record.trial.id, by) for record in records if (by := beyond_pressure_share(record)) is not None]
+    return [*_of_worst(CLOCK_UNEXPLAINED, clocks, _CLOCK), *_of_worst(BLOCKED_BEYOND_PRESSURE, beyond, _PRESSURE)]
+
+
+_CLOCK = {
+    True: "{share} of the step 'run' in {trial} is neither computing, blocked, waiting nor idle",
+    False: "{share} of the step 'run' in {trial} is counted twice among computing, blocked and waiting",
+}
+_PRESSURE = {
+    True: "blocked time in {trial} is above the cluster's I/O pressure 'some' by {share} of the step 'run'",
+    False: "blocked time in {trial} is below the cluster's I/O pressure 'full' by {share} of the step 'run'",
+}
+
+
+def _of_worst(kind: DoubtKind, missed: Sequence[tuple[str, float]], sentences: Mapping[bool, str]) -> list[Doubt]:
+    """`missed` are trials, and the shares by which they miss a check; a sentence for a share above 0, one for below."""
+    bad = [(trial, share) for trial, share in missed if abs(share) > TOLERATED]
     if not bad:
         return []
-    trial, worst = max(bad, key=lambda pair: abs(pair[1].left_over_share))
-    what = f"{abs(worst.left_over_share):.0%} of the jobs' time in {trial} is {_IN[worst.left_over_s > 0]}"
-    more = f" (and in {len(bad) - 1} more trials)" if len(bad) > 1 else ""
-    return [CLOCK_UNEXPLAINED.doubt(f"{what}{more}".replace("%", " %"))]
-
-
-_IN = {
-    True: "neither computing, blocked, waiting nor idle",
-    False: "counted twice among computing, blocked and waiting",
-}
+    trial, worst = max(bad, key=lambda pair: abs(pair[1]))
+    what = sentences[worst > 0].format(share=f"{100 * abs(worst):.0f} %", trial=trial)
+    return [kind.doubt(f"{what} (and in {len(bad) - 1} more trials)" if len(bad) > 1 else what)]
 
 
 class BlockedShare(Frozen):
     """The share of the jobs' time in which tasks were blocked, over the trials of one placement.
 
-    `low` and `high` are its 95 % confidence interval, None where nothing ran twice. `phases` are mean seconds.
+    `low` and `high` are its 95 % confidence interval, cut at 0 and 1, `half_width` that of the interval uncut; None
+    where nothing ran twice. `phases` are mean seconds.
     """
 
     share: float
@@ -149,6 +190,7 @@ class BlockedShare(Frozen):
     seconds: float
     phases: Mapping[str, float]
     measured: bool
+    half_width: float | None = None
 
 
 def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, BlockedShare]:
@@ -176,5 +218,6 @@ def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, Bl
             seconds=fmean(seconds for _, _, seconds in own),
             phases={name: fmean(one.get(name, 0.0) for one in phases) for name in names},
             measured=all(clock_shares(record) is not None for record, _, _ in own),
+            half_width=half,
         )
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from math import exp, log
+from math import exp, hypot, log
 from statistics import fmean
 
 import numpy as np
@@ -418,7 +418,7 @@ def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
 
 STORAGE_ESTIMATES_DISAGREE = doubt_kind(
     "storage-estimates-disagree", "run", instrument="blocked-time",
-    when="the storage share above zero delay and the share of blocked time have intervals that do not overlap",
+    when="the time beyond that with zero delay and the blocked time beyond it have intervals that do not overlap",
     why="one of the two does not measure what storage costs here, so neither is sure",
     cure="see where the time was blocked (samples of blocked-time), and repeat on an idle machine",
     severity=25,
@@ -428,19 +428,35 @@ STORAGE_ESTIMATES_DISAGREE = doubt_kind(
 def estimates_apart(decided: Sequence[Decision]) -> list[Doubt]:
     """A doubt for each placement whose two estimates of the storage share contradict each other."""
     found = []
-    for one in (placement for decision in decided for placement in decision.placements):
-        share, blocked = one.storage_share, one.blocked
+    placed = [(placement, decision.baseline) for decision in decided for placement in decision.placements]
+    for one, baseline in placed:
+        share, blocked = one.storage_share, blocked_above(one, baseline)
         if share is None or blocked is None or None in (share.low, share.high, blocked.low, blocked.high):
             continue
         if max(share.low or 0.0, blocked.low or 0.0) > min(share.high or 0.0, blocked.high or 0.0):
             what = (
-                f"storage takes {_interval_words(share.value, share.low, share.high)} of the time on {one.placement} "
-                f"according to the baseline, but tasks were blocked for "
-                f"{_interval_words(blocked.share, blocked.low, blocked.high)}"
+                f"storage takes {_interval_words(share)} of the time on {one.placement} according to the baseline, "
+                f"but tasks were blocked for {_interval_words(blocked)} of it more than with zero delay"
             )
             found.append(STORAGE_ESTIMATES_DISAGREE.doubt(what, one.placement))
     return found
 
 
-def _interval_words(value: float, low: float | None, high: float | None) -> str:
-    return f"{100 * value:.0f} % ({100 * (low or 0.0):.0f} to {100 * (high or 0.0):.0f} %)"
+def blocked_above(one: PlacementResult, baseline: PlacementResult | None) -> Estimate | None:
+    """Blocked seconds beyond those of the baseline, as a share of the placement's time, as `storage_share` is.
+
+    So both leave out what the emulator's own path costs. None where either was not measured.
+    """
+    if baseline is None or baseline.blocked is None or one.blocked is None:
+        return None
+    of_own = baseline.elapsed_s.value / one.elapsed_s.value
+    value = one.blocked.share - of_own * baseline.blocked.share
+    if one.blocked.half_width is None or baseline.blocked.half_width is None:
+        return Estimate(value=value)
+    # Both half-widths come of the same pooled variance and degrees of freedom, so that they add up as errors do.
+    half = hypot(one.blocked.half_width, of_own * baseline.blocked.half_width)
+    return Estimate(value=value, low=value - half, high=value + half)
+
+
+def _interval_words(one: Estimate) -> str:
+    return f"{100 * one.value:.0f} % ({100 * (one.low or 0.0):.0f} to {100 * (one.high or 0.0):.0f} %)"
