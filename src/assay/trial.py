@@ -155,7 +155,7 @@ class Findings:
             *given_back(self.facts),
             *dropped(self.facts, self.jobs),
             *out_of_memory(use),
-            *off_budget(use),
+            *off_budget(use, self.jobs),
             *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
         ]
 

@@ -1,17 +1,22 @@
 """Proves that the page cache of a control group is held at its budget, whatever the group's processes take themselves."""
 
+import errno
 import os
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from assay.host.lease import Lease
+from assay.host.processors import Division, bound_to
 from assay.media.page_cache import forget_files, resident_bytes, write_out
 from assay.model.errors import BadInputError
 from assay.model.platform import CacheUse
+from assay.platform import page_cache_budget
 from assay.platform.limits import find_hierarchy, make_limits
 from assay.platform.page_cache_budget import PageCacheBudget
 
@@ -97,6 +102,85 @@ def test_nothing_is_bounded_or_counted_until_the_cluster_is_healthy(tmp_path):
     budget = PageCacheBudget(1, tmp_path, 64 * MIB, None)
     assert group.bound_mib > 1 << 40
     assert budget.use == CacheUse(budget_bytes=64 * MIB)
+
+
+def test_a_bound_that_the_kernel_did_not_take_is_tried_again(tmp_path, monkeypatch):
+    group = Group(tmp_path, 1)
+    group.holds(anonymous=0, cached=0)
+    budget = PageCacheBudget(1, tmp_path, 64 * MIB, None)
+    group.holds(anonymous=100, cached=64)
+    budget.step(0)
+    write = Path.write_text
+
+    def busy(file, text):
+        if file.name == "memory.limit_in_bytes":
+            raise OSError(errno.EBUSY, "could not be reclaimed")
+        return write(file, text)
+
+    group.holds(anonymous=50, cached=64)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", busy)
+        budget.step(1)
+    assert group.bound_mib == 164
+    assert budget.use.full_s == 0  # the kernel's bound leaves 50 MiB
+    budget.step(1)
+    assert group.bound_mib == 114
+
+
+def wait_for(happened):
+    ends = time.monotonic() + 5
+    while not happened() and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert happened()
+
+
+def followers():
+    return [thread for thread in threading.enumerate() if thread.name == "probe-page-cache-budget"]
+
+
+@pytest.mark.parametrize(
+    ("version", "most", "bound"), [(1, None, "-1"), (2, None, "max"), (1, 900 * MIB, str(900 * MIB))]
+)
+def test_when_it_can_no_longer_be_held_nothing_stays_paused_and_the_reason_is_kept(tmp_path, version, most, bound):
+    group = Group(tmp_path, version)
+    group.holds(anonymous=100, cached=20)
+    budget = PageCacheBudget(version, tmp_path, 64 * MIB, most)
+    budget.hold()
+    assert budget.use.trouble is None
+    (tmp_path / "memory.stat").write_text("unreadable\n")
+    wait_for(lambda: budget.use.trouble)
+    assert "ValueError" in budget.use.trouble
+    assert (tmp_path / NAMES[version][1]).read_text() == bound
+    if version == 1:
+        assert (tmp_path / "memory.oom_control").read_text() == "0"
+    wait_for(lambda: not followers())
+
+
+def test_it_ends_quietly_with_the_group(tmp_path):
+    group = Group(tmp_path, 1)
+    group.holds(anonymous=100, cached=20)
+    budget = PageCacheBudget(1, tmp_path, 64 * MIB, None)
+    budget.hold()
+    (tmp_path / "memory.stat").unlink()
+    wait_for(lambda: not followers())
+    assert budget.use.trouble is None
+    assert group.bound_mib == 164
+
+
+def test_its_thread_counts_as_a_probe_and_has_the_instruments_processors(tmp_path, monkeypatch):
+    here = sorted(os.sched_getaffinity(0))
+    parts = Division(cluster=frozenset(here[:1]), instruments=frozenset(here[-1:]))
+    monkeypatch.setattr(page_cache_budget, "division", lambda: parts)
+    Group(tmp_path, 1).holds(anonymous=100, cached=20)
+    with bound_to(parts.cluster):
+        PageCacheBudget(1, tmp_path, 64 * MIB, None).hold()
+    (thread,) = followers()
+    wait_for(lambda: os.sched_getaffinity(thread.native_id) == parts.instruments)
+    if os.geteuid() == 0:
+        assert os.getpriority(os.PRIO_PROCESS, thread.native_id) == -10
+        assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) > -10
+    (tmp_path / "memory.stat").unlink()
+    thread.join(5)
 
 
 def test_files_kept_outside_are_no_part_of_the_budget(tmp_path):

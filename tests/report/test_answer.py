@@ -179,16 +179,17 @@ def test_a_placement_on_several_kinds_of_media_goes_by_its_name_alone():
 
 
 @pytest.mark.parametrize(
-    ("nodes", "memory", "words"),
+    ("nodes", "memory", "cache", "words"),
     [
-        (1, "1040MiB", "This holds for this job and input on one node within 1040 MiB of memory, page cache included."),
-        (12, "all", "This holds for this job and input on 12 nodes."),
-        (None, "all", "This holds for this job and input."),
+        (1, "1040MiB", "all", "on one node within 1040 MiB of memory, page cache included."),
+        (1, "1040MiB", "96MiB", "on one node within 1040 MiB of memory, of which 96 MiB page cache."),
+        (12, "all", "64MiB", "on 12 nodes with 64 MiB of page cache."),
+        (12, "all", "all", "on 12 nodes."),
     ],
 )
-def test_the_last_note_says_what_the_answer_holds_for(nodes, memory, words):
-    one = decision(levels={**LEVELS, "memory": memory}, nodes=nodes)
-    assert answer_of(one).notes[-1] == words
+def test_the_last_note_says_what_the_answer_holds_for(nodes, memory, cache, words):
+    one = decision(levels={**LEVELS, "memory": memory, "page_cache": cache}, nodes=nodes)
+    assert answer_of(one).notes[-1] == f"This holds for this job and input {words}"
 
 
 def test_an_answer_says_how_many_figures_of_its_emulated_drives_are_assumed():

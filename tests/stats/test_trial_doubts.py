@@ -6,7 +6,7 @@ import pytest
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, UNUSED_CACHE
 from assay.model.platform import CacheUse, LimitUse
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, Stage
 from assay.model.trial import MediumSpec
 from assay.stats.trial_doubts import cached, crowded, dropped, given_back, off_budget
 from tests.builders import a_job, a_trial, device_reports
@@ -50,6 +50,14 @@ def test_of_a_directory_only_the_room_in_memory_is_known():
     ]
 
 
+def test_of_a_directory_a_budget_of_the_page_cache_is_the_room():
+    trial = on("directory")
+    held = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"page_cache_bytes": 64 * MIB})})
+    assert cached(held, [job(written=65 * MIB)], FACTS, {}) == []
+    (doubt,) = cached(held, [job(written=64 * MIB)], FACTS, {})
+    assert "less than the page cache it may use" in doubt.what
+
+
 def test_memory_can_not_hide_memory():
     assert cached(on("memory"), [job()], FACTS, {}) == []
 
@@ -86,12 +94,32 @@ def test_page_cache_that_is_dropped_is_doubted_if_the_jobs_take_longer(after, el
 
 
 @pytest.mark.parametrize(
-    ("above_s", "below_s", "kinds"), [(1.0, 0.9, []), (1.0, 1.1, ["page-cache-off-budget"]), (0.0, 0.0, [])]
+    ("full_s", "above_s", "below_s", "kinds"),
+    [
+        (50, 0.5, 0.4, []), (50, 0.5, 0.6, ["page-cache-off-budget"]), (5, 0.0, 0.4, ["page-cache-off-budget"]),
+        (0.4, 0.0, 0.1, []), (0.0, 0.0, 0.0, []),
+    ],
+)  # fmt: skip
+def test_a_page_cache_off_its_budget_for_more_than_two_percent_of_its_use_is_doubted(full_s, above_s, below_s, kinds):
+    cache = CacheUse(budget_bytes=64 * MIB, held_s=100, full_s=full_s, above_s=above_s, below_s=below_s)
+    assert [doubt.kind for doubt in off_budget(LimitUse(page_cache=cache), [])] == kinds
+
+
+def test_a_page_cache_that_was_no_longer_held_is_doubted():
+    cache = CacheUse(budget_bytes=64 * MIB, trouble="OSError: memory.stat")
+    (doubt,) = off_budget(LimitUse(page_cache=cache), [])
+    assert (doubt.kind, "memory.stat" in doubt.what) == ("page-cache-not-held", True)
+
+
+@pytest.mark.parametrize(
+    ("interface", "failed", "kinds"),
+    [("version 1", 2, ["attempts-failed-at-budget"]), ("version 1", 0, []), ("version 2", 2, [])],
 )
-def test_a_page_cache_off_its_budget_for_more_than_two_percent_of_the_time_is_doubted(above_s, below_s, kinds):
-    cache = CacheUse(budget_bytes=64 * MIB, held_s=100, full_s=50, above_s=above_s, below_s=below_s)
-    assert [doubt.kind for doubt in off_budget(LimitUse(page_cache=cache))] == kinds
+def test_attempts_that_failed_beside_a_budget_are_doubted(interface, failed, kinds):
+    stages = (Stage(name="map", tasks=3, failed_attempts=failed),)
+    use = LimitUse(interface=interface, page_cache=CacheUse(budget_bytes=64 * MIB))
+    assert [doubt.kind for doubt in off_budget(use, [a_job().model_copy(update={"stages": stages})])] == kinds
 
 
 def test_without_a_budget_no_page_cache_is_off_it():
-    assert off_budget(None) == off_budget(LimitUse()) == []
+    assert off_budget(None, []) == off_budget(LimitUse(), []) == []

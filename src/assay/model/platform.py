@@ -37,7 +37,7 @@ class CacheUse(Frozen):
     held_s: float = 0.0
     """Seconds in which it was held, until the cluster ended."""
     full_s: float = 0.0
-    """Seconds in which the budget was in full use."""
+    """Seconds in which the budget was in full use, or exceeded."""
     above_s: float = 0.0
     """Seconds in which the page cache was more than 10 % above its budget."""
     below_s: float = 0.0
@@ -45,6 +45,10 @@ class CacheUse(Frozen):
     bound followed."""
     squeezed_s: float = 0.0
     """Seconds in which the bound of all memory left less than the budget."""
+    longest_step_s: float | None = None
+    """The longest time between two settings of the bound."""
+    trouble: str | None = None
+    """Why it was no longer held; null if it was held to the end."""
 
 
 class LimitUse(Frozen):
@@ -58,7 +62,8 @@ class LimitUse(Frozen):
     memory_peak_bytes: int | None = None
     """The most memory in use at any time, page cache included."""
     memory_limit_hits: int | None = None
-    """How often memory was reclaimed at the bound. This is usual: the page cache grows until then."""
+    """How often memory was reclaimed at the bound. This is usual: the page cache grows until then. In version 1
+    reclaims that hold a page cache at its budget count too."""
     out_of_memory_kills: int = 0
     """Processes that the kernel ended because no memory could be reclaimed."""
     cpus: float | None = None

@@ -2,9 +2,10 @@
 
 A bound on all of a group's memory leaves to the page cache what the JVMs don't take, which differs from phase to phase.
 So the bound follows the processes: it is what the group uses apart from cached files that nobody maps, plus the budget.
-Mapped files count as the processes' own need. In version 1 of the interface the
-bound is `memory.limit_in_bytes`, and the kernel pauses a process that is faster than this thread instead of ending it
-(`memory.oom_control`); in version 2 it is `memory.high`, which never ends one.
+Mapped files count as the processes' own need. In version 1 of the interface the bound is `memory.limit_in_bytes`, and
+the kernel does not end a process that is faster than this thread (`memory.oom_control`): it pauses one that touches
+memory of its own, and a system call that finds no memory fails (ENOMEM). In version 2 it is `memory.high`, which only
+slows processes down.
 
 It begins once the cluster is healthy, after what its daemons have cached until then is given back. Java's and Hadoop's
 own files are cached by this process, outside of the group: the kernel takes pages that are mapped as readily as others
@@ -19,9 +20,11 @@ import os
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.host.processors import bound_to, division
 from assay.model.errors import BadInputError
 from assay.model.platform import CacheUse
 
@@ -30,6 +33,8 @@ LEAST_BUDGET_BYTES = 32 << 20
 processes were paused for minutes."""
 
 _INTERVAL_S = 0.025
+_FULL_INTERVAL_S = 0.01  # while it is in full use: what processes take until the next step is taken from the cache
+_NICENESS = -10  # a step that comes late finds more taken
 _SQUEEZE_S = 5.0  # at most, to bring the cache down to its budget before it counts
 _NEAR = 0.1  # held means: within 10 % of the budget
 _FULL_BYTES = 2 << 20  # so close to the bound the kernel reclaims: its counts per processor are that coarse
@@ -43,11 +48,14 @@ class _Files(NamedTuple):
     cached: str
     mapped: str
     shared: str
+    no_bound: str
 
 
 _FILES = {
-    1: _Files("memory.usage_in_bytes", "memory.limit_in_bytes", "total_cache", "total_mapped_file", "total_shmem"),
-    2: _Files("memory.current", "memory.high", "file", "file_mapped", "shmem"),
+    1: _Files(
+        "memory.usage_in_bytes", "memory.limit_in_bytes", "total_cache", "total_mapped_file", "total_shmem", "-1"
+    ),
+    2: _Files("memory.current", "memory.high", "file", "file_mapped", "shmem", "max"),
 }
 
 
@@ -64,6 +72,7 @@ class PageCacheBudget:
         self._budget = budget_bytes
         self._most = most_bytes
         self._last_bound = 0
+        self._full = False
         self._outside: list[mmap.mmap] = []
         self._use = CacheUse(budget_bytes=budget_bytes)
         self._pauses = None if version == 2 else False
@@ -96,7 +105,7 @@ class PageCacheBudget:
         while self.step(0) > (1 + _NEAR) * self._budget and time.monotonic() < ends:
             time.sleep(_INTERVAL_S)
         self._use = CacheUse(budget_bytes=self._budget)
-        threading.Thread(target=self._follow, name="page-cache-budget", daemon=True).start()
+        threading.Thread(target=self._follow, name="probe-page-cache-budget", daemon=True).start()
 
     @property
     def use(self) -> CacheUse:
@@ -104,7 +113,10 @@ class PageCacheBudget:
         return self._use
 
     def _read(self) -> tuple[int, int]:
-        """Bytes that the group uses, and those of them that the budget is for."""
+        """Bytes that the group uses, and those of them that the budget is for.
+
+        Mapped shared memory is taken off twice, as the kernel does not count it apart; a cluster has less than 1 MiB.
+        """
         usage = int((self._group / self._names.usage).read_text())
         lines = (line.split() for line in (self._group / "memory.stat").read_text().splitlines())
         stat = {name: int(value) for name, value in lines}
@@ -127,32 +139,50 @@ class PageCacheBudget:
             except OSError as error:
                 if error.errno != errno.EBUSY:  # less could be reclaimed than needed; the next step tries again
                     raise
-            self._last_bound = bound
+            else:
+                self._last_bound = bound
         return cached
 
     def _count(self, seconds: float, cached: int, bound: int, usage: int, wanted: int) -> None:
         """Whether the budget was kept since the last step, and used; a cache that nobody fills says nothing."""
         use = self._use
-        full = usage >= self._last_bound - _FULL_BYTES
+        above = cached > (1 + _NEAR) * self._budget
+        self._full = above or usage >= self._last_bound - _FULL_BYTES
         unused = max(self._last_bound - usage, 0)
-        lacking = full and cached + unused < (1 - _NEAR) * self._budget
+        lacking = self._full and cached + unused < (1 - _NEAR) * self._budget
         self._use = CacheUse(
             budget_bytes=self._budget,
             peak_bytes=max(use.peak_bytes, cached),
             held_s=use.held_s + seconds,
-            full_s=use.full_s + seconds * full,
-            above_s=use.above_s + seconds * (cached > (1 + _NEAR) * self._budget),
+            full_s=use.full_s + seconds * self._full,
+            above_s=use.above_s + seconds * above,
             below_s=use.below_s + seconds * lacking,
             squeezed_s=use.squeezed_s + seconds * (bound < wanted),
+            longest_step_s=max(use.longest_step_s or 0.0, seconds),
         )
 
     def _follow(self) -> None:
+        parts = division()
+        with suppress(OSError):  # needs root, as control groups mostly do
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
         last = time.monotonic()
-        while True:
-            time.sleep(_INTERVAL_S)
-            now = time.monotonic()
-            try:
-                self.step(now - last)
-            except (OSError, ValueError, KeyError):  # the group has gone with its cluster
-                return
-            last = now
+        try:
+            with bound_to(parts and parts.instruments):
+                while True:
+                    time.sleep(_FULL_INTERVAL_S if self._full else _INTERVAL_S)
+                    now = time.monotonic()
+                    self.step(now - last)
+                    last = now
+        except Exception as error:
+            if (self._group / "memory.stat").exists():  # else the group has gone with its cluster
+                self._let_go()
+                self._use = self._use.model_copy(update={"trouble": f"{type(error).__name__}: {error}"})
+
+    def _let_go(self) -> None:
+        """Bound the group as without a budget, so that nothing stays paused."""
+        with suppress(OSError):
+            bound = self._names.no_bound if self._most is None else str(self._most)
+            (self._group / self._names.bound).write_text(bound)
+        with suppress(OSError):
+            if self._pauses is not None:
+                (self._group / "memory.oom_control").write_text("0")

@@ -256,8 +256,12 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
             yield f"About {times} would decide it{corrected}, if the times vary as they did so far."
     nodes = "" if not decision.nodes else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
-    memory = re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get("memory", "all"))
-    within = "" if memory == "all" else f" within {memory} of memory, page cache included"
+    memory, cache = (
+        re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get(name, "all")) for name in ("memory", "page_cache")
+    )
+    of_it = "page cache included" if cache == "all" else f"of which {cache} page cache"
+    alone = "" if cache == "all" else f" with {cache} of page cache"
+    within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
     yield f"This holds for this job and input{nodes}{within}."
     if decision.assumed_figures:
         counts = ", ".join(f"{count} figures of {profile}" for profile, count in decision.assumed_figures.items())

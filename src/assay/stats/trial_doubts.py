@@ -95,10 +95,10 @@ PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
     "trial",
     when=(
         "emulated drives: less than 60 % of what the jobs read came from the drives; other media: the jobs wrote "
-        "no more than the memory that they may use"
+        "no more than the memory, or the page cache, that they may use"
     ),
     why="the kernel kept the rest in its page cache, or could, so the medium's own speed hardly shows",
-    cure="set a smaller bound on memory, or use a dataset with more intermediate data than memory",
+    cure="set a smaller bound on memory or page cache, or use a dataset with more intermediate data than that",
     severity=120,
 )
 
@@ -120,11 +120,14 @@ def cached(
             return []
         what = f"only {100 * read / wanted:.0f} % of what the jobs read on {trial.placement.name} came from its drives"
     else:
-        if amounts["local_written_bytes"] + amounts["store_written_bytes"] > (
-            trial.cluster.limit_memory_bytes or int(facts["memory_bytes"])
-        ):
+        room = {
+            "memory": trial.cluster.limit_memory_bytes or int(facts["memory_bytes"]),
+            "page cache": trial.cluster.page_cache_bytes or 1 << 62,
+        }
+        least = min(room, key=room.__getitem__)
+        if amounts["local_written_bytes"] + amounts["store_written_bytes"] > room[least]:
             return []
-        what = f"what a trial wrote on {trial.placement.name} is less than the memory it may use"
+        what = f"what a trial wrote on {trial.placement.name} is less than the {least} it may use"
     return [PAGE_CACHE_HIDES_MEDIUM.doubt(what, trial.placement.name)]
 
 
@@ -158,25 +161,52 @@ def out_of_memory(use: LimitUse | None) -> list[Doubt]:
 PAGE_CACHE_OFF_BUDGET = doubt_kind(
     "page-cache-off-budget",
     "cluster",
-    when="the cluster's page cache was more than 10 % off its budget for more than 2 % of the time that it was held",
+    when="the cluster's page cache was more than 10 % off its budget for more than 2 % of the time that it was full",
     why="the jobs had another ratio of data to cache than was asked for",
     cure="give a larger page_cache; with `memory` beside it, more memory; keep the machine free of other work",
     severity=30,
 )
 _OFF_SHARE = 0.02
+_LEAST_FULL_S = 2.0  # a cache that was hardly ever full has not limited the jobs
+
+PAGE_CACHE_NOT_HELD = doubt_kind(
+    "page-cache-not-held",
+    "cluster",
+    when="the page cache was no longer held at its budget: a file of the control group could not be read or written",
+    why="from then on the jobs had as much page cache as there was memory",
+    cure="run the trial again; if it comes back, please report it with this text",
+    severity=140,
+)
+
+ATTEMPTS_FAILED_AT_BUDGET = doubt_kind(
+    "attempts-failed-at-budget",
+    "cluster",
+    when="task attempts failed, and the page cache was held at a budget with version 1 of the control groups",
+    why=(
+        "a system call that finds no memory at the bound fails there, so attempts may have failed for the budget; "
+        "they ran again, which costs time that has nothing to do with the media"
+    ),
+    cure="look for `Cannot allocate memory` in the containers' logs, and give a larger page_cache",
+    severity=60,
+)
 
 
-def off_budget(use: LimitUse | None) -> list[Doubt]:
-    """A doubt where the page cache was not held at its budget; below counts only while the cluster wanted it."""
+def off_budget(use: LimitUse | None, jobs: Sequence[JobRecord]) -> list[Doubt]:
+    """Doubts where the page cache was not held at its budget, or may have been so at the cost of task attempts."""
     cache = use.page_cache if use else None
-    if cache is None or cache.above_s + cache.below_s <= _OFF_SHARE * cache.held_s:
+    if use is None or cache is None:
         return []
-    return [
-        PAGE_CACHE_OFF_BUDGET.doubt(
-            f"of {cache.held_s:.0f} s the page cache was more than 10 % above its budget for {cache.above_s:.1f} s, "
-            f"and below it for {cache.below_s:.1f} s"
-        )
-    ]
+    doubts = []
+    if cache.trouble is not None:
+        doubts.append(PAGE_CACHE_NOT_HELD.doubt(f"the page cache was held at its budget no longer: {cache.trouble}"))
+    if cache.full_s >= _LEAST_FULL_S and cache.above_s + cache.below_s > _OFF_SHARE * cache.full_s:
+        what = f"of {cache.full_s:.1f} s of full use the page cache was more than 10 % above its budget for"
+        what = f"{what} {cache.above_s:.1f} s, and below it for {cache.below_s:.1f} s"
+        doubts.append(PAGE_CACHE_OFF_BUDGET.doubt(what))
+    failed = sum(stage.failed_attempts for job in jobs for stage in job.stages)
+    if failed and "version 1" in (use.interface or ""):
+        doubts.append(ATTEMPTS_FAILED_AT_BUDGET.doubt(f"task attempts failed beside a page cache's budget: {failed}"))
+    return doubts
 
 
 MACHINE_SHARED = doubt_kind(
