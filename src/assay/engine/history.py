@@ -6,7 +6,8 @@ whole). Such a job is an AssayError: its elapsed time is not known. The trial th
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +60,20 @@ class HistoryServer:
         """
         try:
             job = self._wait_for(reference.id)
-            counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
-            attempts = []
+            groups = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
+            counted = []
             for task, attempt in self._attempts(reference.id):
                 content = self._get(f"{reference.id}/tasks/{task}/attempts/{attempt['id']}/counters")
-                groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
-                attempts.append(task_attempt(reference.id, attempt, groups))
-            record = job_record(reference.name, job, counters)
+                own = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
+                counted.append((attempt, _counters(own, "value")))
+            record = job_record(reference.name, job, _counters(groups, "totalCounterValue"))
+            if record.uberized:
+                counted = uber_counters(counted)
+                files = Counter[str]()
+                for _, counters in counted:
+                    files.update(counters.get(FILE_SYSTEM_COUNTERS, {}))
+                record = record.model_copy(update={"counters": {**record.counters, FILE_SYSTEM_COUNTERS: dict(files)}})
+            attempts = [task_attempt(reference.id, attempt, counters) for attempt, counters in counted]
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
                 f"the history of {reference.id} is incomplete: its answers lack or garble {error}; "
@@ -129,8 +137,8 @@ class HistoryServer:
         raise AssayError(f"the JobHistoryServer did not answer {url}: {answer.status_code} {_remote_reason(answer)}")
 
 
-def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> JobRecord:
-    """A job as history's `job` and `jobCounters` tell it; averages come in milliseconds."""
+def job_record(name: str, job: dict[str, Any], counters: Counters) -> JobRecord:
+    """A job as history's `job` and its counters tell it; averages come in milliseconds."""
     return JobRecord(
         name=name,
         id=job["id"],
@@ -144,8 +152,26 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
         ),
         uberized=job.get("uberized", False),
         phases={phase: job.get(f"avg{phase.title()}Time", 0) / 1000 for stage in STAGES for phase in stage.phases},
-        counters=_counters(groups, "totalCounterValue"),
+        counters=counters,
     )
+
+
+def uber_counters(counted: Iterable[tuple[dict[str, Any], Counters]]) -> list[tuple[dict[str, Any], Counters]]:
+    """The attempts of a job that ran in its application master, each with its own counters of file systems.
+
+    These attempts run one after the other in one process, and each counts all that the process has read and written
+    so far (Hadoop: Task.updateCounters sets its counters to FileSystem.getAllStatistics). So its own bytes are what was
+    added since the attempt before. A count that is smaller than before is of another master, which began at 0.
+    """
+    before: Mapping[str, int] = {}
+    separate = []
+    for attempt, counters in sorted(counted, key=lambda pair: (pair[0]["startTime"], pair[0]["finishTime"])):
+        files = counters.get(FILE_SYSTEM_COUNTERS, {})
+        restarted = any(value < before.get(name, 0) for name, value in files.items())
+        own = {name: value - (0 if restarted else before.get(name, 0)) for name, value in files.items()}
+        separate.append((attempt, {**counters, FILE_SYSTEM_COUNTERS: own} if files else counters))
+        before = files or before
+    return separate
 
 
 def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
@@ -158,9 +184,8 @@ def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
     return covered_ms(ran) / 1000 if ran else None
 
 
-def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> MapReduceAttempt:
+def task_attempt(job: str, attempt: dict[str, Any], counters: Counters) -> MapReduceAttempt:
     """One attempt as history's `taskAttempt` and its counters tell it."""
-    counters = _counters(groups, "value")
     files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
     stage = "map" if attempt["type"] == "MAP" else "reduce"
     # Of a reducer that did not end well history gives its end as that of all phases (Hadoop: JobHistoryParser).

@@ -59,7 +59,7 @@ class JobRecord(Frozen):
     """The job's stages, in order."""
     uberized: bool = False
     """Whether its tasks ran in its application master; then its shuffle reads local files, and its times are not
-    comparable."""
+    comparable. Hadoop counts each task's bytes with those of the tasks before it; here they are apart."""
     active_s: float | None = None
     """Seconds during which at least one attempt of its tasks ran; the rest is start-up and waiting. Null if its
     tasks are not known."""

@@ -13,7 +13,8 @@ from assay.model.medium import kind_of
 from assay.model.record import Record
 
 MACHINE_FACTS = (
-    "cpu", "cores", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256", "code_sha256", "host",
+    "cpu", "cores", "processors.cluster", "processors.instruments", "memory_bytes", "free_memory", "unused_page_cache",
+    "kernel", "write_back", "java", "hadoop", "jobs_jar_sha256", "code_sha256", "host",
 )  # fmt: skip
 """Trials that differ in one of these, or in the control groups' version, are not of one kind."""
 MEDIUM_FACTS = (
@@ -130,7 +131,7 @@ def _letters(place: int) -> str:
 
 def _word(name: str) -> str:
     """A fact's name without its unit or the kind of its digest."""
-    return re.sub("_(bytes|kb|sha256|digest)$", "", name).removesuffix("_jar").replace("_", " ")
+    return re.sub("_(bytes|kb|sha256|digest)$", "", name).removesuffix("_jar").replace("_", " ").replace(".", " of ")
 
 
 def _value(name: str, value: str | None) -> str:
