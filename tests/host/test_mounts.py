@@ -42,7 +42,10 @@ def test_limits_of_a_loop_device_are_lifted_and_only_its_own(tmp_path, monkeypat
     for name, text in contents.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    groups = [mounts.Mount("0:1", str(blkio), "cgroup", "cgroup", "rw,blkio"), mounts.Mount("0:2", "/", "ext4", "", "rw")]
+    groups = [
+        mounts.Mount("0:1", str(blkio), "cgroup", "cgroup", "rw,blkio"),
+        mounts.Mount("0:2", "/", "ext4", "", "rw"),
+    ]
     monkeypatch.setattr(mounts, "mounts", lambda: groups)
     mounts.lift_limits(Path("/dev/loop7"), tmp_path)
     mounts.lift_limits(Path("/dev/loop9"), tmp_path)

@@ -106,8 +106,8 @@ EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
 DELAYS_OUTSIDE_UNSEEN = doubt_kind(
     "delays-outside-unseen",
     "medium",
-    when="the kernel is older than Linux 6.10, whose statistics don't tell how long requests to an emulated drive waited "
-    "in its scheduler",
+    when="the kernel is older than Linux 6.10, whose statistics don't tell how long requests to an emulated drive "
+    "waited in its scheduler",
     why="what requests wait outside the emulator, for a processor, the loop device or FUSE, is not in `late_seconds`",
     cure="use Linux 6.10 or newer, or keep other programs off this machine",
     severity=15,
