@@ -186,12 +186,12 @@ def test_a_wait_for_flushes_is_not_late(place, tmp_path):
         )
         disk = scope.enter_context(opened(device, os.O_RDWR | os.O_DIRECT))
         drive.ask("reset")
-        for number in range(30):
+        for number in range(60):
             os.pwrite(disk, mmap(-1, 4096), number * 50 * MIB % SIZE)
             os.fsync(disk)
         report = drive.ask("report")
         assert report["kernel_view"]
-        assert report["flushes"] == 30
+        assert report["flushes"] == 60
         assert report["busy_seconds"] > 0.2
         assert report["late_seconds"] < 0.3 * report["busy_seconds"]
     assert place.left_over() == []
