@@ -63,7 +63,7 @@ class Pair(NamedTuple):
 
     def exchanged(self) -> "Pair":
         """Each with the other's jobs."""
-        base, level = ({"totals": record.totals, "jobs": record.jobs} for record in self)
+        base, level = ({"totals": one.totals, "jobs": one.jobs} for one in self)
         return Pair(self.base.model_copy(update=level), self.level.model_copy(update=base))
 
 
@@ -77,7 +77,7 @@ class Claims(NamedTuple):
 
     def plus(self, other: "Claims") -> "Claims":
         """Both together."""
-        return Claims(*(count + more for count, more in zip(self, other, strict=True)))
+        return Claims(*(one + more for one, more in zip(self, other, strict=True)))
 
 
 class States(NamedTuple):
@@ -101,8 +101,8 @@ def main() -> int:
         pairs = pairs_of(plan, records)
     except BadInputError as error:
         sys.exit(f"a_a: {error}")
-    for damage in damaged:
-        say(f"left out: {damage.folder.name}: {damage.reason}")
+    for one in damaged:
+        say(f"left out: {one.folder.name}: {one.reason}")
     if not pairs:
         sys.exit(f"a_a: {wishes.run} has no pair yet: no workload finished on both placements of a repetition")
     say(f"{sum(map(len, pairs.values()))} pairs: " + ", ".join(f"{name} {len(own)}" for name, own in pairs.items()))
@@ -111,7 +111,7 @@ def main() -> int:
     noise = show_noise(pairs)
     show_covariates(pairs)
     for name, own in pairs.items():
-        show_slow_and_fast(folder, name, in_order([record for pair in own for record in pair]))
+        show_slow_and_fast(folder, name, in_order([one for pair in own for one in pair]))
     if wishes.noise:
         facts = {name: records[0].facts.get(name, "") for name in ("cpu", "cores", "kernel", "assay")}
         wishes.noise.write_text(json.dumps({"source": {"run": plan.experiment, **facts}, "workloads": noise}, indent=1))
@@ -136,14 +136,14 @@ def pairs_of(plan: Plan, records: Sequence[Record]) -> dict[str, list[Pair]]:
             "run experiments/a-a.yaml"
         )
     base, level = plan.placements or tuple(drives)
-    by_workload: dict[str, dict[int, dict[str, Record]]] = {}
+    found: dict[str, dict[int, dict[str, Record]]] = {}
     for record in records:
         if counts(record):
-            own = by_workload.setdefault(record.trial.workload.name, {})
+            own = found.setdefault(record.trial.workload.name, {})
             own.setdefault(record.trial.repetition, {})[record.trial.placement.name] = record
     pairs = {
         name: [Pair(own[base], own[level]) for _, own in sorted(by_repetition.items()) if len(own) == 2]
-        for name, by_repetition in by_workload.items()
+        for name, by_repetition in found.items()
     }
     return {name: own for name, own in sorted(pairs.items()) if own}
 
@@ -156,7 +156,7 @@ def elapsed_log(record: Record) -> float:
 
 def in_order(records: Sequence[Record]) -> list[Record]:
     """As they ran."""
-    return sorted(records, key=lambda record: record.steps[0].started_ms)
+    return sorted(records, key=lambda one: one.steps[0].started_ms)
 
 
 # False positives
@@ -170,7 +170,7 @@ def show_false_positives(plan: Plan, pairs: Mapping[str, Sequence[Pair]]) -> Non
     every = [pair for own in pairs.values() for pair in own]
     say(f"  the whole run as one report: {_words(claims(plan, every))}")
     longest = max(map(len, pairs.values()))
-    for size in (*(design for design in DESIGNS if design < longest), longest):
+    for size in (*(one for one in DESIGNS if one < longest), longest):
         ran, exchanged = Claims(), Claims()
         for own in pairs.values():
             for start in range(0, len(own) - size + 1, size):
@@ -185,21 +185,17 @@ def show_false_positives(plan: Plan, pairs: Mapping[str, Sequence[Pair]]) -> Non
 
 def claims(plan: Plan, pairs: Sequence[Pair]) -> Claims:
     """What a report on these pairs alone would claim; the truth is that no placement saves anything."""
-    records = [record for pair in pairs for record in pair]
+    records = [one for pair in pairs for one in pair]
     compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     changes = [
-        time.saving
-        for breakdown in breakdowns(records, decided)
-        for part in breakdown.parts
-        for time in part.times
-        if time.saving
+        time.saving for one in breakdowns(records, decided) for part in one.parts for time in part.times if time.saving
     ]
     return Claims(
         designs=1,
-        ratios=int(any(comparison.significant for comparison in compared)),
-        verdicts=int(any(decision.verdict is Verdict.WORTH_IT for decision in decided)),
-        parts=int(any(change.significant for change in changes)),
+        ratios=int(any(one.significant for one in compared)),
+        verdicts=int(any(one.verdict is Verdict.WORTH_IT for one in decided)),
+        parts=int(any(one.significant for one in changes)),
     )
 
 
@@ -212,11 +208,11 @@ def _signs(size: int) -> Iterator[tuple[bool, ...]]:
         yield from ((False, *(source.random() < 0.5 for _ in range(size - 1))) for _ in range(MOST_EXCHANGES))
 
 
-def _words(claimed: Claims) -> str:
-    if not claimed.designs:
+def _words(found: Claims) -> str:
+    if not found.designs:
         return "too few pairs"
-    rates = [f"{count} ({count / claimed.designs:.1%})" for count in claimed[1:]]
-    return f"{claimed.designs} designs: {', '.join(rates)}"
+    rates = [f"{one} ({one / found.designs:.1%})" for one in found[1:]]
+    return f"{found.designs} designs: {', '.join(rates)}"
 
 
 # The noise
@@ -225,8 +221,8 @@ def _words(claimed: Claims) -> str:
 def show_noise(pairs: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str, float]]:
     """Each workload's and all together; gives the parameters of each workload."""
     say("\nnoise of pairs' log ratios (standard deviation with its 95 % interval), and of single trials")
-    noises = {name: _noise(name, own) for name, own in pairs.items() if len(own) >= LEAST_PAIRS}
-    every = [ratio for own in pairs.values() for ratio in log_ratios(own)]
+    found = {name: _noise(name, own) for name, own in pairs.items() if len(own) >= LEAST_PAIRS}
+    every = [one for own in pairs.values() for one in log_ratios(own)]
     if len(every) >= LEAST_PAIRS:
         low, high = deviation_interval(every)
         say(f"  all pairs: {stdev(every):.1%} ({low:.1%} to {high:.1%}), excess kurtosis {kurtosis(every):+.1f}")
@@ -239,7 +235,7 @@ def show_noise(pairs: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str, float
     if len(first) >= LEAST_PAIRS:
         error = stdev(first) / len(first) ** 0.5
         say(f"  the second trial of a pair takes {fmean(first):+.1%} (standard error {error:.1%}) more than the first")
-    return noises
+    return found
 
 
 def _noise(name: str, own: Sequence[Pair]) -> dict[str, float]:
@@ -257,7 +253,7 @@ def _noise(name: str, own: Sequence[Pair]) -> dict[str, float]:
     say(
         f"    excess kurtosis of ratios {kurtosis(ratios):+.1f}; drift {drift:+.2%} per trial; "
         "autocorrelation of trials "
-        + ", ".join(f"{correlation:+.2f}" for correlation in correlations)
+        + ", ".join(f"{one:+.2f}" for one in correlations)
         + f" (chance: up to {2 / len(trials) ** 0.5:.2f}); {strength}: slow by {states.slow_log:.1%} in "
         f"{states.slow_share:.0%} of trials, difference of the criterion {states.evidence:+.1f}"
     )
@@ -281,8 +277,8 @@ def log_ratios(own: Sequence[Pair]) -> list[float]:
 
 def residual_logs(own: Sequence[Pair]) -> list[float]:
     """Of a workload's trials as they ran: log times less their mean."""
-    logs = [elapsed_log(record) for record in in_order([record for pair in own for record in pair])]
-    return [value - fmean(logs) for value in logs]
+    logs = [elapsed_log(one) for one in in_order([one for pair in own for one in pair])]
+    return [one - fmean(logs) for one in logs]
 
 
 def deviation_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -290,7 +286,7 @@ def deviation_interval(values: Sequence[float]) -> tuple[float, float]:
     from scipy.stats import chi2
 
     freedom = len(values) - 1
-    low, high = (stdev(values) * (freedom / float(chi2.ppf(quantile, freedom))) ** 0.5 for quantile in (0.975, 0.025))
+    low, high = (stdev(values) * (freedom / float(chi2.ppf(one, freedom))) ** 0.5 for one in (0.975, 0.025))
     return low, high
 
 
@@ -316,7 +312,7 @@ def two_states(values: Sequence[float]) -> States:
     count = len(numbers)
     floor = 0.01**2  # a state as narrow as two equal values would explain anything
     single = _log_likelihood(numbers, np.zeros(1) + numbers.mean(), np.ones(1), max(floor, float(numbers.var())))
-    best, states = -np.inf, States(0.0, 0.0, 0.0)
+    best, found = -np.inf, States(0.0, 0.0, 0.0)
     for cut in range(2, count - 1):
         means = np.array([numbers[:cut].mean(), numbers[cut:].mean()])
         shares = np.array([cut / count, 1 - cut / count])
@@ -331,8 +327,8 @@ def two_states(values: Sequence[float]) -> States:
         if likelihood > best:
             best = likelihood
             evidence = 2 * (likelihood - single) - 2 * log(count)  # two parameters more: a mean and a share
-            states = States(float(means[1] - means[0]), float(shares[1]), evidence)
-    return states
+            found = States(float(means[1] - means[0]), float(shares[1]), evidence)
+    return found
 
 
 def _log_likelihood(numbers: Array, means: Array, shares: Array, variance: float) -> float:
@@ -349,7 +345,7 @@ def show_covariates(pairs: Mapping[str, Sequence[Pair]]) -> None:
     """What each one removes of pairs' variance, and of that of trials within a workload."""
     say("\nvariance that a covariate removes (each left out in turn; negative: it adds): of pairs, of trials")
     every = [pair for own in pairs.values() for pair in own]
-    place = {record.trial.id: n for n, record in enumerate(in_order([record for pair in every for record in pair]))}
+    place = {record.trial.id: n for n, record in enumerate(in_order([one for pair in every for one in pair]))}
     names = dict.fromkeys(name for pair in every for record in pair for name in covariates(record))
     values = {
         record.trial.id: {**covariates(record), (BEFORE, "order in run"): float(place[record.trial.id])}
@@ -367,34 +363,31 @@ def show_covariates(pairs: Mapping[str, Sequence[Pair]]) -> None:
         differences = [values[pair.level.trial.id][key] - values[pair.base.trial.id][key] for pair in used]
         of_pairs = removed(differences, [pair.log_ratio for pair in used])
         centred = [
-            (
-                values[record.trial.id][key] - fmean(values[other.trial.id][key] for pair in own for other in pair),
-                residual,
-            )
+            (values[record.trial.id][key] - fmean(values[one.trial.id][key] for pair in own for one in pair), residual)
             for own in known.values()
             for record, residual in zip(
-                in_order([record for pair in own for record in pair]), residual_logs(own), strict=True
+                in_order([one for pair in own for one in pair]), residual_logs(own), strict=True
             )
         ]
-        of_trials = removed([covariate for covariate, _ in centred], [residual for _, residual in centred])
+        of_trials = removed([one for one, _ in centred], [one for _, one in centred])
         say(f"  {' '.join(key[::-1])}: {of_pairs:+.1%}, {of_trials:+.1%} ({len(used)} pairs)")
 
 
 def covariates(record: Record) -> dict[tuple[str, str], float]:
     """What may explain a trial's time, by when it was measured; logarithms of what acts in proportion."""
-    values: dict[tuple[str, str], float] = {}
-    for amount in record.amounts:
-        when = BEFORE if amount.part == "staging" else DURING
-        if amount.probe == "spin":
-            values[when, f"log spin {amount.series}"] = log(amount.value)
-        elif amount.part in ("staging", "run") and (amount.probe, amount.series) == ("cpu", "steal_s"):
-            values[when, "steal"] = amount.value
-        elif amount.part == "run" and (amount.probe, amount.subject, amount.series) == ("own-cost", "probes", "busy_s"):
-            values[when, "processor time of probes"] = amount.value
-        elif amount.part == "run" and amount.probe == "processes" and amount.series in ("user_s", "system_s", "busy_s"):
-            key = (when, f"processor time of {amount.subject}")
-            values[key] = values.get(key, 0.0) + amount.value
-    return values
+    found: dict[tuple[str, str], float] = {}
+    for one in record.amounts:
+        when = BEFORE if one.part == "staging" else DURING
+        if one.probe == "spin":
+            found[when, f"log spin {one.series}"] = log(one.value)
+        elif one.part in ("staging", "run") and (one.probe, one.series) == ("cpu", "steal_s"):
+            found[when, "steal"] = one.value
+        elif one.part == "run" and (one.probe, one.subject) == ("own-cost", "probes") and one.series == "busy_s":
+            found[when, "processor time of probes"] = one.value
+        elif one.part == "run" and one.probe == "processes" and one.series in ("user_s", "system_s", "busy_s"):
+            key = (when, f"processor time of {one.subject}")
+            found[key] = found.get(key, 0.0) + one.value
+    return found
 
 
 def removed(covariate: Sequence[float], values: Sequence[float]) -> float:
@@ -422,84 +415,81 @@ def show_slow_and_fast(folder: RunFolder, name: str, records: Sequence[Record]) 
     by_time = sorted(records, key=elapsed_log)
     third = len(by_time) // 3
     fast, slow = by_time[:third], by_time[-third:]
-    means = [fmean(record.totals.elapsed_s for record in group if record.totals) for group in (fast, slow)]
+    means = [fmean(one.totals.elapsed_s for one in group if one.totals) for group in (fast, slow)]
     say(f"\n{name}: the slowest third takes {means[1]:.1f} s, the fastest {means[0]:.1f} s; slower by")
     times = {record.trial.id: seconds_of(folder, record) for record in records}
     common = set.intersection(*map(set, times.values()))
     lost = {
-        part: fmean(times[record.trial.id][part] for record in slow)
-        - fmean(times[record.trial.id][part] for record in fast)
+        part: fmean(times[one.trial.id][part] for one in slow) - fmean(times[one.trial.id][part] for one in fast)
         for part in common
     }
     for kind in dict.fromkeys(kind for kind, _ in sorted(common)):
         own = sorted(
-            ((part, seconds) for part, seconds in lost.items() if part[0] == kind), key=lambda pair: -abs(pair[1])
+            ((part, seconds) for part, seconds in lost.items() if part[0] == kind), key=lambda one: -abs(one[1])
         )
         say(f"  {kind}: " + ", ".join(f"{part[1]} {seconds:+.1f} s" for part, seconds in own[:MOST_SHOWN]))
     along = correlations(records)
     say(
-        "  goes along (rank correlation): "
-        + ", ".join(f"{label} {strength:+.2f}" for label, strength in along[: 2 * MOST_SHOWN])
+        "  goes along (rank correlation): " + ", ".join(f"{label} {one:+.2f}" for label, one in along[: 2 * MOST_SHOWN])
     )
 
 
 def seconds_of(folder: RunFolder, record: Record) -> dict[tuple[str, str], float]:
     """All stretches of a trial that are timed, by kind and name."""
-    stretches = {("steps", step.name): step.seconds for step in record.steps}
-    stretches |= {
+    found = {("steps", step.name): step.seconds for step in record.steps}
+    found |= {
         ("phases per task", name): seconds for name, seconds in (record.totals.phases if record.totals else {}).items()
     }
     attempts, finer = folder.attempts(record.trial), folder.phases(record.trial)
     for place, job in enumerate(record.jobs, 1):
         label = f"{place} {job.name}"
-        stretches["jobs", label] = job.elapsed_s
-        stretches["jobs' edges", f"{label} waits for its master"] = job.submitted_s - job.elapsed_s
+        found["jobs", label] = job.elapsed_s
+        found["jobs' edges", f"{label} waits for its master"] = job.submitted_s - job.elapsed_s
         if job.active_s is not None:
-            stretches["jobs' edges", f"{label} without any task"] = job.elapsed_s - job.active_s
+            found["jobs' edges", f"{label} without any task"] = job.elapsed_s - job.active_s
         for stage in job.stages:
-            own = [attempt for attempt in attempts if attempt.job == job.id and attempt.stage == stage.name]
+            own = [one for one in attempts if one.job == job.id and one.stage == stage.name]
             if own:
                 tasks = f"{label} {stage.name}"
-                starts = [attempt.started_ms for attempt in own]
-                stretches["tasks", f"{tasks} first start"] = (min(starts) - job.started_ms) / 1000
-                stretches["tasks", f"{tasks} last start after the first"] = (max(starts) - min(starts)) / 1000
-                longest_ms = max(attempt.finished_ms - attempt.started_ms for attempt in own)
-                stretches["tasks", f"{tasks} longest"] = longest_ms / 1000
-                stretches["processor time of tasks", tasks] = sum(attempt.cpu_ms for attempt in own) / 1000
+                starts = [one.started_ms for one in own]
+                found["tasks", f"{tasks} first start"] = (min(starts) - job.started_ms) / 1000
+                found["tasks", f"{tasks} last start after the first"] = (max(starts) - min(starts)) / 1000
+                found["tasks", f"{tasks} longest"] = max(one.finished_ms - one.started_ms for one in own) / 1000
+                found["processor time of tasks", tasks] = sum(one.cpu_ms for one in own) / 1000
     for earlier, later in pairwise(record.jobs):
-        stretches["jobs' edges", f"between {earlier.name} and {later.name}"] = (
+        found["jobs' edges", f"between {earlier.name} and {later.name}"] = (
             later.submitted_ms - earlier.finished_ms
         ) / 1000
-    for row in finer:
-        for name, value in row.model_dump().items():
+    for one in finer:
+        for name, value in one.model_dump().items():
             if name.endswith("_s") and value is not None:
-                key = ("finer phases, all tasks", f"{row.stage} {name.removesuffix('_s')}")
-                stretches[key] = stretches.get(key, 0.0) + value
-    return stretches
+                key = ("finer phases, all tasks", f"{one.stage} {name.removesuffix('_s')}")
+                found[key] = found.get(key, 0.0) + value
+    return found
 
 
 def correlations(records: Sequence[Record]) -> list[tuple[str, float]]:
     """Of the elapsed time with everything that probes counted while the jobs ran, the strongest first (Spearman)."""
     from scipy.stats import spearmanr
 
-    logs = [elapsed_log(record) for record in records]
-    values = [_counted(record) for record in records]
-    strengths = []
+    logs = [elapsed_log(one) for one in records]
+    values = [_counted(one) for one in records]
+    found = []
     for label in sorted(set.intersection(*map(set, values))):
-        own = [counted[label] for counted in values]
+        own = [one[label] for one in values]
         if len(set(own)) > 2:
-            strengths.append((label, float(spearmanr(own, logs).statistic)))
-    return sorted(strengths, key=lambda pair: -abs(pair[1]))
+            found.append((label, float(spearmanr(own, logs).statistic)))
+    return sorted(found, key=lambda one: -abs(one[1]))
 
 
 def _counted(record: Record) -> dict[str, float]:
     media = {medium.name: "drive" for medium in record.trial.media}
-    counted = {
-        f"{amount.probe} {media.get(amount.subject, amount.subject)} {amount.series}": amount.value
-        for amount in record.amounts
-        if amount.part == "run"
+    found = {
+        f"{one.probe} {media.get(one.subject, one.subject)} {one.series}": one.value
+        for one in record.amounts
+        if one.part == "run"
     }
-    return counted | {"trial started (order in run)": float(record.steps[0].started_ms)}
+    return found | {"trial started (order in run)": float(record.steps[0].started_ms)}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measures what brisk starts save: `python benchmarks/cluster_starts.py [--rounds 3] [--json]`.
+"""Measures what brisk starts save: `python benchmarks/cluster_starts.py [--rounds 3] [--nodes 1] [--json]`.
 
 Each round starts a stock and a brisk cluster in turn (so that what else the machine does falls on both), runs the
 smallest real job (`pi 2 10` of Hadoop's examples: two maps, one reduce) twice on each, and stops it.
@@ -31,25 +31,30 @@ def main() -> None:
     root = Path(__file__).resolve().parent.parent
     parser.add_argument("--hadoop", type=Path, default=root / ".assay" / "hadoop", help="what hadoop/prepare made")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--nodes", type=int, default=1, help="workers")
+    parser.add_argument("--network", default="none", help="between nodes, such as gigabit")
     parser.add_argument("--json", action="store_true", help="print all figures of all rounds as JSON")
     arguments = parser.parse_args()
     distribution = bundled(arguments.hadoop.resolve(), find_java(os.environ))
+    spec = ClusterSpec(nodes=arguments.nodes, network=arguments.network)
     rounds = []
     for number in range(arguments.rounds):
         # The order alternates too: the second of a pair finds warmer caches.
         for kind in _KINDS if number % 2 == 0 else reversed(_KINDS):
-            rounds.append({"round": number, "starts": kind, **_round(distribution, kind)})
+            rounds.append(
+                {"round": number, "starts": kind, **_round(distribution, spec.model_copy(update={"starts": kind}))}
+            )
             sys.stderr.write(f"{rounds[-1]}\n")
     sys.stdout.write(json.dumps(rounds, indent=1) + "\n" if arguments.json else _table(rounds))
 
 
-def _round(distribution: Distribution, kind: str) -> dict[str, float]:
+def _round(distribution: Distribution, spec: ClusterSpec) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="assay-starts-") as scratch:
         home = Path(scratch)
-        layout = Layout.below(home)
+        layout = Layout.below(home, spec.workers)
         for directory in layout.directories:
-            directory.mkdir()
-        cluster = EmbeddedCluster(distribution, ClusterSpec(starts=kind), home / "state", os.environ)
+            directory.mkdir(parents=True)
+        cluster = EmbeddedCluster(distribution, spec, home / "state", os.environ)
         try:
             return _measure(cluster, layout, distribution)
         finally:

@@ -24,7 +24,7 @@ from benchmarks.a_a import STRONG_BIC, autocorrelation, say, two_states
 from assay.host.processors import bound_to
 from assay.node.local import KernelFile
 from assay.probe.cpu import STAT, TICKS_PER_S, read_ticks
-from assay.probe.spin import ITERATIONS, LOOKUPS, memory_spins, spins
+from assay.probe.spin import ITERATIONS, LOOKS, memory_spins, spins
 
 EVERY_S = 1.0
 LAGS_S = (2, 10, 30, 60)
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=300)
     seconds = max(parser.parse_args().seconds, LEAST)
     first = {min(os.sched_getaffinity(0))}
-    works = {"arithmetic": lambda: spins(ITERATIONS // 3), "memory": lambda: memory_spins(LOOKUPS // 3)}
+    works = {"arithmetic": lambda: spins(ITERATIONS // 3), "memory": lambda: memory_spins(LOOKS // 3)}
     alone: dict[str, list[float]] = {name: [] for name in works}
     together: dict[str, list[float]] = {name: [] for name in works}
     stat = KernelFile(Path(STAT))

@@ -68,6 +68,8 @@ _NAMES = {
     "PlacementEntry": "[placement](#placement)",
     "Profile": "[profile](#profiles)",
     "ClusterEntry": "[cluster](#cluster)",
+    "NetworkEntry": "[network](#nodes-and-networks)",
+    "NetworksEntry": "[networks](#nodes-and-networks)",
 }
 _TEXT = {"string", "boolean", "integer", "number"}
 

@@ -346,6 +346,33 @@ def test_media_on_one_disk_must_fit_there_together():
         check_needs(a_plan(on_two_media(disk=0.5, ssd=0.5)), parts, Silent())
 
 
+def on_nodes(count):
+    trial = a_trial()
+    return trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"nodes": count})})
+
+
+def test_the_drives_of_all_nodes_must_fit_on_their_disk_together():
+    @contextmanager
+    def small(trial):
+        yield fake_setup(Script(), trial, free_bytes=400 << 20)
+
+    check_needs(a_plan(on_nodes(1)), small, Silent())
+    with pytest.raises(
+        BadInputError, match=r"the media disk of 4 nodes lie on one disk with 400\.0 MiB free, .* 1\.2 GiB"
+    ):
+        check_needs(a_plan(on_nodes(4)), small, Silent())
+
+
+def test_more_nodes_than_the_memory_holds_are_refused(monkeypatch):
+    """What the daemons of all of them take is told, and that fewer nodes would do."""
+    monkeypatch.setattr("assay.run.available_memory_bytes", lambda: 8 << 30)
+    check_needs(a_plan(on_nodes(4)), scripted(Script()), Silent())
+    with pytest.raises(
+        BadInputError, match=r"has 8\.0 GiB of memory available, .* take fewer nodes than 40, a smaller"
+    ):
+        check_needs(a_plan(on_nodes(40)), scripted(Script()), Silent())
+
+
 def test_fractions_that_directories_can_not_meet_are_refused():
     with pytest.raises(BadInputError, match="the fractions of input can't be met by 20 directories, .* off by 8%"):
         check_needs(a_plan(on_two_media(a=0.01, b=0.01, c=0.98)), scripted(Script()), Silent())

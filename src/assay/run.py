@@ -36,13 +36,14 @@ from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
 from assay.trial import run_trial
 
 MIB = 1 << 20
-# Of each node: five daemons, the client and an application master, as measured; and one task of a default heap.
-CLUSTER_MEMORY_BYTES = 2000 * MIB
+# Five daemons, the client and an application master, as measured; a further DataNode and NodeManager; and one task of a
+# default heap.
+CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES = 2000 * MIB, 700 * MIB
 TASK_MEMORY_BYTES = 600 * MIB
 BLOCK_BYTES = 128 * MIB
 # A formatted HDFS, localised jars, job histories and logs.
 CLUSTER_DISK_BYTES = 300 * MIB
-CLUSTER_S = 12.0
+CLUSTER_S, WORKER_S = 12.0, 5.0
 
 SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
 Key = tuple[str, ...]
@@ -111,10 +112,12 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
     )
     if needs.memory_bytes > needs.available_memory_bytes:
         largest = max(distinct, key=lambda key: found[key].memory_bytes)
+        fewer = f"fewer nodes than {nodes}, " if (nodes := distinct[largest].cluster.nodes or 1) > 1 else ""
         raise BadInputError(
             f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
             f"needs about {bytes_text(needs.memory_bytes)}; close other programs, or take "
-            f"{_smaller(distinct[largest])} or a medium on disk",
+            f"{fewer}{_smaller(distinct[largest])} or a medium on disk",
+            *(["nodes", "cluster"] if fewer else []),
             "media",
         )
     return needs
@@ -142,17 +145,18 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
     disk = copies * estimate.disk_bytes + nodes * CLUSTER_DISK_BYTES
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
-    bound = trial.cluster.limit_memory_bytes or 1 << 62
+    bound = (trial.cluster.limit_memory_bytes or 1 << 56) * nodes
     # As many tasks run at once as fit beside the master's container, but not more than there are blocks.
     slots = max(1, min(nodes * trial.cluster.memory_mb, bound // MIB) // 1024 - 2)
     tasks = min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
-    cluster = nodes * CLUSTER_MEMORY_BYTES
+    cluster = CLUSTER_MEMORY_BYTES + (nodes - 1) * WORKER_MEMORY_BYTES
     at_work = min(cluster + tasks * TASK_MEMORY_BYTES, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     return Estimate(
-        disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory, seconds=estimate.seconds + CLUSTER_S
-    )
+        disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
+        seconds=estimate.seconds + CLUSTER_S + (nodes - 1) * WORKER_S,
+    )  # fmt: skip
 
 
 def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
@@ -170,16 +174,17 @@ def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
 
 def _lack(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str | None:
     """Which medium has less free than is wanted there, or which media on one disk don't fit there together."""
-    disk = _disk(trial, estimate)
-    for name, wanted in disk.items():
-        if wanted > (free := spaces[name].free_bytes):
+    disk, nodes = _disk(trial, estimate), trial.cluster.nodes or 1
+    for name, wanted in disk.items():  # each node has a drive of that name, with its share
+        if wanted // nodes > (free := spaces[name].free_bytes):
             return f"medium {name!r} has {bytes_text(free)} free, and about {bytes_text(wanted)} are needed"
     for shared in {space.shared for space in spaces.values() if space.shared is not None}:
         names = [name for name, space in spaces.items() if space.shared == shared]
         wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)
         free = max(spaces[name].free_bytes for name in names)
-        if len(names) > 1 and wanted > free:
-            media = f"the media {', '.join(names)} lie on one disk with {bytes_text(free)} free"
+        if (len(names) > 1 or nodes > 1) and wanted > free:
+            of = "" if nodes == 1 else f" of {nodes} nodes"
+            media = f"the media {', '.join(names)}{of} lie on one disk with {bytes_text(free)} free"
             return f"{media}, and about {bytes_text(wanted)} are needed there"
     return None
 

@@ -257,7 +257,10 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
         neutral = scopes.enter_context(platform.neutral())
         scopes.enter_context(_logs_kept(platform, neutral, findings))
         with step("attach media"):
-            places = {medium.spec.name: scopes.enter_context(_attached(medium, findings)) for medium in media}
+            places: dict[str, dict[str, Path]] = {}
+            for medium in media:
+                place = scopes.enter_context(_attached(medium, findings))
+                places.setdefault(medium.node, {})[medium.spec.name] = place
         layout = lay_out(trial.placement, places, neutral)
         running = scopes.enter_context(_started(platform, layout, findings, progress))
         scopes.enter_context(_tidied(running.store, workload.base, findings, progress))
@@ -313,7 +316,8 @@ def _part(name: Part, devices: Sequence[Device], mark: Callable[[Part], None], f
     mark(name)
     for device in devices:
         report = DeviceReport.model_validate(device.device_report())
-        findings.devices.setdefault(device.spec.name, {})[name] = report
+        of = f"{device.node}/{device.spec.name}" if device.node else device.spec.name
+        findings.devices.setdefault(of, {})[name] = report
         device.reset_report()
 
 
@@ -330,9 +334,10 @@ def _logs_kept(platform: Platform, neutral: Path, findings: Findings) -> Iterato
 
 @contextmanager
 def _attached(medium: Medium, findings: Findings) -> Iterator[Path]:
-    """An attached medium; its facts are read while it is."""
+    """An attached medium; its facts are read while it is. Of several nodes' the first one's stand for all."""
     with medium.attached() as place:
-        findings.facts |= {f"medium.{medium.spec.name}.{name}": value for name, value in medium.facts().items()}
+        facts = {f"medium.{medium.spec.name}.{name}": value for name, value in medium.facts().items()}
+        findings.facts |= {name: value for name, value in facts.items() if name not in findings.facts}
         yield place
 
 
@@ -357,6 +362,7 @@ def _started(platform: Platform, layout: Layout, findings: Findings, progress: P
             running = scope.enter_context(platform.running(layout, findings.trial.settings.properties, progress))
         findings.facts |= running.facts
         findings.settings |= running.settings
+        findings.doubts += running.doubts
         try:
             yield running
         except Exception as failure:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.engine.history import active_seconds, task_attempt, uber_counters
+from assay.engine.history import active_seconds, task_attempt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from assay.model.task import TaskAttempt
@@ -76,26 +76,6 @@ def test_the_attempts_task_counters_add_up_to_the_job(history):
         assert sum(getattr(attempt, field) for attempt in found.attempts) == task[counter], field
     assert sum(a.input_records for a in found.attempts if a.stage == "map") == task["MAP_INPUT_RECORDS"]
     assert sum(a.output_records for a in found.attempts if a.stage == "reduce") == task["REDUCE_OUTPUT_RECORDS"]
-
-
-def test_tasks_inside_their_jobs_master_count_their_own_bytes_and_not_those_of_the_tasks_before():
-    """Their process counted 56, 112 and 154 bytes written to local files, one after the other: 154 in all, not 322."""
-    history = history_of("uber")
-    assert {one.attempt[-10:]: one.local_written_bytes for one in history.attempts} == {
-        "m_000000_0": 56, "m_000001_0": 56, "r_000000_0": 42,
-    }  # fmt: skip
-    files = history.job.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]
-    assert (files["FILE_BYTES_WRITTEN"], files["FILE_BYTES_READ"], files["HDFS_BYTES_READ"]) == (154, 154, 112)
-
-
-def test_a_master_that_was_started_again_counts_from_zero():
-    group = "org.apache.hadoop.mapreduce.FileSystemCounter"
-    counted = [
-        ({"startTime": start, "finishTime": start + 1}, {group: {"FILE_BYTES_WRITTEN": written}} if written else {})
-        for start, written in ((4, 50), (1, 100), (2, 140), (3, None), (5, 80))
-    ]
-    own = [counters.get(group, {}).get("FILE_BYTES_WRITTEN") for _, counters in uber_counters(counted)]
-    assert own == [100, 40, None, 50, 30]
 
 
 def test_a_failed_and_a_killed_attempt_are_told_apart_from_those_that_took_their_place():
@@ -181,7 +161,7 @@ def test_a_history_file_cut_short_is_an_error_that_says_so(name, why):
 def test_attempts_of_a_history_cut_short_have_no_end():
     answers, job = captured("cut-short")
     (attempt,) = answers[f"{job}/tasks/task_{job[4:]}_r_000000/attempts"]["taskAttempts"]["taskAttempt"]
-    found = task_attempt(job, attempt, {})
+    found = task_attempt(job, attempt, [])
     assert (found.state, found.finished_ms, found.shuffle_finished_ms, found.merge_finished_ms) == ("KILLED", 0, 0, 0)
     assert "state missing from History" in found.reason
 
@@ -216,5 +196,5 @@ def test_tasks_that_a_history_does_not_tell_of_are_a_doubt():
 def test_an_attempt_without_counters_has_zeroes():
     """A killed attempt has neither phases nor counters."""
     attempt = {"id": "attempt_1_0001_r_000000_0", "type": "REDUCE", "state": "KILLED", "startTime": 5, "finishTime": 9}
-    found = task_attempt("job_1_0001", attempt, {})
+    found = task_attempt("job_1_0001", attempt, [])
     assert (found.state, found.shuffled_bytes, found.shuffle_finished_ms) == ("KILLED", 0, 0)

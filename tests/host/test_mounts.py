@@ -32,30 +32,6 @@ def machine(monkeypatch):
     return attached
 
 
-def test_limits_of_a_loop_device_are_lifted_and_only_its_own(tmp_path, monkeypatch):
-    blkio = tmp_path / "blkio"
-    contents = {
-        "block/loop7/dev": "7:7\n", "block/loop7/bdi/strict_limit": "1\n", "block/loop7/bdi/max_ratio": "0\n",
-        "block/loop8/bdi/strict_limit": "1\n", "blkio/blkio.throttle.read_iops_device": "7:70 9\n7:7 200\n",
-        "blkio/blkio.throttle.write_bps_device": "7:70 9\n",
-    }  # fmt: skip
-    for name, text in contents.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    groups = [
-        mounts.Mount("0:1", str(blkio), "cgroup", "cgroup", "rw,blkio"),
-        mounts.Mount("0:2", "/", "ext4", "", "rw"),
-    ]
-    monkeypatch.setattr(mounts, "mounts", lambda: groups)
-    mounts.lift_limits(Path("/dev/loop7"), tmp_path)
-    mounts.lift_limits(Path("/dev/loop9"), tmp_path)
-    lifted = {name: (tmp_path / name).read_text() for name in contents}
-    assert lifted == {
-        **contents, "block/loop7/bdi/strict_limit": "0\n", "block/loop7/bdi/max_ratio": "100\n",
-        "blkio/blkio.throttle.read_iops_device": "7:7 0\n",
-    }  # fmt: skip
-
-
 def test_what_hangs_below_a_directory_last_mounted_first(machine):
     hanging, devices = below([HOME])
     assert [mount.point for mount in hanging] == ["/mnt/hdd", str(HOME / "mount"), str(HOME / "drive")]

@@ -20,13 +20,12 @@ import pytest
 
 from assay.host.files import opened
 from assay.host.lease import Lease, leases
-from assay.host.mounts import below, lift_limits, mounts
+from assay.host.mounts import below, mounts
 from assay.media.emulated.attachment import (
     MAKE,
     PURPOSE,
     attach_loop,
     attach_raw,
-    check_loop_devices,
     missing,
     options,
     queue_of,
@@ -174,51 +173,6 @@ def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
         assert report["kernel_view"]
         assert 0.4 < report["late_seconds"] < 0.7
         assert report["late"]["seconds"] < 0.1, "the emulator took the request when it went on, and answered in time"
-    assert place.left_over() == []
-
-
-def test_a_wait_for_flushes_is_not_late(place, tmp_path):
-    with ExitStack() as scope:
-        lease = scope.enter_context(Lease(place.installation.state, PURPOSE))
-        profile = medium(place, profile="wd10ezex").profile
-        device, drive = scope.enter_context(
-            raw_drive(profile, SIZE, tmp_path, lease, Emulator(place.installation), System())
-        )
-        disk = scope.enter_context(opened(device, os.O_RDWR | os.O_DIRECT))
-        drive.ask("reset")
-        for number in range(60):
-            os.pwrite(disk, mmap(-1, 4096), number * 50 * MIB % SIZE)
-            os.fsync(disk)
-        report = drive.ask("report")
-        assert report["kernel_view"]
-        assert report["flushes"] == 60
-        assert report["busy_seconds"] > 0.2
-        assert report["late_seconds"] < 0.3 * report["busy_seconds"]
-    assert place.left_over() == []
-
-
-def test_limits_that_killed_processes_left_on_a_loop_device_do_not_hold_the_next_drive(place):
-    device = check_loop_devices()
-    folder, rates = Path("/sys/block") / device.name, Path("/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device")
-    number = (folder / "dev").read_text().strip()
-    try:
-        (folder / "bdi" / "strict_limit").write_text("1\n")
-        (folder / "bdi" / "max_bytes").write_text(f"{32 * MIB}\n")
-        if rates.exists():
-            rates.write_text(f"{number} 200\n")
-        with medium(place).attached():
-            assert (folder / "loop" / "backing_file").exists()
-            assert (folder / "bdi" / "strict_limit").read_text() == "0\n"
-            assert (folder / "bdi" / "max_ratio").read_text() == "100\n"
-            assert not rates.exists() or f"{number} " not in rates.read_text()
-        bounded = medium(place, dirty_limit_bytes=64 * MIB)
-        with bounded.attached():
-            assert (folder / "bdi" / "strict_limit").read_text() == "1\n"
-            assert abs(int(bounded.facts()["dirty_limit_bytes"]) - 64 * MIB) < 8 * MIB
-        assert (folder / "bdi" / "strict_limit").read_text() == "0\n"
-        assert (folder / "bdi" / "max_ratio").read_text() == "100\n"
-    finally:
-        lift_limits(device)
     assert place.left_over() == []
 
 

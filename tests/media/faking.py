@@ -73,9 +73,6 @@ class FakeSystem:
     def detach(self, loop):
         self.note(f"detach {loop.device}")
 
-    def lift_limits(self, device):
-        self.note(f"lift limits of {device}")
-
     def measure(self, device, home):
         self.note("measure")
         return PATH_COST

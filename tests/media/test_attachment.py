@@ -9,7 +9,7 @@ import pytest
 
 from assay.host.lease import Lease, leases
 from assay.media.emulated import attachment as file_system
-from assay.media.emulated.attachment import can_punch_holes, dirty_limit_of, options, queue_of, settings
+from assay.media.emulated.attachment import can_punch_holes, limit_dirty, options, queue_of
 from assay.media.emulated.emulator import Drive
 from assay.media.emulated.medium import EmulatedMedium
 from assay.model.drive_profile import DriveProfile
@@ -27,8 +27,8 @@ figures:
 """
 
 STEPS = [
-    "emulator", "losetup", "lift limits of /dev/loop7", "scheduler=none", "nr_requests=32", "rotational=1",
-    "scheduler=mq-deadline", "read_ahead_kb=128", "max_sectors_kb=1024", "mkfs.ext4", "measure", "mount", "ask begin",
+    "emulator", "losetup", "scheduler=none", "nr_requests=32", "rotational=1", "scheduler=mq-deadline",
+    "read_ahead_kb=128", "max_sectors_kb=1024", "mkfs.ext4", "measure", "mount", "ask begin",
 ]  # fmt: skip
 UNDONE = ["ask report", "shut down mount", "unmount mount", "detach /dev/loop7", "ask stop", "unmount drive"]
 
@@ -77,30 +77,13 @@ def test_the_steps_and_their_undoing(attach, installation):
     assert leases(installation.state) == []
 
 
-def test_a_dirty_limit_is_a_fact_as_the_kernel_has_it_and_renewed_for_each_interval(attach, monkeypatch):
-    kept = 60 << 20
-    monkeypatch.setattr("assay.media.emulated.medium.dirty_limit_of", lambda _device: kept)
-    system, asked = FakeSystem(), ["strict_limit=1", f"max_bytes={64 << 20}"]
-    medium = attach(system, dirty_limit_bytes=64 << 20)
-    with medium.attached():
-        assert system.log[-2:] == asked
-        assert medium.facts()["dirty_limit_bytes"] == str(60 << 20)
-        kept = 50 << 20
-        assert medium.device_report()["dirty_limit_bytes"] == 50 << 20
-        medium.reset_report()
-        assert system.log[-3:] == ["ask reset", *asked]
-        assert medium.doubts() == ()
-
-
-def test_a_dirty_limit_that_the_kernel_refuses_later_is_doubted(attach):
+def test_a_dirty_limit_holds_for_the_scope_and_is_a_fact(attach):
     system = FakeSystem()
     medium = attach(system, dirty_limit_bytes=64 << 20)
     with medium.attached():
-        system.fail_at = f"max_bytes={64 << 20}"
-        medium.reset_report()
-        system.fail_at = None
-        medium.reset_report()
-        assert [doubt.kind for doubt in medium.doubts()] == ["dirty-limit-missing"]
+        assert system.log[-2:] == ["strict_limit=1", f"max_bytes={64 << 20}"]
+        assert medium.facts()["dirty_limit_bytes"] == str(64 << 20)
+        assert medium.doubts() == ()
 
 
 def test_a_kernel_that_does_not_take_a_dirty_limit_is_doubted(attach):
@@ -110,28 +93,14 @@ def test_a_kernel_that_does_not_take_a_dirty_limit_is_doubted(attach):
         assert [doubt.kind for doubt in medium.doubts()] == ["dirty-limit-missing"]
 
 
-def test_what_the_kernel_has_is_read_back(tmp_path):
-    device, folder = Path("/dev/loop7"), tmp_path / "block" / "loop7"
-    assert dirty_limit_of(device, tmp_path) is None
-    assert settings(device, ["nr_requests"], tmp_path) == {}
-    for name, value in {"bdi/strict_limit": 0, "bdi/max_bytes": 99, "queue/nr_requests": 64}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(f"{value}\n")
-    assert settings(device, ["nr_requests", "wbt_lat_usec"], tmp_path) == {"nr_requests": 64}
-    assert dirty_limit_of(device, tmp_path) is None
-    (folder / "bdi" / "strict_limit").write_text("1\n")
-    assert dirty_limit_of(device, tmp_path) == 99
-
-
-def test_a_profile_s_settings_are_facts_as_the_kernel_has_them(attach, monkeypatch, tmp_path):
-    medium = attach(FakeSystem())
-    (tmp_path / "slow.yaml").write_text(f"{PROFILE}queue: {{rotational: true, nr_requests: 64, wbt_lat_usec: 9}}\n")
-    assert medium.facts()["nr_requests"] == "64"
-    monkeypatch.setattr("assay.media.emulated.medium.settings", lambda _device, names: dict.fromkeys([*names][:1], 32))
-    with medium.attached():
-        facts = medium.facts()
-        assert facts["nr_requests"] == "32"
-        assert "wbt_lat_usec" not in facts
+def test_a_dirty_limit_that_a_killed_run_left_on_a_loop_device_is_lifted(tmp_path):
+    bdi = tmp_path / "block" / "loop7" / "bdi"
+    bdi.mkdir(parents=True)
+    for strict, log in (("0", []), ("1", ["max_ratio=100", "strict_limit=0"])):
+        (bdi / "strict_limit").write_text(strict)
+        system = FakeSystem()
+        assert limit_dirty(Path("/dev/loop7"), None, system, tmp_path)
+        assert system.log == log
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step != "max_sectors_kb=1024"])  # it may be refused

@@ -42,7 +42,6 @@ def path(base_us):
         ([report(median_us=110)], ["emulator-was-slow"]),
         ([report(median_us=110, mean_us=0.0)], []),
         ([report(memory_locked=False), report()], ["emulator-memory-not-locked"]),
-        ([report(kernel_view=True), report(kernel_view=False)], ["delays-outside-unseen"]),
     ],
 )
 def test_reports(reports, kinds):

@@ -110,16 +110,6 @@ def test_a_scheduler_that_the_kernel_does_not_offer(tmp_path, monkeypatch):
     assert "scheduler=mq-deadline" not in system.log
 
 
-def test_without_a_scheduler_nothing_lets_more_than_its_depth_into_the_drive(monkeypatch):
-    queue = Queue(rotational=False, scheduler="mq-deadline", depth=32, further={"nr_requests": 256, "wbt_lat_usec": 9})
-    for offered, written in [(("none", "mq-deadline"), True), (("none",), False)]:
-        system = FakeSystem()
-        monkeypatch.setattr("assay.media.emulated.attachment.schedulers", lambda _device, offered=offered: offered)
-        set_queue(Path("/dev/loop7"), queue, system)
-        assert ("nr_requests=256" in system.log) == written
-        assert {"nr_requests=32", "wbt_lat_usec=9"} <= {*system.log}
-
-
 def test_the_facts_say_so(installation, monkeypatch):
     medium = EmulatedMedium(
         MediumSpec(name="hdd", kind="emulated", profile="wd10ezex", path=installation.parts), installation

@@ -272,13 +272,13 @@ def test_store_engine_nodes_and_network_are_factors(tmp_path):
             "store": ["hdfs", "toy"],
             "engine": ["mapreduce", "toy"],
             "nodes": ["1", "3"],
-            "network": ["none", "ring"],
+            "network": ["none", "gigabit"],
         }
     )
-    seams = "store: [hdfs, toy]\nengine: [mapreduce, toy]\ncluster: {nodes: [1, 3], network: [none, ring]}\n"
+    seams = "store: [hdfs, toy]\nengine: [mapreduce, toy]\ncluster: {nodes: [1, 3], network: [none, gigabit]}\n"
     plan = plan_of(tmp_path, GOOD + seams, words)
     seen = Counter(levels(plan, "store", "engine", "nodes", "network"))
-    assert set(seen) == set(product(["hdfs", "toy"], ["mapreduce", "toy"], ["1", "3"], ["none", "ring"]))
+    assert set(seen) == set(product(["hdfs", "toy"], ["mapreduce", "toy"], ["1", "3"], ["none", "gigabit"]))
     assert set(seen.values()) == {24}
     for trial in plan.trials:
         cluster = trial.cluster
@@ -288,10 +288,10 @@ def test_store_engine_nodes_and_network_are_factors(tmp_path):
 
 
 def test_nodes_can_be_zipped_swept_and_chosen(tmp_path):
-    words = WORDS._replace(levels={"nodes": ["1", "3"], "network": ["none", "ring"]})
-    seams = "cluster: {nodes: [1, 3], network: [none, ring]}\n"
+    words = WORDS._replace(levels={"nodes": ["1", "3"], "network": ["none", "gigabit"]})
+    seams = "cluster: {nodes: [1, 3], network: [none, gigabit]}\n"
     zipped = plan_of(tmp_path, GOOD + seams + "zip: [nodes, network]\n", words)
-    assert set(levels(zipped, "nodes", "network")) == {("1", "none"), ("3", "ring")}
+    assert set(levels(zipped, "nodes", "network")) == {("1", "none"), ("3", "gigabit")}
     swept = plan_of(tmp_path, GOOD + seams + "design: one-at-a-time\nbase: {nodes: 1, network: none}\n", words)
-    assert set(levels(swept, "nodes", "network")) == {("1", "none"), ("3", "none"), ("1", "ring")}
+    assert set(levels(swept, "nodes", "network")) == {("1", "none"), ("3", "none"), ("1", "gigabit")}
     assert {trial.cluster.nodes for trial in only(swept, ["nodes=3"]).trials} == {3}

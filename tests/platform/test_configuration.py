@@ -8,7 +8,7 @@ import pytest
 from assay.host.processes import MARK
 from assay.model.platform import ClusterSpec, DataDirectory, Layout, LocalDirectory
 from assay.model.registry import ENGINES, STORES
-from assay.platform.configuration import embedded_properties, read_site, to_xml, write_configuration
+from assay.platform.configuration import embedded_properties, read_site, to_xml, with_fixed_ports, write_configuration
 
 LAYOUT = Layout(
     neutral=Path("/n"),
@@ -27,7 +27,7 @@ def properties():
     spec = ClusterSpec(memory_mb=3000, vcores=3)
     return {
         **ADDRESSES,
-        **embedded_properties(spec, LAYOUT, "127.0.0.1", "/jars/*", Path("/n/conf")),
+        **embedded_properties(spec, LAYOUT, "127.0.0.1", "/jars/*", Path("/n/conf"), "127.0.0.1"),
         **STORES["hdfs"].properties(LAYOUT, "127.0.0.1", ADDRESSES),
     }
 
@@ -44,6 +44,30 @@ def test_no_default_port_is_left(properties):
     ports = [value.rpartition(":")[2] for name, value in properties.items() if name.endswith("address")]
     assert {"0", *ports, properties["fs.defaultFS"].rpartition(":")[2]} == chosen
     assert properties["mapreduce.shuffle.port"] == "0"
+
+
+def test_nodes_have_the_same_port_for_the_same_purpose():
+    """So a port alone tells what passes between any two of them."""
+    spec, hosts = ClusterSpec(nodes=2), ("worker-1", "worker-2")
+    addresses = {name: address.replace("127.0.0.1", "master") for name, address in ADDRESSES.items()}
+    one, other = (
+        with_fixed_ports(
+            {
+                **addresses,
+                **embedded_properties(spec, LAYOUT, host, "/jars/*", Path("/n/conf"), "master"),
+                **STORES["hdfs"].properties(LAYOUT, host, addresses),
+            },
+            range(30000, 30040),
+        )
+        for host in hosts
+    )
+    assert {name: value.replace("worker-1", "worker-2") for name, value in one.items()} == other
+    ports = [value.rpartition(":")[2] for name, value in one.items() if name.endswith("address") or "shuffle" in name]
+    assert len(set(ports)) == len(ports)
+    assert "0" not in ports
+    assert one["dfs.datanode.address"].startswith("worker-1:")
+    assert one["yarn.resourcemanager.hostname"] == "master"
+    assert all(one[name] == address for name, address in addresses.items())
 
 
 def test_roles_go_to_their_directories(properties):

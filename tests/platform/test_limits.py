@@ -10,7 +10,7 @@ import pytest
 
 from assay.host.lease import Lease, leases, release_stale
 from assay.model.errors import BadInputError
-from assay.model.platform import ClusterSpec
+from assay.model.platform import ClusterSpec, LimitUse
 from assay.platform.limits import (
     check_containers,
     check_limits,
@@ -19,6 +19,7 @@ from assay.platform.limits import (
     make_limits,
     offered_mb,
     possible_parents,
+    used_together,
 )
 
 MIB = 1 << 20
@@ -146,6 +147,27 @@ def test_without_rights_the_user_is_told_what_to_do(tmp_path):
     machine.home.joinpath("cgroup.subtree_control").mkdir()  # nobody can write there, not even root
     with pytest.raises(BadInputError, match=r"can't be bounded here.*run as root.*or leave the cpus limit out"):
         make_limits(None, 1.0, machine.lease(tmp_path), machine.process)
+
+
+def test_what_nodes_used_together_is_the_highest_peak_and_all_else_added_up():
+    node = LimitUse(memory_limit_bytes=4, memory_peak_bytes=3, memory_limit_hits=1, cpus=1.0, throttled_s=0.5)
+    other = node.model_copy(update={"memory_peak_bytes": 2, "out_of_memory_kills": 2, "throttled_s": None})
+    assert used_together([node, other]) == LimitUse(
+        memory_limit_bytes=4, memory_peak_bytes=3, memory_limit_hits=2, cpus=1.0, throttled_s=0.5,
+        out_of_memory_kills=2,
+    )  # fmt: skip
+    assert used_together([]) is None
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_each_node_has_groups_of_its_own(tmp_path, version):
+    machine = Machine(tmp_path, version, "/user.slice/session-1.scope")
+    lease = machine.lease(tmp_path)
+    for node in ("master", "worker-1"):
+        make_limits(GIB, 1.0, lease, machine.process, node=node)
+    names = [f"assay-{lease.id}-{node}" for node in ("master", "worker-1")]
+    assert list(dict.fromkeys(group.name for group in lease.groups)) == names
+    assert len(lease.groups) == (4 if version == 1 else 2)
 
 
 def test_without_bounds_there_is_nothing(tmp_path):

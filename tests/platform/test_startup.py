@@ -5,12 +5,13 @@ import time
 import pytest
 
 from assay.model.errors import AssayError
+from assay.model.platform import Layout
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES, STORES
 from assay.node.local import LocalNode
 from assay.platform import embedded as startup
 from assay.platform.distribution import Distribution, Java, Starts
-from assay.platform.embedded import NO_LIMITS, Startup
+from assay.platform.embedded import Host, Startup
 
 # In place of Java: each role says its line and stays, until it is ended.
 JAVA = """\
@@ -45,7 +46,7 @@ def attempt(tmp_path, monkeypatch):
 
     def start(says, answer):
         asked = []
-        monkeypatch.setattr(startup, "fetch_json", asked.append)
+        monkeypatch.setattr(startup, "fetch_json", lambda url, connect: asked.append(url))
         engine, store = ([kind._replace(ready=lambda _: answer) for kind in kinds] for kinds in (ENGINE, STORE))
         java = tmp_path / "jdk" / "bin" / "java"
         java.parent.mkdir(parents=True)
@@ -59,8 +60,8 @@ def attempt(tmp_path, monkeypatch):
         addresses = {name: kind.role for kind in (*engine, *store) for name in kind.ports}
         progress = Telling()
         Startup(
-            LocalNode(), distribution, Starts(name="stock", properties={}), addresses, tmp_path,
-            {"PATH": "/usr/bin:/bin"}, NO_LIMITS, daemons, progress,
+            [Host(LocalNode(), Layout(neutral=tmp_path, data=(), local=()))], distribution,
+            Starts(name="stock", properties={}), addresses, {"PATH": "/usr/bin:/bin"}, daemons, progress,
         ).run(engine, store)  # fmt: skip
         return progress.told, asked
 

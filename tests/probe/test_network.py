@@ -112,7 +112,8 @@ def test_on_one_node_traffic_is_told_by_the_daemon_that_listens(network, table, 
     assert told(network, "packets")["127.0.0.1: datanode > clients", "hdfs_data_from_server_packets"] == 9
 
 
-def test_between_nodes_what_goes_to_a_datanode_is_told_as_replication_by_its_sender(proc, table):
+def test_between_nodes_what_goes_to_a_datanode_is_told_as_replication_by_its_sender(proc, table, monkeypatch):
+    monkeypatch.setattr("assay.probe.network.listening_groups", lambda *_: {9866: "datanode"})
     network = a_network(proc, table, "n1")
     network.attach(ONE_NODE._replace(nodes=(a_node(proc, "n1"), a_node(proc, "n2"))))
     table.flows = {
@@ -129,6 +130,16 @@ def test_between_nodes_what_goes_to_a_datanode_is_told_as_replication_by_its_sen
     assert {what.series for what in network.totals() if what.basis == "estimated"} == {
         "replication_to_server_bytes", "replication_to_server_packets"
     }  # fmt: skip
+
+
+def test_what_a_node_without_a_datanode_sends_to_one_is_a_first_copy():
+    names = Names({"a": "n1", "b": "n2"}, {9866: "hdfs data", 0: "other"}, {}, frozenset({"n1", "n2"}), "n1")
+    sent = names.quantities(Flow("a", "b", 9866, to_server=True), Count(700, 7))
+    assert [(what.subject, what.series) for what, _ in sent] == [
+        ("n1 > n2", "hdfs_data_to_server_bytes"), ("n1 > n2", "hdfs_data_to_server_packets")
+    ]  # fmt: skip
+    rest = names.quantities(Flow("a", "b", 0, to_server=True), Count(30, 3))
+    assert [what.series for what, _ in rest] == ["other_bytes", "other_packets"]
 
 
 def test_flows_of_several_ports_of_one_purpose_add_up():

@@ -35,11 +35,17 @@ def test_what_is_written_reads_back(folder):
     assert parquet.read_table(place / "samples.parquet").to_pylist()[0]["value"] == 2.5
 
 
-def test_of_several_nodes_the_first_ones_series_are_read_and_those_of_none(folder):
-    nodes = ("a", "b", None)
-    samples = [Sample(probe="cpu", series=f"{node or 'no'}_count", time_ms=1, value=1, node=node) for node in nodes]
+def test_series_of_other_nodes_than_the_first_have_their_names_before_them(folder):
+    """Those of no node, and of the first one, are called what their probe calls them."""
+    own = [("machine_count", None, 1), ("seen_count", "a", 2), ("seen_count", "b", 3), ("seen_count", "b", 4)]
+    samples = [
+        Sample(probe="cpu", series=series, time_ms=at, value=value, node=node)
+        for at, (series, node, value) in enumerate(own)
+    ]
     folder.write(TrialResult(a_record(), [], samples))
-    assert set(folder.series(a_trial().id)) == {("cpu", "a_count"), ("cpu", "no_count")}
+    assert {series: values for (_, series), (_, values) in folder.series(a_trial().id).items()} == {
+        "machine_count": [1], "seen_count": [2], "b/seen_count": [3, 4],
+    }  # fmt: skip
 
 
 def test_no_samples_make_an_empty_table_with_its_columns(folder):

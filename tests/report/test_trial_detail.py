@@ -140,6 +140,18 @@ def test_what_no_probe_saw_is_said_and_not_drawn():
     assert "missing is cpu in staging, cpu in run" in html
 
 
+def test_each_nodes_drive_is_drawn():
+    series = {
+        (probe, f"worker-{number}/{name}"): points
+        for (probe, name), points in the_tables().series.items()
+        if probe == "disk"
+        for number in (1, 2)
+    }
+    told = words(timeline(seen := the_tables(series=series), scale_of([seen])))
+    heads = [word.partition(":")[0] for word in told if word.startswith(("hdd", "worker-")) and ":" in word]
+    assert heads == ["worker-1/hdd", "worker-1/hdd", "worker-2/hdd", "worker-2/hdd"]  # throughput, utilisation
+
+
 def test_memory_has_no_device_and_that_is_no_fault():
     seen = the_tables(medium="ram", series={})
     trial = seen.record.trial.model_copy(update={"media": (MediumSpec(name="ram", kind="memory"),)})

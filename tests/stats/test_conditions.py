@@ -60,6 +60,18 @@ def test_of_several_drives_the_busiest_counts():
     assert busy_share(both) == pytest.approx(0.3)
 
 
+def test_the_drives_of_all_nodes_count_and_the_busiest_of_them():
+    one = counted(busy=3.3)
+    run = one.devices["hdd"]["run"]
+    idle = run.model_copy(update={"busy_seconds": 1.1, "reads": None, "writes": None})
+    nodes = {"worker-1/hdd": one.devices["hdd"], "worker-2/hdd": {**one.devices["hdd"], "run": idle}}
+    both = one.model_copy(update={"devices": nodes})
+    assert busy_seconds(both) == pytest.approx(4.4)
+    assert busy_share(both) == pytest.approx(0.3)
+    shares = {found.kind: found.share for found in conditions({"hdd": [both]}, "hdd")}
+    assert shares == {READ: 0.7, WRITTEN: 0.9, BUSY: pytest.approx(0.3)}
+
+
 def test_what_was_not_measured_is_not_met():
     nothing = counted()
     nothing = nothing.model_copy(update={"totals": nothing.totals.model_copy(update={"counters": {}})})

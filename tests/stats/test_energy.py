@@ -305,6 +305,20 @@ def test_what_another_node_counted_does_not_take_the_place_of_what_this_one_did(
     assert (other.component, other.energy_j.value, set(other.power.watts)) == ("cpu", 2400, {120})
 
 
+def test_nodes_that_share_a_machine_have_its_processors_counted_once():
+    """Of no node; what one node alone has, such as a disk's busy time, is this machine's too."""
+    own = [
+        an_amount("cpu", "machine", f"{state}_s", "run", 10.0)
+        for state in ("user", "system", "irq", "softirq", "steal")
+    ]
+    disk = an_amount("disk", "disk", "busy_s", "run", 4.0)
+    on_workers = [disk.model_copy(update={"node": node}) for node in ("worker-1", "worker-2")]
+    first = an_amount("processes", "namenode", "user_s", "run", 1.0).model_copy(update={"node": "master"})
+    alone = energy_account(record([*own, disk], use=False), (), MODEL)
+    nodes = energy_account(record([*own, first, *on_workers], use=False), (), MODEL)
+    assert told(nodes) == told(alone)
+
+
 def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SUCCEEDED"):
     times = {
         "started_ms": started_s,

@@ -72,19 +72,6 @@ def test_twin_hosts_are_two_machines():
     assert names({"host": "one"}, {"host": "two"}) == ["A (host one)", "B (host two)"]
 
 
-@pytest.mark.parametrize(
-    ("fact", "value", "named"),
-    [
-        ("unused_page_cache", "30", "unused page cache 30"),
-        ("write_back", "dirty_ratio=10", "write back dirty_ratio=10"),
-        ("processors.cluster", "0-5", "processors of cluster 0-5"),
-        ("processors.instruments", "6-7", "processors of instruments 6-7"),
-    ],
-)
-def test_a_kernel_that_treats_the_page_cache_or_processors_otherwise_is_another_machine(fact, value, named):
-    assert names({}, {fact: value})[1] == f"B ({named})"
-
-
 def test_kinds_are_named_by_the_facts_that_tell_them_apart():
     assert names({}, {"kernel": "6.2"}) == ["A (kernel 6.1)", "B (kernel 6.2)"]
     assert names({}, {"memory_bytes": str(16 << 30)}) == ["A (memory 8.0 GiB)", "B (memory 16.0 GiB)"]

@@ -1,10 +1,9 @@
-"""Proves that pairs that did not run close in time are doubted, and real media beside emulated ones; and only these."""
+"""Proves that it is told where pairs did not run close in time, as of a run in parts, and only there."""
 
 import pytest
 
-from assay.model.platform import ClusterSpec
 from assay.model.record import Step
-from assay.stats.run_doubts import doubts_of, emulated_beside_real, parts_apart
+from assay.stats.run_doubts import doubts_of, parts_apart
 from tests.builders import a_record, a_trial
 
 MINUTE_MS = 60_000
@@ -63,16 +62,3 @@ def test_pairs_of_which_one_half_ran_later_are_a_doubt(apart_ms, told):
 def test_a_trial_that_ran_again_later_is_told():
     (doubt,) = parts_apart([*in_one_go(3)[1:], ran(0, "hdd", 1, 2 * DAY_MS, "sort")])
     assert doubt.what == "trials of 1 repetition ran with breaks, up to 2 days apart"
-
-
-def on(kind, **cluster):
-    trial = a_trial()
-    media = (trial.media[0].model_copy(update={"kind": kind}),)
-    return a_record(trial.model_copy(update={"media": media, "cluster": ClusterSpec(**cluster)}))
-
-
-def test_a_real_medium_beside_an_emulated_one_is_doubted_unless_programs_stay_cached_on_both():
-    (doubt,) = emulated_beside_real([on("directory"), on("emulated", page_cache_bytes=64 << 20)])
-    assert doubt.kind == "emulated-beside-real"
-    assert not emulated_beside_real([on(kind, page_cache_bytes=64 << 20) for kind in ("directory", "emulated")])
-    assert not emulated_beside_real([on("emulated"), on("emulated")])

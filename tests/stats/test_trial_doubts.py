@@ -7,8 +7,8 @@ import pytest
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, UNUSED_CACHE
 from assay.model.platform import CacheUse, LimitUse
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, Stage
-from assay.model.trial import Landed, MediumSpec
-from assay.stats.trial_doubts import cached, counted, crowded, dropped, given_back, off_budget
+from assay.model.trial import MediumSpec
+from assay.stats.trial_doubts import cached, crowded, dropped, given_back, off_budget
 from tests.builders import a_job, a_trial, device_reports
 
 MIB = 1 << 20
@@ -41,21 +41,6 @@ def test_an_emulated_drive_that_was_hardly_read_is_hidden():
     (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(2 * MIB))
     assert doubt.kind == "page-cache-hides-medium"
     assert "only 1 % of what the jobs read on disk came from its drives" in doubt.what
-
-
-def test_the_shuffle_of_a_job_inside_its_master_reads_local_files_and_counts_once():
-    """100 MiB of 200 MiB that a job in containers read, and of 100 MiB that one in its master did."""
-    inside = job(read=100 * MIB).model_copy(update={"uberized": True})
-    assert cached(on("emulated"), [inside], FACTS, seen(100 * MIB)) == []
-    (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(100 * MIB))
-    assert "only 50 %" in doubt.what
-
-
-def test_a_job_inside_its_master_has_no_configuration_files_of_its_tasks_among_its_local_bytes():
-    landed = Landed(role="intermediate", when="run", bytes=MIB, shares={"disk": 1.0}, of_bytes=MIB)
-    inside = job(written=MIB).model_copy(update={"uberized": True})
-    assert counted("mapreduce", [landed], [inside])[0].of_bytes == MIB
-    assert counted("mapreduce", [landed], [job(written=MIB)])[0].of_bytes < MIB
 
 
 def test_of_a_directory_only_the_room_in_memory_is_known():

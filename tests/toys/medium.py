@@ -30,6 +30,7 @@ class TapeMedium:
 
     def __init__(self, spec: MediumSpec, lease: Holder) -> None:
         self.spec = spec
+        self.node = ""
         self._lease = lease
         self._reels = TAPE.options_of(spec).reels
 
@@ -58,7 +59,7 @@ class TapeKind(MediumKind[TapeOptions]):
     options = TapeOptions
     cached = False
 
-    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
         return TapeMedium(spec, lease)
 
     def described(self, spec: MediumSpec) -> str:

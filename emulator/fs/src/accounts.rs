@@ -1,6 +1,6 @@
 //! How well the emulator kept the model's times: late requests and the overshoot of replies.
 
-use assay_model::Nanos;
+use assay_model::{Kind, Nanos};
 use serde::Serialize;
 
 /// A reply is late by more than this, and by more than a tenth of the drive's response time; else it is only overshot.
@@ -37,19 +37,23 @@ pub struct Accounts {
     worst_ns: Nanos,
     overdue: Union,
     response_ns: u128,
+    flush_ns: u128,
     overshoot: Spread,
 }
 
 impl Accounts {
     /// Notes a reply. `response_ns` is the model's time from arrival to completion. A request that takes no time in the
     /// model has no deadline to miss.
-    pub fn reply(&mut self, response_ns: Nanos, deadline: Nanos, now: Nanos) {
+    pub fn reply(&mut self, kind: Kind, response_ns: Nanos, deadline: Nanos, now: Nanos) {
         if response_ns == 0 {
             return;
         }
         let over = now.saturating_sub(deadline);
         self.replies += 1;
         self.response_ns += u128::from(response_ns);
+        if kind == Kind::Flush {
+            self.flush_ns += u128::from(response_ns);
+        }
         self.overshoot.add(over);
         if over > LATE_NS && over > response_ns / LATE_SHARE {
             self.late += 1;
@@ -77,10 +81,10 @@ impl Accounts {
         if self.replies == 0 { 0.0 } else { self.response_ns as f64 / self.replies as f64 / 1e3 }
     }
 
-    /// The model's times of all requests, flushes included, added up.
+    /// The model's times of all requests but flushes, and of flushes, each added up.
     #[must_use]
-    pub fn modelled_s(&self) -> f64 {
-        self.response_ns as f64 / 1e9
+    pub fn modelled_s(&self) -> (f64, f64) {
+        ((self.response_ns - self.flush_ns) as f64 / 1e9, self.flush_ns as f64 / 1e9)
     }
 
     /// The spread of the overshoot.
@@ -190,34 +194,34 @@ mod tests {
     #[test]
     fn late_needs_both_a_tenth_and_200_us() {
         let mut accounts = Accounts::default();
-        accounts.reply(1_000_000, 0, 190_000);
-        accounts.reply(10_000_000, 0, 900_000);
+        accounts.reply(Kind::Read, 1_000_000, 0, 190_000);
+        accounts.reply(Kind::Read, 10_000_000, 0, 900_000);
         assert_eq!(accounts.late().requests, 0);
-        accounts.reply(1_000_000, 0, 210_000);
-        accounts.reply(10_000_000, 0, 1_100_000);
+        accounts.reply(Kind::Read, 1_000_000, 0, 210_000);
+        accounts.reply(Kind::Read, 10_000_000, 0, 1_100_000);
         assert_eq!(accounts.late(), Late { requests: 2, share: 0.5, worst_us: 1100.0, seconds: 1.1e-3 });
     }
 
     #[test]
     fn what_is_overdue_together_counts_once() {
         let mut accounts = Accounts::default();
-        accounts.reply(1_000_000, 10_000_000, 12_000_000);
-        accounts.reply(1_000_000, 11_000_000, 13_000_000);
-        accounts.reply(1_000_000, 10_500_000, 12_500_000);
+        accounts.reply(Kind::Read, 1_000_000, 10_000_000, 12_000_000);
+        accounts.reply(Kind::Read, 1_000_000, 11_000_000, 13_000_000);
+        accounts.reply(Kind::Read, 1_000_000, 10_500_000, 12_500_000);
         assert!((accounts.late().seconds - 3e-3).abs() < 1e-12);
-        accounts.reply(1_000_000, 20_000_000, 21_000_000);
+        accounts.reply(Kind::Read, 1_000_000, 20_000_000, 21_000_000);
         assert!((accounts.late().seconds - 4e-3).abs() < 1e-12);
     }
 
     #[test]
     fn what_was_overdue_before_an_earlier_late_reply_counts() {
         let mut accounts = Accounts::default();
-        accounts.reply(1_000_000, 10_000_000, 10_300_000);
-        accounts.reply(1_000_000, 5_000_000, 11_000_000);
+        accounts.reply(Kind::Read, 1_000_000, 10_000_000, 10_300_000);
+        accounts.reply(Kind::Read, 1_000_000, 5_000_000, 11_000_000);
         assert!((accounts.late().seconds - 6e-3).abs() < 1e-12, "{:?}", accounts.late());
-        accounts.reply(1_000_000, 20_000_000, 21_000_000);
-        accounts.reply(1_000_000, 30_000_000, 31_000_000);
-        accounts.reply(1_000_000, 20_500_000, 30_500_000);
+        accounts.reply(Kind::Read, 1_000_000, 20_000_000, 21_000_000);
+        accounts.reply(Kind::Read, 1_000_000, 30_000_000, 31_000_000);
+        accounts.reply(Kind::Read, 1_000_000, 20_500_000, 30_500_000);
         assert!((accounts.late().seconds - 17e-3).abs() < 1e-12, "{:?}", accounts.late());
     }
 
@@ -258,7 +262,7 @@ mod tests {
     fn overshoot_is_the_time_after_the_deadline() {
         let mut accounts = Accounts::default();
         for us in 1..=100 {
-            accounts.reply(1_000_000, 500, 500 + us * 1000);
+            accounts.reply(Kind::Read, 1_000_000, 500, 500 + us * 1000);
         }
         let overshoot = accounts.overshoot();
         assert!((50.0..57.0).contains(&overshoot.median_us), "{overshoot:?}");
@@ -268,7 +272,7 @@ mod tests {
     #[test]
     fn a_drive_that_takes_no_time_is_never_late() {
         let mut accounts = Accounts::default();
-        accounts.reply(0, 0, 5_000_000);
+        accounts.reply(Kind::Read, 0, 0, 5_000_000);
         assert_eq!(accounts.late(), Late { requests: 0, share: 0.0, worst_us: 0.0, seconds: 0.0 });
         assert_eq!(accounts.overshoot(), Overshoot { median_us: 0.0, p99_us: 0.0 });
     }

@@ -6,7 +6,7 @@
 //! at intervals that are no multiple of a clock tick there is a look at how many requests are under way, and how many of
 //! these wait in the scheduler: none while the driver could take more.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -22,13 +22,9 @@ use crate::sys;
 /// Between two looks. At 3 ms a minute has 20,000 of them, for a few tenths of a percent of a processor.
 const INTERVAL: Duration = Duration::from_millis(3);
 /// Fields of the file `stat` (the kernel's Documentation/block/stat.rst): milliseconds of all reads, writes and discards,
-/// each added up, and how many are under way. A flush is in the time of the write that asks for it; the one that the kernel
-/// makes of it is counted apart (field 16).
+/// each added up, and how many are under way.
 const MILLISECONDS: [usize; 3] = [3, 7, 14];
 const UNDER_WAY: usize = 8;
-/// Before Linux 6.10 (commit 99dc422335d8) what waits in the scheduler was not counted as under way, so its wait could not be
-/// told from lateness.
-const COUNTED_SINCE: [u32; 2] = [6, 10];
 
 /// A block device's requests since the last reset.
 #[derive(Debug)]
@@ -56,17 +52,14 @@ struct Looks {
 pub struct Seen {
     /// Time with at least one request.
     pub busy_s: f64,
-    /// The times of all requests, added up, without their wait in the scheduler.
+    /// The times of all requests but flushes, added up, without their wait in the scheduler.
     pub request_s: f64,
 }
 
 impl KernelView {
     /// Looks at a block device (`loop3`) from now on, in a thread that ends with the process or when the device is gone.
-    /// `depth` is how many requests its driver takes at once. None on a kernel that does not count what waits.
-    pub fn of(device: &str, depth: u64) -> io::Result<Option<Arc<Self>>> {
-        if !counts_what_waits(&fs::read_to_string("/proc/sys/kernel/osrelease")?) {
-            return Ok(None);
-        }
+    /// `depth` is how many requests its driver takes at once.
+    pub fn of(device: &str, depth: u64) -> io::Result<Arc<Self>> {
         let folder = Path::new("/sys/block").join(device);
         let files = Files { stat: File::open(folder.join("stat"))?, in_driver: File::open(folder.join("inflight"))? };
         let took_ms_at_reset = files.took_ms().into();
@@ -83,7 +76,7 @@ impl KernelView {
                 thread::sleep(INTERVAL);
             }
         })?;
-        Ok(Some(view))
+        Ok(view)
     }
 
     /// Counts anew.
@@ -129,12 +122,6 @@ impl Looks {
     }
 }
 
-/// Whether the kernel of this release (`6.1.0-13-amd64`) counts requests that wait in the scheduler as under way.
-fn counts_what_waits(release: &str) -> bool {
-    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(|word| word.parse().unwrap_or(0));
-    [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)] >= COUNTED_SINCE
-}
-
 fn numbers(file: &File) -> io::Result<Vec<u64>> {
     let mut buffer = [0; 512];
     let length = file.read_at(&mut buffer, 0)?;
@@ -145,15 +132,15 @@ fn numbers(file: &File) -> io::Result<Vec<u64>> {
 /// By how much the drive's client waited longer than for the drive: what requests took beyond the model's time, shared
 /// among those that were under way together; but at most the time in which the drive itself had no need to work.
 ///
-/// `modelled_s` are the model's times of all requests, added up, flushes included, as in the kernel's count; `least_s` is the
-/// time of the drive's busiest part.
+/// `modelled_s` are the model's times of all requests but flushes, added up, `flush_s` those of flushes, which the kernel's
+/// count leaves out; `least_s` is the time of the drive's busiest part.
 #[must_use]
-pub fn late_s(seen: Seen, modelled_s: f64, least_s: f64) -> f64 {
+pub fn late_s(seen: Seen, modelled_s: f64, flush_s: f64, least_s: f64) -> f64 {
     if seen.request_s <= modelled_s {
         return 0.0;
     }
     let waited = seen.busy_s * (1.0 - modelled_s / seen.request_s);
-    waited.min((seen.busy_s - least_s).max(0.0))
+    waited.min((seen.busy_s + flush_s - least_s).max(0.0))
 }
 
 #[cfg(test)]
@@ -176,43 +163,20 @@ mod tests {
     }
 
     #[test]
-    fn an_older_kernel_gives_no_view() {
-        for (release, counts) in [
-            ("5.14.0-427.el9.x86_64", false),
-            ("6.1.0-13-amd64", false),
-            ("6.8.0-31-generic", false),
-            ("6.9.12\n", false),
-            ("6.10.0-rc1", true),
-            ("6.18.44", true),
-            ("7.0-custom", true),
-            ("", false),
-        ] {
-            assert_eq!(counts_what_waits(release), counts, "{release}");
-        }
-    }
-
-    #[test]
     fn requests_one_after_the_other_are_late_by_what_they_took_longer() {
         let seen = Seen { busy_s: 9.0, request_s: 9.0 };
-        assert!((late_s(seen, 6.0, 1.0) - 3.0).abs() < 1e-9);
-        assert_eq!(late_s(seen, 9.5, 1.0), 0.0);
-        assert_eq!(late_s(Seen { busy_s: 0.0, request_s: 0.0 }, 0.0, 0.0), 0.0);
-    }
-
-    #[test]
-    fn a_wait_for_a_flush_is_not_late() {
-        // A journal's commit: the kernel's one request takes as long as the model's flush, write and flush.
-        let (flush_s, write_s) = (0.03, 0.005);
-        let seen = Seen { busy_s: 0.0651, request_s: 0.0651 };
-        assert!((late_s(seen, 2.0 * flush_s + write_s, 0.001) - 1e-4).abs() < 1e-9);
+        assert!((late_s(seen, 6.0, 0.0, 1.0) - 3.0).abs() < 1e-9);
+        assert_eq!(late_s(seen, 9.5, 0.0, 1.0), 0.0);
+        assert_eq!(late_s(Seen { busy_s: 0.0, request_s: 0.0 }, 0.0, 0.0, 0.0), 0.0);
     }
 
     #[test]
     fn a_drive_that_always_had_work_was_not_waited_for() {
         // Two streams through a link that is never idle: what each request waits longer, the other one uses.
         let seen = Seen { busy_s: 10.0, request_s: 20.0 };
-        assert!((late_s(seen, 18.0, 9.9) - 0.1).abs() < 1e-9);
-        assert_eq!(late_s(seen, 18.0, 11.0), 0.0);
+        assert!((late_s(seen, 18.0, 0.0, 9.9) - 0.1).abs() < 1e-9);
+        assert!((late_s(seen, 18.0, 0.5, 9.9) - 0.6).abs() < 1e-9, "flushes are not in the kernel's count");
+        assert_eq!(late_s(seen, 18.0, 0.0, 11.0), 0.0);
     }
 
     #[test]
@@ -220,6 +184,6 @@ mod tests {
         // 39,000 of 90,000 requests a second, 32 under way, 4 of them in the drive.
         let seen = Seen { busy_s: 10.0, request_s: 320.0 };
         let least_s = 10.0 * 39.0 / 90.0;
-        assert!((late_s(seen, 40.0, least_s) - (10.0 - least_s)).abs() < 1e-9);
+        assert!((late_s(seen, 40.0, 0.0, least_s) - (10.0 - least_s)).abs() < 1e-9);
     }
 }

@@ -49,9 +49,9 @@ pub fn whole(drive: Option<(Report, &Accounts)>, view: Option<&KernelView>, proc
     };
     if let Some((report, accounts)) = drive {
         let late_seconds = view.map_or(accounts.late().seconds, |view| {
-            let modelled_s = accounts.modelled_s();
+            let (modelled_s, flush_s) = accounts.modelled_s();
             // A drive without any times of its own is never waited for.
-            if modelled_s == 0.0 { 0.0 } else { late_s(view.seen(), modelled_s, report.least_seconds) }
+            if modelled_s == 0.0 { 0.0 } else { late_s(view.seen(), modelled_s, flush_s, report.least_seconds) }
         });
         add(json!({ "late_seconds": late_seconds, "kernel_view": view.is_some() }));
         add(json!(report));

@@ -157,7 +157,7 @@ impl<K, T> Schedule<K, T> {
         self.free.push(index);
         let (deadline, response) = pending.deadline.expect("a ready request has been completed");
         if self.drive.is_some() {
-            self.accounts.reply(response, deadline, now);
+            self.accounts.reply(pending.served.kind, response, deadline, now);
         }
         let outcome = pending.outcome.expect("a ready request's work is done");
         Some(Ready { ticket: pending.ticket, outcome, served: pending.served })

@@ -324,7 +324,7 @@ impl Server {
 
     fn begin(&mut self, now: Nanos, start: Start) -> serde_json::Value {
         match start.device.map(|device| KernelView::of(&device.name, device.depth)).transpose() {
-            Ok(view) => self.view = view.flatten(),
+            Ok(view) => self.view = view,
             Err(error) => {
                 return report::error(&format!("begin: the requests of the device can't be looked at: {error}"));
             }

@@ -47,7 +47,7 @@ def _calibrate(
 @click.command("twin")
 @click.argument("path", type=UserPath())
 @click.option("--jobs", type=UserPath(), help="The experiment whose jobs run; by default experiments/twin.yaml.")
-@click.option("--pairs", type=click.IntRange(1, 100), default=5, show_default=True, help="Trials of each job on each.")
+@click.option("--pairs", type=click.IntRange(1, 100), default=2, show_default=True, help="Trials of each job on each.")
 @click.option("--seconds", type=click.FloatRange(20, 600), default=60, show_default=True, help="Time to calibrate.")
 @click.option("--profile", type=UserPath(), help="A profile of the drive, instead of calibrating it.")
 @click.option("--out", type=UserPath(), help=OUT_HELP)
@@ -58,7 +58,7 @@ def _twin(path: Path, *, jobs: Path | None, pairs: int, seconds: float, profile:
 
     \b
     Example:  assay media twin /mnt/disk
-              assay media twin /mnt/disk --pairs 8 --jobs my-experiment.yaml
+              assay media twin /mnt/disk --pairs 5 --jobs my-experiment.yaml
     """
     from assay_extras.calibration.twin import Request, run_twin
 

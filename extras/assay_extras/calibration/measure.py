@@ -5,8 +5,7 @@ one thing at a time around four corners; the full form is the whole product. The
 names for.
 
 The log is a series of rates; the knee is the one place at which two constant rates explain it best (least squares), as
-in change-point detection with one change. A rise, or a fall of less than a sixth, is no knee; nor is, while a test file
-is laid out, one beyond which the rate is not seen again.
+in change-point detection with one change. A rise, or a fall of less than a sixth, is no knee.
 
 A ground is a directory (a test file is laid out in it once), or a block device as a whole, or both. What can't be
 measured there is left out and said in a doubt.
@@ -296,20 +295,6 @@ def find_knee(windows: Sequence[Window]) -> Knee | None:
     return Knee(knee_bytes=int(written[best - 1]), before_mb_s=before, beyond_mb_s=beyond)
 
 
-def seen_again(knee: Knee, points: Sequence[Point]) -> Knee | None:
-    """The knee of a file's layout, if sequential writes to it were later nearer to the rate beyond than to that before.
-
-    On a disk that others use too a rate also falls by chance.
-    """
-    again = ("write", "sequential", MIB, 8, "file", False)
-    rates = [
-        point.mb_s
-        for point in points
-        if (point.direction, point.pattern, point.block_bytes, point.depth, point.span, point.buffered) == again
-    ]
-    return knee if any(rate**2 <= knee.before_mb_s * knee.beyond_mb_s for rate in rates) else None
-
-
 def _misfit(rates: "numpy.typing.NDArray[numpy.float64]") -> float:
     return float(((rates - rates.mean()) ** 2).sum())
 
@@ -378,7 +363,7 @@ def measure(ground: Ground, accesses: Sequence[Access], meter: Meter, seconds: f
         points=tuple(points),
         doubts=doubts_of(ground, accesses),
         file_bytes=file.stretch.span_bytes if file else 0,
-        knee=seen_again(file.knee, points) if file and file.knee else None,
+        knee=file.knee if file else None,
         behaviour=behaviour,
     )
 

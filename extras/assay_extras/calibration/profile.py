@@ -53,8 +53,7 @@ def kind_of(calibration: Calibration, figures: Mapping[str, float]) -> Literal["
     if slow and _seeks_take_time(calibration):
         return "hdd"
     behaviour = calibration.behaviour
-    # A burst of reads alone: one of writes may be what the drive's own buffer takes.
-    held_back = behaviour is not None and behaviour.read.burst_ms > 0
+    held_back = behaviour is not None and max(behaviour.read.burst_ms, behaviour.write.burst_ms) > 0
     unnamed = behaviour is not None and calibration.facts.get("drive", "") in _UNNAMED
     return "limited" if slow or held_back or unnamed else "ssd"
 

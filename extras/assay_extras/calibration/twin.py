@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
@@ -48,14 +48,13 @@ from assay_extras.calibration.measure import block_device, direct_in
 REAL, TWIN = "real", "twin"
 LEAST_FREE_BYTES = 3 << 30
 """A calibration's test file, and then a run's data."""
-BUSY_SHARE, SAMPLE_S = 0.2, 1.0
+BUSY_SHARE, LOOK_S = 0.2, 1.0
 BACKING_BYTES, MEMORY_BYTES = 5 << 30, 8 << 30
 """What must be free in shared memory, and of memory in all, for the twin's backing file to lie there."""
 _LEFT_OUT = (
     "media", "placement", "placement_check", "exclude", "repetitions", "order", "zero_delay_baseline", "worth", "next",
 )  # fmt: skip
 JOB_GOAL, PHASE_GOAL, LEAST_PHASE_S = 0.10, 0.15, 5.0
-Verdict = Literal["met", "missed", "not certain"]
 
 
 class Difference(Frozen):
@@ -76,14 +75,9 @@ class Difference(Frozen):
     goal: float | None
 
     @property
-    def verdict(self) -> Verdict | None:
-        """Whether the goal is met, by the whole interval: not certain where that lies within the goal only in part."""
-        if self.goal is None:
-            return None
-        if 1 - self.goal <= self.interval.low and self.interval.high <= 1 + self.goal:
-            return "met"
-        outside = self.interval.high < 1 - self.goal or self.interval.low > 1 + self.goal
-        return "missed" if outside else "not certain"
+    def met(self) -> bool | None:
+        """Whether the ratio lies within the goal."""
+        return None if self.goal is None else abs(self.ratio - 1) <= self.goal
 
 
 class Request(NamedTuple):
@@ -101,7 +95,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
     """Calibrate, run, compare. Raises BadInputError before anything starts."""
     check_place(wanted.path, installation)
     if wanted.pairs < 1:
-        raise BadInputError(f"--pairs {wanted.pairs} is too few; give at least 1, and 5 for an interval that says much")
+        raise BadInputError(f"--pairs {wanted.pairs} is too few; give at least 1, and 3 for an interval that says much")
     out = wanted.out or RUNS / f"twin-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     RunFolder(out).check_free()
     jobs = Source(wanted.jobs)
@@ -117,8 +111,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
             wish = Wish(seconds=wanted.seconds, form="named", again=True)
             (calibration,) = calibrate_media((str(wanted.path),), wish, installation, console)
             template = write_profile(calibration, profile, None, installation)
-            assumed = f"figures that can't be measured are taken from {template}"
-            print_line(console, f"the twin is of kind {_kind(profile)}; {assumed}")
+            print_line(console, f"the twin is of kind {_kind(profile)}; what can't be measured is that of {template}")
         kept = absolute(Path.cwd(), out).with_name(f"{out.name}.profile.yaml")
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(profile, kept)
@@ -126,20 +119,10 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
         code = run_experiment(experiment, out, installation, console)
     run = RunFolder(out)
     plan = run.plan()
-    print_line(console, f"profile: {kept}")
-    return conclude(out, differences(plan, run.records(plan)[0]), code, console)
-
-
-def conclude(out: Path, measured: Sequence[Difference], code: int, console: Console) -> int:
-    """Show the differences, and keep them as `twin.json` if the run succeeded (`code` 0) and has any; the exit code."""
-    if not measured:
-        print_line(console, "nothing can be compared: no trial of a job counts on both the drive and its twin")
-        return code or 1
-    print_differences(measured, console)
-    if code == 0:
-        rows = [difference.model_dump() | {"verdict": difference.verdict} for difference in measured]
-        (out / "twin.json").write_text(json.dumps(rows, indent=1))
-        print_line(console, f"differences: {out / 'twin.json'}")
+    found = differences(plan, run.records(plan)[0])
+    (out / "twin.json").write_text(json.dumps([one.model_dump() | {"met": one.met} for one in found], indent=1))
+    print_differences(found, console)
+    print_line(console, f"profile: {kept}; differences: {out / 'twin.json'}")
     return code
 
 
@@ -190,7 +173,7 @@ def busy_share(device: Path) -> float:
 
     try:
         before, began = busy_ms(), time.monotonic()
-        time.sleep(SAMPLE_S)
+        time.sleep(LOOK_S)
         return (busy_ms() - before) / 1000 / (time.monotonic() - began)
     except (OSError, ValueError, IndexError):
         return 0.0
@@ -230,21 +213,19 @@ def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
                 own = times.setdefault((record.trial.workload.name, job.name, phase), {})
                 own[record.trial.id] = own.get(record.trial.id, 0.0) + seconds
     known = samples([*trials.values()])
-    compared = [
-        _difference(plan, name, [sample for sample in known if sample.trial in own], own) for name, own in times.items()
-    ]
-    return [difference for difference in compared if difference is not None]
+    found = [_difference(plan, name, [one for one in known if one.trial in own], own) for name, own in times.items()]
+    return [one for one in found if one is not None]
 
 
 def _difference(
     plan: Plan, name: tuple[str, str, str], known: Sequence[Sample], seconds: Mapping[str, float]
 ) -> Difference | None:
     """The comparison of these times instead of the trials' own."""
-    timed = [sample._replace(elapsed_s=seconds[sample.trial]) for sample in known if seconds[sample.trial] > 0]
-    comparisons = compare(timed, [PLACEMENT], plan.prior, {PLACEMENT: [REAL, TWIN]})
+    timed = [one._replace(elapsed_s=seconds[one.trial]) for one in known if seconds[one.trial] > 0]
+    compared = compare(timed, [PLACEMENT], plan.prior, {PLACEMENT: [REAL, TWIN]})
     # Drives have their own facts: the machine's kind is that of both.
-    comparison = next((own for own in comparisons if (own.base, own.level) == (REAL, TWIN)), None)
-    if comparison is None:
+    one = next((one for one in compared if (one.base, one.level) == (REAL, TWIN)), None)
+    if one is None:
         return None
     means = {
         placement: sum(own) / len(own)
@@ -254,31 +235,25 @@ def _difference(
     long = not name[2] or max(means.values()) >= LEAST_PHASE_S
     goal = (PHASE_GOAL if name[2] else JOB_GOAL) if long else None
     return Difference(
-        workload=name[0], job=name[1], phase=name[2], pairs=comparison.repetitions, real_s=means[REAL],
-        twin_s=means[TWIN], ratio=comparison.ratio, interval=comparison.interval, goal=goal,
+        workload=name[0], job=name[1], phase=name[2], pairs=one.repetitions, real_s=means[REAL], twin_s=means[TWIN],
+        ratio=one.ratio, interval=one.interval, goal=goal,
     )  # fmt: skip
 
 
-def print_differences(measured: Sequence[Difference], console: Console) -> None:
+def print_differences(found: Sequence[Difference], console: Console) -> None:
     """Jobs, and their phases of at least half a second."""
-    shown = [row for row in measured if not row.phase or max(row.real_s, row.twin_s) >= 0.5]
+    shown = [one for one in found if not one.phase or max(one.real_s, one.twin_s) >= 0.5]
+    marks = {True: "met", False: "missed", None: "-"}
     columns = [
-        Column("job", [f"{row.job}: {row.phase}" if row.phase else row.job for row in shown], name=True),
-        Column("real", [f"{row.real_s:.1f} s" for row in shown]),
-        Column("twin", [f"{row.twin_s:.1f} s" for row in shown]),
-        Column("difference", [f"{row.ratio - 1:+.0%}" for row in shown]),
-        Column("95 % interval", [f"{row.interval.low - 1:+.0%} to {row.interval.high - 1:+.0%}" for row in shown]),
-        Column("goal", ["-" if row.goal is None else f"{row.goal:.0%}" for row in shown]),
-        Column("", [row.verdict or "-" for row in shown]),
+        Column("job", [f"{one.job}: {one.phase}" if one.phase else one.job for one in shown], name=True),
+        Column("real", [f"{one.real_s:.1f} s" for one in shown]),
+        Column("twin", [f"{one.twin_s:.1f} s" for one in shown]),
+        Column("difference", [f"{one.ratio - 1:+.0%}" for one in shown]),
+        Column("95 % interval", [f"{one.interval.low - 1:+.0%} to {one.interval.high - 1:+.0%}" for one in shown]),
+        Column("goal", ["-" if one.goal is None else f"{one.goal:.0%}" for one in shown]),
+        Column("", [marks[one.met] for one in shown]),
     ]
     for line in fitted(columns, console.width):
         print_line(console, line)
-    print_line(console, counted([row.verdict for row in shown if row.verdict]))
-
-
-def counted(verdicts: Sequence[str]) -> str:
-    """How many goals are met, in a sentence."""
-    words = f"{verdicts.count('met')} of {len(verdicts)} jobs and long phases are within their goals"
-    missed, unsure = verdicts.count("missed"), verdicts.count("not certain")
-    words += f", {missed} are not" if missed else ""
-    return words + (f"; {unsure} are not certain: more pairs would tell" if unsure else "")
+    judged = [one.met for one in shown if one.met is not None]
+    print_line(console, f"{judged.count(True)} of {len(judged)} jobs and long phases are within their goals")

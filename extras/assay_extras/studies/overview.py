@@ -72,37 +72,35 @@ def overview(runs: Iterable[tuple[Plan, Sequence[Record]]]) -> Overview | None:
     for plan, records in runs:
         by_experiment.setdefault(plan.experiment, []).append(records)
         plans[plan.experiment] = plan
-    comparisons: dict[tuple[Point, Point], Compared] = {}
+    found: dict[tuple[Point, Point], Compared] = {}
     for name, several in by_experiment.items():
         for records in several:
-            study = compare(plans[name], records)
-            if study is not None:
-                for key, compared in _comparisons(name, study):
-                    known = comparisons.get(key)
-                    if known is None or compared.pairs > known.pairs:
-                        comparisons[key] = compared
-    if not comparisons:
+            compared = compare(plans[name], records)
+            if compared is not None:
+                for key, one in _comparisons(name, compared):
+                    known = found.get(key)
+                    if known is None or one.pairs > known.pairs:
+                        found[key] = one
+    if not found:
         return None
-    every = tuple(comparisons.values())
-    names = dict.fromkeys(compared.experiment for compared in every)
-    groups = tuple(_group(name, [compared for compared in every if compared.experiment == name]) for name in names)
+    every = tuple(found.values())
+    names = dict.fromkeys(one.experiment for one in every)
+    groups = tuple(_group(name, [one for one in every if one.experiment == name]) for name in names)
     return Overview(comparisons=every, groups=groups, all=_group("all", every))
 
 
-def _comparisons(experiment: str, study: StudyComparison) -> list[tuple[tuple[Point, Point], Compared]]:
+def _comparisons(experiment: str, compared: StudyComparison) -> list[tuple[tuple[Point, Point], Compared]]:
     """What was measured; a pair that two tables have is one comparison, of the first table."""
-    comparisons: dict[tuple[Point, Point], Compared] = {}
-    for table in study.tables:
-        for contrast in table.contrasts:
-            pair = (contrast.first, contrast.second)
-            if contrast.measured is not None and pair not in comparisons:
-                comparisons[pair] = _compared(experiment, table.name, contrast, contrast.measured)
-    return list(comparisons.items())
+    found: dict[tuple[Point, Point], Compared] = {}
+    for table in compared.tables:
+        for one in table.contrasts:
+            if one.measured is not None and (one.first, one.second) not in found:
+                found[one.first, one.second] = _compared(experiment, table.name, one, one.measured)
+    return list(found.items())
 
 
-def _compared(experiment: str, table: str, contrast: ContrastBeside, measured: Difference) -> Compared:
-    field = contrast.field
-    second, first = (level_text(field, getattr(point, field)) for point in (contrast.second, contrast.first))
+def _compared(experiment: str, table: str, one: ContrastBeside, measured: Difference) -> Compared:
+    second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
     deviation = None
     if measured.low is not None and measured.high is not None and measured.pairs >= LEAST_PAIRS:
         half = log(measured.high / measured.low) / 2
@@ -110,29 +108,29 @@ def _compared(experiment: str, table: str, contrast: ContrastBeside, measured: D
     return Compared(
         experiment=experiment,
         table=table,
-        place=contrast.second.told(field),
+        place=one.second.told(one.field),
         of=f"{second} / {first}",
-        published_ratio=contrast.published_ratio,
+        published_ratio=one.published_ratio,
         measured_ratio=measured.ratio,
         low=measured.low,
         high=measured.high,
         pairs=measured.pairs,
         deviation=deviation,
-        agreement=contrast.agreement,
+        agreement=one.agreement,
     )
 
 
 def _group(name: str, every: Sequence[Compared]) -> Group:
-    possible = [compared for compared in every if compared.agreement in POSSIBLE]
-    known = [compared.deviation**2 for compared in possible if compared.deviation is not None]
+    possible = [one for one in every if one.agreement in POSSIBLE]
+    known = [one.deviation**2 for one in possible if one.deviation is not None]
     return Group(
         name=name,
         possible=len(possible),
-        decided=sum(compared.decided for compared in possible),
-        agreed=sum(compared.agreement == "agrees" for compared in possible),
-        ties=sum(compared.agreement == "published tie" for compared in every),
-        too_short=sum(compared.agreement == "too short" for compared in every),
-        pairs=min((compared.pairs for compared in possible), default=0),
+        decided=sum(one.decided for one in possible),
+        agreed=sum(one.agreement == "agrees" for one in possible),
+        ties=sum(one.agreement == "published tie" for one in every),
+        too_short=sum(one.agreement == "too short" for one in every),
+        pairs=min((one.pairs for one in possible), default=0),
         deviation=sqrt(mean(known)) if known else None,
         repetitions=_enough(possible),
     )
@@ -143,11 +141,7 @@ def _enough(possible: Sequence[Compared]) -> int | None:
 
     Each comparison keeps its own deviation, but at least half of all: of few pairs some seem to have almost none.
     """
-    known = [
-        (log(compared.measured_ratio), compared.deviation)
-        for compared in possible
-        if compared.measured_ratio and compared.deviation
-    ]
+    known = [(log(one.measured_ratio), one.deviation) for one in possible if one.measured_ratio and one.deviation]
     if not known:
         return None
     typical = sqrt(mean(deviation**2 for _, deviation in known))

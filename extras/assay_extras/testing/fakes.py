@@ -4,6 +4,7 @@ A fake does what its contract promises and no more. `Script.fail_at` makes one o
 what the runner does about it.
 """
 
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +84,7 @@ class FakeMedium:
 
     def __init__(self, script: Script, spec: MediumSpec, free_bytes: int = 1 << 40) -> None:
         self.spec = spec
+        self.node = ""
         self._script = script
         self._free_bytes = free_bytes
 
@@ -221,6 +223,7 @@ class FakeNode:
     """A host whose files are in memory, by their paths."""
 
     interfaces: Sequence[str] = ()
+    own_machine = True
 
     def __init__(self, script: Script, name: str) -> None:
         self.name = name
@@ -263,6 +266,10 @@ class FakeNode:
     def free_ports(self, count: int) -> list[int]:
         """The first ones."""
         return list(range(1, count + 1))
+
+    def connect(self, address: tuple[str, int], timeout_s: float | None = None) -> socket.socket:
+        """Nobody is there."""
+        raise ConnectionRefusedError(f"nothing listens at {address} of {self.name}")
 
 
 class FakeFile:

@@ -11,6 +11,7 @@ from assay.cli.context import find_installation, json_option, open_console, prin
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
+from assay.model.network import MOST_NODES, NO_NETWORK, links_of
 from assay.model.platform import ClusterSpec
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
@@ -38,22 +39,33 @@ def cluster() -> None:
 
 @cluster.command("up")
 @click.option("--settings", default="stock", show_default=True, help="A shipped settings profile, such as defaults.")
-def up(settings: str) -> None:
-    """Start a one-node Hadoop on this machine, on free loopback ports, and leave it running.
+@click.option("--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Workers.")
+@click.option("--network", default=NO_NETWORK, show_default=True, help="Between nodes, such as gigabit or 200Mbit.")
+def up(settings: str, nodes: int, network: str) -> None:
+    """Start a Hadoop on this machine, and leave it running: on free loopback ports, or on nodes of their own.
 
     \b
     Example:  assay cluster up
+              assay cluster up --nodes 3 --network gigabit
     """
     installation, console = find_installation(), open_console()
     profiles = shipped_profiles()
     if settings not in profiles:
         raise BadInputError(f"unknown settings profile {settings!r}; {nearest(settings, list(profiles))}")
+    try:
+        links_of(network)
+    except ValueError as error:
+        raise BadInputError(f"--network: {error}") from None
     with closing(ConsoleDisplay(console)) as display, interruptible():
         display.step("start cluster")
         properties = resolve(settings, profiles).properties
-        started = held.up(installation, ClusterSpec(), os.environ, properties, display)
+        spec = ClusterSpec(nodes=nodes, network=network)
+        started = held.up(installation, spec, os.environ, properties, display)
     print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
-    print_line(console, "It has no authentication: every user of this machine can run jobs on it as you.")
+    if spec.workers:
+        print_line(console, "Its nodes are reached by its own `hadoop` command alone, which needs root.")
+    else:
+        print_line(console, "It has no authentication: every user of this machine can run jobs on it as you.")
     print_line(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
     print_line(console, f"its own `hadoop` command: {started.details['hadoop']}")
     print_line(console, f"web pages: {started.details['web_pages']}")

@@ -83,7 +83,7 @@ def vocabulary(installation: "Installation") -> "Vocabulary":
             name: {key: option.default for key, option in kind.known_options.items() if option.is_path}
             for name, kind in WORKLOADS.items()
         },
-        levels={"store": list(STORES), "engine": list(ENGINES), "nodes": ["1"], "network": ["none"]},
+        levels={"store": list(STORES), "engine": list(ENGINES)},
         properties=known_properties(installation),
         check_workload=lambda spec: WORKLOADS[spec.name](spec, "/"),
         check_dataset=lambda spec: open_dataset(spec, installation.cache),

@@ -5,15 +5,17 @@ to tell of the job itself (503 "Name is null", or "Could not load history file" 
 whole). Such a job is an AssayError: its elapsed time is not known. The trial that it belongs to goes on without it.
 """
 
+import socket
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.tasks import STAGES, MapReduceAttempt
+from assay.host.http import client
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
+from assay.model.node import Connect
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage
 from assay.model.task import TaskAttempt, covered_ms
 
@@ -44,12 +46,12 @@ RELEVANT = frozenset({
 class HistoryServer:
     """Reads finished jobs, their counters and their task attempts."""
 
-    def __init__(self, url: str, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, url: str, patience_s: float = PATIENCE_S, connect: Connect = socket.create_connection) -> None:
         self._jobs_url = url.rstrip("/") + "/ws/v1/history/mapreduce/jobs"
         import httpx  # reading records needs none
 
         self._broken = httpx.HTTPError
-        self._client = httpx.Client(timeout=30, trust_env=False, headers={"Accept": "application/json"})
+        self._client = client(connect, 30, {"Accept": "application/json"})
         self._patience_s = patience_s
 
     def read(self, reference: JobReference) -> History:
@@ -60,20 +62,13 @@ class HistoryServer:
         """
         try:
             job = self._wait_for(reference.id)
-            groups = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
-            counted = []
+            counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
+            attempts = []
             for task, attempt in self._attempts(reference.id):
                 content = self._get(f"{reference.id}/tasks/{task}/attempts/{attempt['id']}/counters")
-                own = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
-                counted.append((attempt, _counters(own, "value")))
-            record = job_record(reference.name, job, _counters(groups, "totalCounterValue"))
-            if record.uberized:
-                counted = uber_counters(counted)
-                files = Counter[str]()
-                for _, counters in counted:
-                    files.update(counters.get(FILE_SYSTEM_COUNTERS, {}))
-                record = record.model_copy(update={"counters": {**record.counters, FILE_SYSTEM_COUNTERS: dict(files)}})
-            attempts = [task_attempt(reference.id, attempt, counters) for attempt, counters in counted]
+                groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
+                attempts.append(task_attempt(reference.id, attempt, groups))
+            record = job_record(reference.name, job, counters)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
                 f"the history of {reference.id} is incomplete: its answers lack or garble {error}; "
@@ -137,8 +132,8 @@ class HistoryServer:
         raise AssayError(f"the JobHistoryServer did not answer {url}: {answer.status_code} {_remote_reason(answer)}")
 
 
-def job_record(name: str, job: dict[str, Any], counters: Counters) -> JobRecord:
-    """A job as history's `job` and its counters tell it; averages come in milliseconds."""
+def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> JobRecord:
+    """A job as history's `job` and `jobCounters` tell it; averages come in milliseconds."""
     return JobRecord(
         name=name,
         id=job["id"],
@@ -152,26 +147,8 @@ def job_record(name: str, job: dict[str, Any], counters: Counters) -> JobRecord:
         ),
         uberized=job.get("uberized", False),
         phases={phase: job.get(f"avg{phase.title()}Time", 0) / 1000 for stage in STAGES for phase in stage.phases},
-        counters=counters,
+        counters=_counters(groups, "totalCounterValue"),
     )
-
-
-def uber_counters(counted: Iterable[tuple[dict[str, Any], Counters]]) -> list[tuple[dict[str, Any], Counters]]:
-    """The attempts of a job that ran in its application master, each with its own counters of file systems.
-
-    These attempts run one after the other in one process, and each counts all that the process has read and written
-    so far (Hadoop: Task.updateCounters sets its counters to FileSystem.getAllStatistics). So its own bytes are what was
-    added since the attempt before. A count that is smaller than before is of another master, which began at 0.
-    """
-    before: Mapping[str, int] = {}
-    separate = []
-    for attempt, counters in sorted(counted, key=lambda pair: (pair[0]["startTime"], pair[0]["finishTime"])):
-        files = counters.get(FILE_SYSTEM_COUNTERS, {})
-        restarted = any(value < before.get(name, 0) for name, value in files.items())
-        own = {name: value - (0 if restarted else before.get(name, 0)) for name, value in files.items()}
-        separate.append((attempt, {**counters, FILE_SYSTEM_COUNTERS: own} if files else counters))
-        before = files or before
-    return separate
 
 
 def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
@@ -184,8 +161,9 @@ def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
     return covered_ms(ran) / 1000 if ran else None
 
 
-def task_attempt(job: str, attempt: dict[str, Any], counters: Counters) -> MapReduceAttempt:
+def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> MapReduceAttempt:
     """One attempt as history's `taskAttempt` and its counters tell it."""
+    counters = _counters(groups, "value")
     files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
     stage = "map" if attempt["type"] == "MAP" else "reduce"
     # Of a reducer that did not end well history gives its end as that of all phases (Hadoop: JobHistoryParser).

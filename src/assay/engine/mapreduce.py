@@ -189,7 +189,7 @@ class MapReduce:
 
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch, self._environment, self._failure = context
-        self._history = HistoryServer(self._cluster.addresses["historyserver"])
+        self._history = HistoryServer(self._cluster.addresses["historyserver"], connect=self._cluster.connect)
         self._launches = 0
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:

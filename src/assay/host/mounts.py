@@ -28,9 +28,6 @@ OWN_SOURCES = ("assay", "assay-emulator")
 
 FREE_S = 0.005
 
-RATES = ("read_bps", "write_bps", "read_iops", "write_iops")
-"""What version 1 of control groups can hold a device to (admin-guide/cgroup-v1/blkio-controller.rst)."""
-
 
 class Mount(NamedTuple):
     """One line of /proc/self/mountinfo (see proc(5))."""
@@ -169,25 +166,6 @@ def detach(loop: Loop, patience_s: float = PATIENCE_S) -> None:
         time.sleep(RETRY_S if reason else FREE_S)
 
 
-def lift_limits(device: Path, sys: Path = Path("/sys")) -> None:
-    """Lift what a loop device would hold its next file to: limits that a killed process set stay when it is detached.
-
-    These are a bound on its unwritten pages (ABI/testing/sysfs-class-bdi), and rates of the groups at which version 1's
-    blkio hierarchies are mounted. What the kernel does not let go of stays.
-    """
-    folder = sys / "block" / device.name
-    for name, none in (("max_ratio", "100"), ("strict_limit", "0")):
-        with suppress(OSError):
-            if (file := folder / "bdi" / name).read_text().strip() != none:
-                file.write_text(f"{none}\n")
-    hierarchies = [mount for mount in mounts() if mount.file_system == "cgroup" and "blkio" in mount.options.split(",")]
-    for file in (Path(mount.point) / f"blkio.throttle.{rate}_device" for mount in hierarchies for rate in RATES):
-        with suppress(OSError):
-            number = (folder / "dev").read_text().strip()
-            if any(line.split()[:1] == [number] for line in file.read_text().splitlines()):
-                file.write_text(f"{number} 0\n")
-
-
 def _unmounted(point: str) -> str | None:
     """umount2(2) once; the reason when it did not work."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -197,8 +175,7 @@ def _unmounted(point: str) -> str | None:
 
 
 def _detached(device: Path) -> str | None:
-    """LOOP_CLR_FD once, without the device's limits; the reason when it did not work."""
-    lift_limits(device)
+    """LOOP_CLR_FD once; the reason when it did not work."""
     try:
         with opened(device) as descriptor:
             fcntl.ioctl(descriptor, LOOP_CLR_FD)

@@ -36,8 +36,9 @@ class DirectoryOptions(Options):
 class DirectoryMedium:
     """Keeps its bytes in a fresh directory below a place the user names."""
 
-    def __init__(self, spec: MediumSpec, lease: Holder, default: Path) -> None:
+    def __init__(self, spec: MediumSpec, lease: Holder, default: Path, node: str = "") -> None:
         self.spec = spec
+        self.node = node
         self._lease = lease
         self._place = (kind_of(spec).options_of(spec).path or default).resolve()
         self._directory: Path | None = None
@@ -68,7 +69,8 @@ class DirectoryMedium:
 
     @contextmanager
     def attached(self) -> Iterator[Path]:
-        self._directory = self._lease.make_directory(self._place / f"assay-{self._lease.id}-{self.spec.name}")
+        name = "-".join(filter(None, ("assay", self._lease.id, self.node, self.spec.name)))
+        self._directory = self._lease.make_directory(self._place / name)
         yield self._directory
 
     def make_cold(self) -> tuple[Doubt, ...]:
@@ -94,7 +96,7 @@ class DirectoryMedium:
         place = next((above for path in directories for above in (path, *path.parents) if above.is_dir()), None)
         if place is None:
             return None
-        disk = WatchedDisk(medium=self.spec.name, place=place)
+        disk = WatchedDisk(medium=self.spec.name, place=place, node=self.node)
         with suppress(OSError, ValueError):
             mount = mount_of(place)
             rotational = disk_facts(mount.device_number)["rotational"] == "yes"
@@ -188,8 +190,8 @@ class DirectoryKind(PlacedKind[DirectoryOptions]):
     options = DirectoryOptions
     energy = "by busy time"
 
-    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        return DirectoryMedium(spec, lease, Path.cwd())
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
+        return DirectoryMedium(spec, lease, Path.cwd(), node)
 
     def described(self, spec: MediumSpec) -> str:
         return "a disk of the machine"

@@ -28,6 +28,7 @@ class ExistingMedium:
 
     def __init__(self, spec: MediumSpec, lease: Holder, scratch: Path) -> None:
         self.spec = spec
+        self.node = ""
         self._lease = lease
         self._scratch = scratch
 
@@ -58,7 +59,7 @@ class ExistingKind(MediumKind[Options]):
     chosen = False
     cached = False
 
-    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
         return ExistingMedium(spec, lease, installation.parts)
 
     def described(self, spec: MediumSpec) -> str:

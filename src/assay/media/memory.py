@@ -54,8 +54,8 @@ class MemoryMedium(DirectoryMedium):
     elsewhere (jars, the JDK) is as cold for memory as for the media it is compared with.
     """
 
-    def __init__(self, spec: MediumSpec, lease: Holder, system: System | None = None) -> None:
-        super().__init__(spec, lease, SHARED_MEMORY)
+    def __init__(self, spec: MediumSpec, lease: Holder, system: System | None = None, node: str = "") -> None:
+        super().__init__(spec, lease, SHARED_MEMORY, node)
         self._size_bytes = MEMORY.options_of(spec).size_bytes
         self._system = system or System()
 
@@ -113,7 +113,7 @@ class MemoryMedium(DirectoryMedium):
 
     def watched_disk(self, directories: Sequence[Path]) -> WatchedDisk | None:
         disk = super().watched_disk(directories)
-        return disk and WatchedDisk(medium=disk.medium, place=disk.place, in_memory=True)
+        return disk and WatchedDisk(medium=disk.medium, place=disk.place, in_memory=True, node=self.node)
 
 
 class MemoryKind(PlacedKind[MemoryOptions]):
@@ -125,8 +125,8 @@ class MemoryKind(PlacedKind[MemoryOptions]):
     in_memory = True
     cached = False
 
-    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        return MemoryMedium(spec, lease)
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
+        return MemoryMedium(spec, lease, node=node)
 
     def described(self, spec: MediumSpec) -> str:
         size = (spec.model_extra or {}).get("size_bytes")

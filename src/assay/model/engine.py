@@ -1,7 +1,6 @@
 """Engines: what executes the jobs."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
@@ -183,16 +182,6 @@ def counted_by_tasks(engine: str, counters: Counters) -> dict[Counted, int]:
     """What the tasks of one or more jobs counted, as far as they did."""
     places = engine_kind(engine).counters.items()
     return {of: counters[group][name] for of, (group, name) in places if name in counters.get(group, {})}
-
-
-def read_by_tasks(engine: str, counters: Counters, jobs: Iterable[JobRecord]) -> int:
-    """Bytes that the tasks of these jobs read, by the jobs' counters together: local, from the store, in the shuffle.
-
-    In an application master the shuffle reads local files, and so is counted as local already.
-    """
-    counted = Counter(counted_by_tasks(engine, counters))
-    twice = sum(counted_by_tasks(engine, job.counters).get("shuffled_bytes", 0) for job in jobs if job.uberized)
-    return counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"] - twice
 
 
 def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:

@@ -33,6 +33,8 @@ class Medium(Protocol):
     """A place to keep bytes."""
 
     spec: MediumSpec
+    node: str
+    """The worker that it is attached on; empty: this machine, which is then the only node."""
 
     def facts(self) -> Mapping[str, str]:
         """What it is: device, file system, mount options, rotational or not."""
@@ -151,8 +153,8 @@ class MediumKind(Generic[OptionsT]):
         """
         return spec
 
-    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        """The medium, not attached yet."""
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
+        """The medium of a node, not attached yet."""
         raise BadInputError(f"medium {spec.name!r}: there is no kind of medium {self.name!r} here")
 
     def described(self, spec: MediumSpec) -> str:

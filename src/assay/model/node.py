@@ -1,6 +1,7 @@
 """Nodes: the hosts of a platform, and how anything is done on them."""
 
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -53,6 +54,8 @@ class Node(NodeFiles, Protocol):
     """What its daemons are called by and reached at: a host name or an address."""
     interfaces: Sequence[str]
     """The network interfaces that carry the cluster's traffic."""
+    own_machine: bool
+    """Whether its processors and memory are no other node's."""
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> Process:
         """Start a process in a session of its own, in the folder of its log, with all that it says in the log."""
@@ -65,3 +68,10 @@ class Node(NodeFiles, Protocol):
 
     def free_ports(self, count: int) -> list[int]:
         """So many distinct ports that nobody listens on now. Raises OSError when there are too few."""
+
+    def connect(self, address: tuple[str, int], timeout_s: float | None = None) -> socket.socket:
+        """A TCP connection from the node to a server, by the names that are known there. Raises OSError."""
+
+
+Connect = Callable[[tuple[str, int], float | None], socket.socket]
+"""How servers are reached: `Node.connect`, or `socket.create_connection` from this machine."""

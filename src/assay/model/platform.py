@@ -1,5 +1,6 @@
 """Platforms: what jobs run on."""
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.network import NO_NETWORK
 from assay.model.progress import Progress
 
 if TYPE_CHECKING:
+    from assay.model.doubt import Doubt
     from assay.model.engine import Engine
     from assay.model.installation import Holder, Installation
     from assay.model.medium import Medium
-    from assay.model.node import Node
+    from assay.model.node import Connect, Node
     from assay.model.probe import Probe, ProbeContext, Scene
     from assay.model.record import Amount
     from assay.model.store import Placer, Store
@@ -82,6 +85,10 @@ EXISTING = "existing"
 """The level of what an existing cluster has of its own, such as the number of its nodes."""
 
 
+MASTER = "master"
+"""The node of the daemons that a cluster has once; clients run there too."""
+
+
 def nodes_level(count: int | None) -> str:
     """A number of nodes as tables show it."""
     return EXISTING if count is None else str(count)
@@ -93,10 +100,10 @@ class ClusterSpec(Frozen):
     `kind` is the name of one in PLATFORMS, and `conf_dir` the Hadoop configuration of one that is there already.
     `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
     `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
-    `nodes` is how many hosts there are (None: an existing cluster has its own), `network` the one that Assay emulates
-    between them (`none`: there is none). `limit_memory_bytes` bounds what all daemons and containers together may use,
-    page cache included, `page_cache_bytes` the page cache apart from what processes need for themselves, and
-    `limit_cpus` how many cores' worth of time; None is no bound.
+    `nodes` is how many workers there are (None: an existing cluster has its own), `network` the one that Assay emulates
+    between them (`none`: nothing is shaped; see `model.network`). `limit_memory_bytes` bounds what all daemons and
+    containers of a node together may use, page cache included, `page_cache_bytes` the page cache apart from what
+    processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound.
     """
 
     kind: str = "embedded"
@@ -105,10 +112,16 @@ class ClusterSpec(Frozen):
     memory_mb: int = Field(default=8192, ge=1, le=MOST_WHOLE)
     vcores: int = Field(default=8, ge=1, le=MOST_WHOLE)
     nodes: int | None = Field(default=1, ge=1)
-    network: str = "none"
+    network: str = NO_NETWORK
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
     page_cache_bytes: int | None = None
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The names of the workers, where nodes are hosts of their own with a master beside them; else none."""
+        alone = self.nodes is None or (self.nodes == 1 and self.network == NO_NETWORK)
+        return () if alone else tuple(f"worker-{number}" for number in range(1, (self.nodes or 0) + 1))
 
 
 Role = Literal["input", "intermediate", "output"]
@@ -138,20 +151,34 @@ class Layout(Frozen):
 
     `neutral` takes configuration, logs, process ids, the NameNode's names and edits: a place that is not under
     test. `data` are the store's directories (input and output), `local` the engine's (intermediates). Both fill the
-    directories of a role in turn: a medium's fraction is its share of the directories.
+    directories of a role in turn: a medium's fraction is its share of the directories. `nodes` are the directories of
+    each worker, by its name, where there are several: `data` and `local` are then those of all together.
     """
 
     neutral: Path
     data: tuple[DataDirectory, ...]
     local: tuple[LocalDirectory, ...]
+    nodes: Mapping[str, "Layout"] = {}
 
     @classmethod
-    def below(cls, home: Path) -> "Layout":
-        """One directory of each kind in one place, for clusters whose media are not under test."""
+    def below(cls, home: Path, workers: Sequence[str] = ()) -> "Layout":
+        """One directory of each kind in one place, or for each worker, for clusters whose media are not under test."""
+        if workers:
+            return cls.together(home / "neutral", {worker: cls.below(home / worker) for worker in workers})
         return cls(
             neutral=home / "neutral",
             data=(DataDirectory(path=home / "data", medium="home"),),
             local=(LocalDirectory(path=home / "local", medium="home"),),
+        )
+
+    @classmethod
+    def together(cls, neutral: Path, nodes: Mapping[str, "Layout"]) -> "Layout":
+        """That of a cluster of several workers, from theirs."""
+        return cls(
+            neutral=neutral,
+            data=tuple(one for node in nodes.values() for one in node.data),
+            local=tuple(one for node in nodes.values() for one in node.local),
+            nodes=nodes,
         )
 
     @property
@@ -179,7 +206,7 @@ class DaemonKind(NamedTuple):
     main_class: str
     heap_mb: int = 256
     on_data_path: bool = False
-    """Whether bytes under test pass through it: its JVM stays as Hadoop would run it."""
+    """Whether bytes under test pass through it: its JVM stays as Hadoop would run it, and each worker has one."""
     ports: Mapping[str, str] = {}
     """Purposes by the properties of the addresses that others must know before it is up; `web` is its web interface."""
     logged_ports: Mapping[str, str] = {}
@@ -227,7 +254,8 @@ class RunningCluster:
     `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script, already
     pointed at `conf_dir`. `addresses` are the http addresses of its services by the daemon's role (`namenode`,
     `historyserver`). `extras` is the folder of Hadoop's further jars, examples and tests, where it is known. `outlives`
-    says that the cluster goes on when the trial has ended, with whatever was left running there.
+    says that the cluster goes on when the trial has ended, with whatever was left running there. `connect` reaches its
+    servers. `facts` and `doubts` are of what Assay made of it beside, such as the network between its nodes.
     """
 
     hadoop: Path
@@ -238,6 +266,9 @@ class RunningCluster:
     extras: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     outlives: bool = False
+    connect: "Connect" = socket.create_connection
+    facts: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple["Doubt", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -248,7 +279,7 @@ class RunningPlatform:
     that it runs with. `placer` steers the store's bytes to their media; None where Assay has no say in that. `failure`
     tells what has died since the start, in one sentence with its own log line; None while all is well. `limit_use`
     tells what was used of the bounds since the start, also after the end; None where nothing is bounded. `scene` is
-    what there is to be measured.
+    what there is to be measured. `doubts` are those that its start left.
     """
 
     facts: Mapping[str, str]
@@ -259,6 +290,7 @@ class RunningPlatform:
     failure: Callable[[], str | None]
     limit_use: Callable[[], LimitUse | None]
     scene: "Callable[[], Scene]"
+    doubts: tuple["Doubt", ...] = ()
 
 
 class Platform(Protocol):

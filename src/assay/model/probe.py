@@ -55,6 +55,11 @@ class WatchedDisk(Frozen):
     log: Path | None = None
     node: str = ""
 
+    @property
+    def name(self) -> str:
+        """The medium's; on one of several nodes with the node's before it."""
+        return f"{self.node}/{self.medium}" if self.node else self.medium
+
 
 class Scene(NamedTuple):
     """What there is to be measured.
@@ -160,6 +165,11 @@ class ProbeContext(NamedTuple):
     node: Node
     is_first: bool = True
     """Whether the node is the first one, or this machine."""
+
+    @property
+    def sees_machine(self) -> bool:
+        """Whether what is of a machine as a whole is read on this node: of nodes on one machine on the first."""
+        return self.is_first or self.node.own_machine
 
 
 class Probe(Protocol):

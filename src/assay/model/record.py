@@ -59,7 +59,7 @@ class JobRecord(Frozen):
     """The job's stages, in order."""
     uberized: bool = False
     """Whether its tasks ran in its application master; then its shuffle reads local files, and its times are not
-    comparable. Hadoop counts each task's bytes with those of the tasks before it; here they are apart."""
+    comparable."""
     active_s: float | None = None
     """Seconds during which at least one attempt of its tasks ran; the rest is start-up and waiting. Null if its
     tasks are not known."""
@@ -232,7 +232,7 @@ class Record(Frozen):
     limits: LimitUse | None = None
     """The use of the bounds; null without bounds."""
     devices: Mapping[str, Mapping[str, DeviceReport]] = {}
-    """What the media's own devices did, by medium and interval."""
+    """What the media's own devices did, by medium and interval; on several nodes by `NODE/MEDIUM`."""
     amounts: tuple[Amount, ...] = ()
     """What probes counted, by interval; see [probes](probes.md). Empty on an existing cluster and with `probes:
     none`."""
@@ -240,6 +240,10 @@ class Record(Frozen):
     """The result of each check of the outputs."""
     doubts: tuple[Doubt, ...] = ()
     """What limits the figures."""
+
+    def reports_of(self, medium: str) -> list[Mapping[str, DeviceReport]]:
+        """What a medium's own device did, on several nodes each node's."""
+        return [reports for name, reports in self.devices.items() if name.rpartition("/")[2] == medium]
 
     @property
     def outside_jobs_s(self) -> float | None:

@@ -79,7 +79,7 @@ class Landed(Frozen):
     """The fraction of `bytes` on each medium; empty for 0 bytes."""
     of_bytes: int | None = None
     """What `bytes` should be: the blocks' lengths by the NameNode, or the jobs' counter `FILE_BYTES_WRITTEN` less
-    300,000 bytes per task with a container of its own, for the job's configuration. Null if nothing counted it."""
+    300,000 bytes per task for the job's configuration. Null if nothing counted it."""
     trouble: str | None = None
     """Why the measurement is incomplete, or null."""
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 _RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
-_LOWEST = 10240
+LOWEST_PORT = 10240
 
 
 class KernelFile:
@@ -37,6 +37,7 @@ class LocalNode:
 
     name = "127.0.0.1"
     interfaces: Sequence[str] = ("lo",)
+    own_machine = True
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
         """In a session of its own: Ctrl-C reaches Assay, which then ends its processes in order."""
@@ -78,13 +79,16 @@ class LocalNode:
         first_ephemeral = 32768
         with suppress(OSError, ValueError):
             first_ephemeral = int(_RANGE_FILE.read_text().split()[0])
-        end = first_ephemeral if first_ephemeral > _LOWEST + 4096 else 65536
-        candidates = random.sample(range(_LOWEST, end), k=min(count * 20, 2000))  # not a secret
+        end = first_ephemeral if first_ephemeral > LOWEST_PORT + 4096 else 65536
+        candidates = random.sample(range(LOWEST_PORT, end), k=min(count * 20, 2000))  # not a secret
         with ExitStack() as held:
             ports = [port for port in candidates if self._held(port, held)][:count]
         if len(ports) < count:
             raise OSError(f"only {len(ports)} of {count} ports are free on {self.name}")
         return ports
+
+    def connect(self, address: tuple[str, int], timeout_s: float | None = None) -> socket.socket:
+        return socket.create_connection(address, timeout_s)
 
     def _held(self, port: int, held: ExitStack) -> bool:
         listener = held.enter_context(socket.socket())

@@ -23,6 +23,7 @@ from assay.model.errors import MistakeAt
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
+from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, network_level
 from assay.model.platform import MOST_WHOLE, PlatformKind
 from assay.model.registry import MEDIA, PLATFORMS, PROBE_SETS
 from assay.model.trial import (
@@ -92,6 +93,39 @@ def cluster_short(value: Any) -> Any:
         return value
     named = [name for name, platform in PLATFORMS.items() if platform.needed_keys.keys() & value]
     return {"kind": named[0], **value} if named else value
+
+
+def _network(value: Any) -> Any:
+    """A network's name, or its rate and latency in a word."""
+    try:
+        return network_level(value)
+    except ValueError as error:
+        raise PydanticCustomError("network", "{reason}", {"reason": str(error)}) from None
+
+
+class NetworkEntry(Frozen):
+    """A network of your own."""
+
+    rate: Annotated[str, Field(pattern=r"^[0-9.]+ ?[kmgKMG]?bit(/s)?$")]
+    """What each link carries in each direction, such as `1Gbit`."""
+    latency: Annotated[str, Field(pattern=r"^[0-9.]+ ?(us|ms)$")] = "0us"
+    """One way from node to node, such as `100us`."""
+
+
+class NetworksEntry(Frozen):
+    """Two networks. Each node has an interface on both, and its name on the second one ends in `-data`."""
+
+    control: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]  # names that are data
+    """What the masters and the tasks' own connections use."""
+    data: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]
+    """What HDFS data and the shuffle use."""
+
+
+# A network, or two, as trials name it.
+Network = Annotated[
+    str,
+    BeforeValidator(_network, json_schema_input_type=Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry | NetworksEntry),
+]
 
 
 class OneOrMany:
@@ -280,10 +314,13 @@ class ClusterEntry(Frozen):
     """`embedded`: a new cluster for each trial. `existing`: your cluster. With `conf_dir` it is `existing`."""
     conf_dir: Path | None = None
     """The Hadoop configuration directory of an existing cluster; required there."""
-    nodes: Many[Whole] = []
-    """Numbers of nodes; today 1, which is the default. Embedded only."""
-    network: Many[str] = ["none"]
-    """The network that Assay emulates between the nodes: today `none`. Embedded only."""
+    nodes: Many[Annotated[Whole, Field(ge=1, le=MOST_NODES)]] = []
+    """Numbers of workers, by default 1. With several, or with a network, each node is a host of its own on this machine
+    and the masters (NameNode, ResourceManager, JobHistoryServer) have one more node. Embedded only."""
+    network: Many[Network] = [NO_NETWORK]
+    """The network that Assay emulates between the nodes: `none`, `fast-ethernet`, `gigabit`, `ten-gigabit`,
+    `ipoib-qdr-like`, a map such as `{rate: 1Gbit, latency: 100us}`, or two networks: `{control: gigabit, data:
+    ipoib-qdr-like}`. Embedded only."""
     starts: Literal["brisk", "stock"] = "brisk"
     """`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see
     [settings](settings.md#starts)). Embedded only."""
@@ -348,8 +385,8 @@ class ExperimentFile(Frozen):
     hadoop: Mapping[str, Levels] = {}
     """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor."""
     replication: Many[Copies] = []
-    """Copies that HDFS keeps of each block (`dfs.replication`). The embedded cluster has one DataNode and always keeps
-    one copy; asking for more raises a doubt."""
+    """Copies that HDFS keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at most
+    one on each worker; asking for more raises a doubt."""
     store: Many[str] = [HDFS]
     """The storage subsystem that holds the data: `hdfs`. Several levels make it a factor."""
     engine: Many[str] = [MAPREDUCE]

@@ -17,8 +17,18 @@ CLOSE_ENOUGH_SHARE = 0.005
 NEUTRAL = "neutral"
 
 
-def lay_out(placement: Placement, places: Mapping[str, Path], neutral: Path) -> Layout:
-    """The directories of a trial; `places` are the attached media's, by name. Nothing is made here."""
+def lay_out(placement: Placement, places: Mapping[str, Mapping[str, Path]], neutral: Path) -> Layout:
+    """The directories of a trial; `places` are the attached media's, by node and name. Nothing is made here.
+
+    The node without a name is this machine alone.
+    """
+    nodes = {node: _of_node(placement, of_node, neutral / node) for node, of_node in places.items()}
+    if "" in nodes:
+        return nodes[""]
+    return Layout.together(neutral, nodes)
+
+
+def _of_node(placement: Placement, places: Mapping[str, Path], neutral: Path) -> Layout:
     system = DataDirectory(path=neutral / "system", medium=NEUTRAL, roles=())
     if placement.input == placement.output:
         data = _data(placement.input, places, "data", ("input", "output"))

@@ -263,17 +263,19 @@ UNKNOWN_PROPERTY = doubt_kind(
 REPLICATION_UNMET = doubt_kind(
     "replication-unmet",
     "run",
-    when="several copies of each block were asked for on a cluster with one DataNode",
-    why="HDFS keeps one copy there, so all levels of replication are the same",
-    cure="run on an existing cluster (cluster: {conf_dir: ...}), or leave replication out",
+    when="more copies of each block were asked for than the cluster has workers",
+    why="HDFS keeps at most one copy on each, so such levels of replication are the same",
+    cure="give the cluster as many nodes (cluster: {nodes: 3}), or ask for fewer copies",
 )
 
 
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:
-    """A doubt where more copies of a block are asked for than Assay's own cluster has DataNodes."""
+    """A doubt where more copies of a block are asked for than Assay's own cluster has workers."""
     asked = [int(value) for one in properties_of(experiment) if one.name == COPIES for value in one.levels]
     most = max([*experiment.replication, *asked], default=1)
-    if most <= 1 or not experiment.platform.ours:
+    least = min(experiment.cluster.nodes, default=1)
+    if most <= least or not experiment.platform.ours:
         return []
-    what = f"{most} copies of each block were asked for, and Assay's own cluster has one DataNode"
+    what = f"{most} copies of each block were asked for, and Assay's own cluster has {least} DataNode"
+    what += "s" * (least > 1)
     return [REPLICATION_UNMET.doubt(what)]

@@ -6,7 +6,16 @@ from typing import Any
 from assay.model.base import field_docs
 from assay.model.registry import MEDIA
 from assay.model.trial import FACTORS
-from assay.plan.experiment import ClusterEntry, DatasetEntry, ExperimentFile, MediumEntry, PlacementEntry, WorkloadEntry
+from assay.plan.experiment import (
+    ClusterEntry,
+    DatasetEntry,
+    ExperimentFile,
+    MediumEntry,
+    NetworkEntry,
+    NetworksEntry,
+    PlacementEntry,
+    WorkloadEntry,
+)
 from assay.plan.settings import Profile, shipped_profiles
 from assay.plan.source import Vocabulary
 
@@ -19,7 +28,9 @@ def schema(vocabulary: Vocabulary) -> Schema:
     """The schema with the names that may be used in its places. Every key of an experiment has its description."""
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
-    for model in (ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry):
+    networks = (NetworkEntry, NetworksEntry)
+    entries = (WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry, *networks)
+    for model in (ExperimentFile, *entries):
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():
             keys[key]["description"] = text

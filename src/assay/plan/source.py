@@ -36,9 +36,7 @@ class Vocabulary(NamedTuple):
     presets: Sequence[str]
     catalogue: Sequence[str]
     profiles: Sequence[str]
-    levels: Mapping[str, Sequence[str]] = {
-        "store": (HDFS,), "engine": (MAPREDUCE,), "nodes": ("1",), "network": ("none",),
-    }  # fmt: skip
+    levels: Mapping[str, Sequence[str]] = {"store": (HDFS,), "engine": (MAPREDUCE,)}
     own_input: Collection[str] = ()
     any_output: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}

@@ -86,7 +86,12 @@ class HadoopPlatform(ABC):
 
     @cached_property
     def _media(self) -> tuple[Medium, ...]:
-        return tuple(kind_of(spec).open(spec, self._lease, self._installation) for spec in self._trial.media)
+        """Of each node its own."""
+        return tuple(
+            kind_of(spec).open(spec, self._lease, self._installation, node)
+            for node in self._trial.cluster.workers or ("",)
+            for spec in self._trial.media
+        )
 
     @contextmanager
     def neutral(self) -> Iterator[Path]:
@@ -106,7 +111,11 @@ class HadoopPlatform(ABC):
             environment = self._lease.environment(self._environment())
             context = EngineContext(cluster, self._installation.jobs_jar, layout.neutral, environment, self._failure)
             yield RunningPlatform(
-                facts={"hadoop": cluster.version, "nodes": str(len(cluster.nodes))},
+                facts={
+                    "hadoop": cluster.version,
+                    "nodes": str(self._trial.cluster.nodes or len(cluster.nodes)),
+                    **cluster.facts,
+                },
                 settings=cluster.settings,
                 store=store,
                 engine=ENGINES.find(self._trial.engine).open(context),
@@ -114,6 +123,7 @@ class HadoopPlatform(ABC):
                 failure=self._failure,
                 limit_use=self._cluster.limit_use,
                 scene=lambda: self._scene(cluster, layout),
+                doubts=cluster.doubts,
             )
 
     def _failure(self) -> str | None:

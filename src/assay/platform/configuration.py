@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.etree import ElementInclude
 from xml.sax.saxutils import escape
@@ -19,6 +19,7 @@ FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
 # See hadoop/src/org/assay/hadoop/OneDirectoryPerTask.java.
 IN_TURN = "org.assay.hadoop.OneDirectoryPerTask"
 _SCHEDULER = "yarn.scheduler.capacity."
+SHUFFLE_PORT, ANY_PORT = "mapreduce.shuffle.port", ":0"
 
 LOG4J = """\
 hadoop.root.logger=INFO,console
@@ -47,11 +48,12 @@ CAPACITY_SCHEDULER = {
 
 
 def embedded_properties(
-    spec: ClusterSpec, layout: Layout, host: str, container_classpath: str, conf_dir: Path
+    spec: ClusterSpec, layout: Layout, host: str, container_classpath: str, conf_dir: Path, master: str
 ) -> dict[str, str]:
     """What makes an engine's daemons one private cluster: the addresses that nobody asks for, directories, sizes.
 
-    Nothing here touches what jobs are measured for. The store has properties of its own, the daemons addresses.
+    Nothing here touches what jobs are measured for. The store has properties of its own, the daemons addresses. `host`
+    is the node with this configuration, `master` the one of the daemons that the cluster has once.
     """
     any_port = f"{host}:0"
     local = ",".join(str(directory.path) for directory in layout.local)
@@ -59,15 +61,15 @@ def embedded_properties(
         "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME"
     )
     return {
-        "yarn.resourcemanager.hostname": host,
-        "yarn.resourcemanager.admin.address": any_port,
+        "yarn.resourcemanager.hostname": master,
+        "yarn.resourcemanager.admin.address": f"{master}:0",
         "yarn.nodemanager.hostname": host,
         "yarn.nodemanager.address": any_port,
         "yarn.nodemanager.localizer.address": any_port,
         "yarn.nodemanager.collector-service.address": any_port,
         "yarn.nodemanager.webapp.address": any_port,
-        "mapreduce.shuffle.port": "0",
-        "mapreduce.jobhistory.admin.address": any_port,
+        SHUFFLE_PORT: "0",
+        "mapreduce.jobhistory.admin.address": f"{master}:0",
         "hadoop.tmp.dir": str(layout.neutral / "tmp"),
         "yarn.nodemanager.local-dirs": local,
         "mapreduce.cluster.local.dir": local,
@@ -87,6 +89,22 @@ def embedded_properties(
         "yarn.nodemanager.env-whitelist": f"{whitelist},HADOOP_HOME,PATH,LANG,TZ,{MARK}",
         "yarn.application.classpath": str(conf_dir),
         "mapreduce.application.classpath": container_classpath,
+    }
+
+
+def with_fixed_ports(properties: Mapping[str, str], ports: Iterable[int]) -> dict[str, str]:
+    """Each port that is left to the kernel replaced by the next of these, in the order of the properties' names.
+
+    So all nodes have the same port for the same purpose, which tells what passes between them.
+    """
+    free = iter(ports)
+    return {
+        name: f"{value[: value.rindex(ANY_PORT)]}:{next(free)}"
+        if value.endswith(ANY_PORT)
+        else str(next(free))
+        if name == SHUFFLE_PORT
+        else value
+        for name, value in sorted(properties.items())
     }
 
 

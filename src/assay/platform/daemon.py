@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.host.http import NodeConnection
 from assay.model.errors import AssayError
-from assay.model.node import Node, Process
+from assay.model.node import Connect, Node, Process
 from assay.model.platform import DaemonFacts, DaemonKind
 from assay.node.local import LocalNode
 from assay.platform.distribution import Distribution, Starts
@@ -97,15 +98,21 @@ def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts,
     return java_command(distribution, options, conf_dir, kind.main_class)
 
 
-def write_hadoop_command(path: Path, distribution: Distribution, starts: Starts, conf_dir: Path) -> Path:
-    """Write an executable `hadoop` pointed at this cluster: Hadoop's own subcommands, or a main class by name."""
+def write_hadoop_command(
+    path: Path, distribution: Distribution, starts: Starts, conf_dir: Path, node: Node = HERE
+) -> Path:
+    """Write an executable `hadoop` pointed at this cluster: Hadoop's own subcommands, or a main class by name.
+
+    What it starts runs on the node, in the folder that it is called in.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.parent.parent / "tmp"
     scratch.mkdir(exist_ok=True)
     java_home = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
+    there = "" if node is HERE else shlex.join(node.command(["/bin/sh", "-c", 'cd "$0" && exec "$@"'])) + ' "$PWD" '
     if distribution.home is not None:
         hadoop = shlex.quote(str(distribution.home / "bin" / "hadoop"))
-        script = f'#!/bin/bash\n{java_home}\nexec {hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
+        script = f'#!/bin/bash\n{java_home}\nexec {there}{hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
     else:
         options = (*starts.control_options, f"-Djava.io.tmpdir={scratch}")
         command = shlex.join(java_command(distribution, options, conf_dir, "")[:-1])
@@ -123,7 +130,7 @@ case "${{1:-}}" in
   *) main="$1"; shift ;;
 esac
 # HADOOP_CLASSPATH, HADOOP_CLIENT_OPTS: as with Hadoop's own script.
-exec {command}"${{HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}}" ${{HADOOP_CLIENT_OPTS:-}} "$main" "$@"
+exec {there}{command}"${{HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}}" ${{HADOOP_CLIENT_OPTS:-}} "$main" "$@"
 """
     path.write_text(script)
     path.chmod(0o755)
@@ -168,14 +175,27 @@ class Daemon:
 
 _LOGIN = (401, 403)
 # Daemons are on this machine or in its cluster: never through a proxy that the environment names for the world outside.
-_DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+_NO_PROXY = urllib.request.ProxyHandler({})
+_DIRECTLY = urllib.request.build_opener(_NO_PROXY)
 
 
-def fetch_json(url: str, timeout_s: float = 5.0) -> Any:
-    """What a daemon's web interface answers; None while it does not answer with JSON."""
+class _Through(urllib.request.HTTPHandler):
+    """Opens by connections of a node."""
+
+    def __init__(self, connect: Connect) -> None:
+        super().__init__()
+        self._make = lambda host, timeout: NodeConnection(host, timeout, connect)
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._make, req)  # type: ignore[arg-type]  # made as an HTTPConnection is
+
+
+def fetch_json(url: str, timeout_s: float = 5.0, connect: Connect | None = None) -> Any:
+    """What a daemon's web interface answers, from this machine or a node; None while it does not answer with JSON."""
     request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - http only, built here
     try:
-        with _DIRECTLY.open(request, timeout=timeout_s) as answer:
+        opener = urllib.request.build_opener(_NO_PROXY, _Through(connect)) if connect else _DIRECTLY
+        with opener.open(request, timeout=timeout_s) as answer:
             return json.load(answer)
     except (OSError, http.client.HTTPException, ValueError):
         return None

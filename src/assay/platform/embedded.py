@@ -1,60 +1,113 @@
-"""An embedded cluster: the daemons of a real Hadoop, each its own process, private to this machine."""
+"""An embedded cluster: the daemons of a real Hadoop, each its own process, private to this machine.
 
+One node is this machine itself. Several are namespaces on it (`assay.node.namespace`): workers, each with its own
+directories and daemons, and the master with those that a cluster has once; clients run on the master.
+"""
+
+import os
 import shutil
+import socket
+import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import end_processes
 from assay.host.processors import bound_to, division, ranges_text
+from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
+from assay.model.network import links_of
 from assay.model.node import Node
-from assay.model.platform import ClusterNode, ClusterSpec, DaemonKind, Layout, LimitUse, PlatformKind, RunningCluster
+from assay.model.platform import (
+    MASTER,
+    ClusterNode,
+    ClusterSpec,
+    DaemonKind,
+    Layout,
+    LimitUse,
+    LocalDirectory,
+    PlatformKind,
+    RunningCluster,
+)
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, FACTS, PLATFORMS, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
+from assay.network.links import Lan, doubts_of, make_lans, measure
 from assay.node.local import LocalNode
 from assay.platform import daemon as commands
 from assay.platform.accounting import accounting_groups
 from assay.platform.base import Cluster, HadoopPlatform
-from assay.platform.configuration import IN_TURN, container_logs, embedded_properties, write_configuration
+from assay.platform.configuration import (
+    IN_TURN,
+    container_logs,
+    embedded_properties,
+    with_fixed_ports,
+    write_configuration,
+)
 from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
 from assay.platform.distribution import Distribution, Starts, starts_of
-from assay.platform.limits import Limits, check_containers, check_limits, limits_of, offered_mb
+from assay.platform.limits import Limits, check_containers, check_limits, limits_of, offered_mb, used_together
 from assay.platform.scene import build_scene
 
-_PATIENCE_S = 120.0
+_PATIENCE_S, _PATIENCE_OF_NODE_S = 120.0, 15.0
 _POLL_S = 0.05
 _ASK_S = 2.0
 
 
-@dataclass
-class Startup:
-    """Starts daemons on a node into the list it is given, so that whoever ends them knows of each at once.
+NO_LIMITS = Limits(None, None, {})
 
-    `environment` carries the lease's mark; `logs`, `tmp` and `conf` exist in the neutral directory. `addresses` are
-    those of the daemons' ports. `limits` bounds every process from its start.
-    """
+
+class Host(NamedTuple):
+    """A node of a cluster, its own directories, and which daemons it has; `limits` bounds each from its start."""
 
     node: Node
+    layout: Layout
+    limits: Limits = NO_LIMITS
+    is_master: bool = True
+    is_worker: bool = True
+    data_name: str = ""
+    """What it is called on the network that carries HDFS data and the shuffle; empty: as the node."""
+
+    def runs(self, kind: DaemonKind) -> bool:
+        """Whether it has such a daemon."""
+        return self.is_worker if kind.on_data_path else self.is_master
+
+    @property
+    def conf_dir(self) -> Path:
+        return self.layout.neutral / "conf"
+
+    def log(self, kind: DaemonKind) -> Path:
+        """Of its daemon of a kind."""
+        return self.layout.neutral / "logs" / f"{kind.role}.log"
+
+
+@dataclass
+class Startup:
+    """Starts daemons on their hosts into the list it is given, so that whoever ends them knows of each at once.
+
+    `environment` carries the lease's mark; `logs`, `tmp` and `conf` exist in each host's neutral directory. `addresses`
+    are those of the daemons' ports.
+    """
+
+    hosts: Sequence[Host]
     distribution: Distribution
     starts: Starts
     addresses: Mapping[str, str]
-    neutral: Path
     environment: Mapping[str, str]
-    limits: Limits
     daemons: list[Daemon]
     progress: Progress
 
     def __post_init__(self) -> None:
-        self._deadline = time.monotonic() + _PATIENCE_S
+        self._patience_s = _PATIENCE_S + _PATIENCE_OF_NODE_S * (len(self.hosts) - 1)
+        self._deadline = time.monotonic() + self._patience_s
 
     def run(self, engines: Sequence[DaemonKind], stores: Sequence[DaemonKind]) -> None:
         """Start all and wait until they are healthy.
@@ -83,37 +136,43 @@ class Startup:
         return {kind.role: f"http://{self.addresses[kind.web]}" for kind in kinds if kind.web}
 
     def _start(self, kind: DaemonKind) -> None:
-        conf_dir = self.neutral / "conf"
+        for host in self.hosts:
+            if host.runs(kind):
+                self._start_on(host, kind)
+
+    def _start_on(self, host: Host, kind: DaemonKind) -> None:
+        node, neutral = host.node, host.layout.neutral
+        environment = {**self.environment, "HADOOP_CONF_DIR": str(host.conf_dir)}
         if kind.formats and self.starts.name == "brisk" and self.distribution.formatted_name is not None:
-            self.node.copy(self.distribution.formatted_name, self.neutral / "name")
+            node.copy(self.distribution.formatted_name, neutral / "name")
         elif kind.formats:
             options = ("-Xmx256m", *self.starts.control_options)
-            command = commands.java_command(self.distribution, options, conf_dir, kind.main_class, kind.formats)
-            log = self.neutral / "logs" / "format.log"
-            if self.node.start(self.limits.entering(command), self.environment, log).wait() != 0:
-                raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, self.node)} (log: {log})")
-        command = commands.daemon_command(kind, self.distribution, self.starts, conf_dir)
-        log = self.neutral / "logs" / f"{kind.role}.log"
-        process = self.node.start(self.limits.entering(command), self.environment, log)
-        self.daemons.append(Daemon(kind, self.node, process, log))
+            command = commands.java_command(self.distribution, options, host.conf_dir, kind.main_class, kind.formats)
+            log = neutral / "logs" / "format.log"
+            if node.start(host.limits.entering(command), environment, log).wait() != 0:
+                raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, node)} (log: {log})")
+        command = commands.daemon_command(kind, self.distribution, self.starts, host.conf_dir)
+        process = node.start(host.limits.entering(command), environment, host.log(kind))
+        self.daemons.append(Daemon(kind, node, process, host.log(kind)))
 
     def _answers(self, kind: DaemonKind) -> bool:
+        """What one page says of several daemons is of any of them: then only their signs tell."""
+        hosts = [host for host in self.hosts if host.runs(kind)]
         url = self.urls()[kind.asked or kind.role]
-        return kind.ready(fetch_json(url + kind.page))
+        return len(hosts) == 1 and kind.ready(fetch_json(url + kind.page, connect=self.hosts[0].node.connect))
 
     def _wait(self, kinds: Iterable[DaemonKind]) -> None:
         """Its sign costs nothing; to answer takes a starting daemon's processor time, of which all have too little."""
-        waiting = [kind for kind in kinds if kind.sign]
+        waiting = [(kind, host) for kind in kinds if kind.sign for host in self.hosts if host.runs(kind)]
         asked = time.monotonic()
         while True:
             for daemon in self.daemons:
                 daemon.check()
             asks = time.monotonic() - asked > _ASK_S
-            for kind in list(waiting):
-                log = self.node.read(self.neutral / "logs" / f"{kind.role}.log")
-                if kind.sign in log or (asks and self._answers(kind)):
+            for kind, host in list(waiting):
+                if kind.sign in host.node.read(host.log(kind)) or (asks and self._answers(kind)):
                     self.progress.detail(f"{kind.role} is up")
-                    waiting.remove(kind)
+                    waiting.remove((kind, host))
             asked = time.monotonic() if asks else asked
             if not waiting:
                 return
@@ -121,18 +180,17 @@ class Startup:
                 doubts = "; ".join(
                     f"the {one.kind.name} is not healthy: {last_words(one.log, one.node)} (log: {one.log})"
                     for one in self.daemons
-                    if one.kind in waiting
+                    if one.log in [host.log(kind) for kind, host in waiting]
                 )
-                raise AssayError(f"the cluster was not healthy within {_PATIENCE_S:.0f} s: {doubts}")
+                raise AssayError(f"the cluster was not healthy within {self._patience_s:.0f} s: {doubts}")
             time.sleep(_POLL_S)
 
 
 _ATTEMPTS = 3
-NO_LIMITS = Limits(None, None, {})
 
 
 class EmbeddedCluster(Cluster):
-    """A cluster of one node that Assay starts and stops."""
+    """A cluster that Assay starts and stops."""
 
     def __init__(
         self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
@@ -147,18 +205,19 @@ class EmbeddedCluster(Cluster):
         self._spec = spec
         self._store = STORES.find(store)
         self._engines = ENGINES.find(engine).daemons
-        self._node = LocalNode()
         self._starts = starts or starts_of(spec.starts, distribution)
         self._state = state
         self._environment = commands.clean_environment(environment, distribution)
         self._daemons: list[Daemon] = []
-        self._limits = NO_LIMITS
+        self._limits: dict[str, Limits] = {}
         self._use: LimitUse | None = None
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Its containers fit into its NodeManager, and its limits into this machine."""
-        check_containers(self._spec, properties, len(self._engines) + len(self._store.daemons))
+        """Its containers fit into its NodeManagers, its limits into this machine, and it may have its nodes."""
+        self._check_containers(properties)
         check_limits(self._spec, self._state)
+        if self._spec.workers:
+            check_namespaces()
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
@@ -177,13 +236,11 @@ class EmbeddedCluster(Cluster):
     def failure(self) -> str | None:
         """A limit that was hit, or the first daemon that died with its last words."""
         # First, as it is the reason for what else is found dead.
-        return self._limits.failure() or next(
-            (failure for daemon in self._daemons if (failure := daemon.failure())), None
-        )
+        return self._killed() or next((failure for daemon in self._daemons if (failure := daemon.failure())), None)
 
     def limit_use(self) -> LimitUse | None:
         """None without limits; also after the end."""
-        return self._use or (self._limits.use() if self._limits.any else None)
+        return self._use or used_together([limits.use() for limits in self._limits.values() if limits.any])
 
     def start(self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease) -> RunningCluster:
         """Start under a lease of the caller's, who releases it; healthy on return.
@@ -191,11 +248,15 @@ class EmbeddedCluster(Cluster):
         Raises AssayError, with the daemon's own log line, when one dies or is not healthy in time. A port that was
         taken between its choice and its use is no error: the start is tried again with other ports.
         """
-        check_containers(self._spec, properties, len(self._engines) + len(self._store.daemons))
-        self._limits, self._use = limits_of(self._spec, lease), None
-        self._limits.accounting = accounting_groups(lease)
-        if self._limits.page_cache is not None:
-            self._limits.page_cache.keep_outside(self._distribution.programs)
+        self._check_containers(properties)
+        workers = self._spec.workers
+        names = [MASTER, *workers] if workers else [""]
+        self._limits, self._use = {name: limits_of(self._spec, lease, name) for name in names}, None
+        if not workers:
+            self._limits[""].accounting = accounting_groups(lease)
+        budgets = [limits.page_cache for limits in self._limits.values() if limits.page_cache is not None]
+        for budget in budgets:
+            budget.keep_outside(self._distribution.programs)
         for left in reversed(range(_ATTEMPTS)):
             try:
                 running = self._start_once(layout, properties, progress, lease)
@@ -207,55 +268,102 @@ class EmbeddedCluster(Cluster):
                 if not left:
                     raise
             except AssayError as error:
-                killed = self._limits.failure()
+                killed = self._killed()
                 if killed is None:
                     raise
                 raise AssayError(killed) from error
             else:
-                if self._limits.page_cache is not None:
-                    self._limits.page_cache.hold()
+                for budget in budgets:
+                    budget.hold()
                 return running
         raise AssertionError("the last attempt returns or raises")
 
     def _start_once(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease
     ) -> RunningCluster:
+        hosts, lans = self._make_hosts(layout, lease)
+        master = hosts[0].node
         names = [name for kind in (*self._engines, *self._store.daemons) for name in kind.ports]
-        ports, host = self._node.free_ports(len(names)), self._node.name
-        addresses = {name: f"{host}:{port}" for name, port in zip(names, ports, strict=True)}
-        conf_dir = layout.neutral / "conf"
-        for directory in (conf_dir, layout.neutral / "logs", layout.neutral / "tmp"):
-            directory.mkdir(parents=True)
-        classpath = ",".join(self._distribution.classpath)
+        ports = master.free_ports(len(names))
+        addresses = {name: f"{master.name}:{port}" for name, port in zip(names, ports, strict=True)}
         starts = self._starts.beside(properties)
-        spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
         # Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere. Only the bundled
         # Hadoop has the class that has them taken in turn (hadoop/src/.../OneDirectoryPerTask.java).
-        mixed = len(layout.local) > 1 and self._distribution.jars is not None
-        turns = {"yarn.nodemanager.container-executor.class": IN_TURN} if mixed else {}
-        ours = {
-            **addresses, **embedded_properties(spec, layout, host, classpath, conf_dir),
-            **self._store.properties(layout, host, addresses), **turns,
-        }  # fmt: skip
-        write_configuration(conf_dir, {**ours, **starts.properties, **properties})
-        environment = lease.environment({**self._environment, "HADOOP_CONF_DIR": str(conf_dir)})
+        several = max(len(host.layout.local) for host in hosts) > 1
+        turns = (
+            {"yarn.nodemanager.container-executor.class": IN_TURN}
+            if several and self._distribution.jars is not None
+            else {}
+        )
+        free_ports = master.free_ports(_MOST_PORTS) if lans else None
+        for host in hosts:
+            self._configure(host, addresses, {**turns, **starts.properties, **properties}, free_ports)
+        facts, doubts = network_facts(lans, progress)
         startup = Startup(
-            self._node, self._distribution, starts, addresses, layout.neutral, environment, self._limits,
-            self._daemons, progress,
-        )  # fmt: skip
+            hosts, self._distribution, starts, addresses, lease.environment(self._environment), self._daemons, progress
+        )
         startup.run(self._engines, self._store.daemons)
-        hadoop = commands.write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
+        conf_dir = hosts[0].conf_dir
+        hadoop = commands.write_hadoop_command(
+            layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir,
+            master if lans else commands.HERE,
+        )  # fmt: skip
         settings = starts.settings(self._distribution)
         if self._spec.limit_memory_bytes is not None:  # what the limit makes of the memory for containers
-            settings["yarn.nodemanager.resource.memory-mb"] = str(spec.memory_mb)
-        several = "one per task, in turn" if turns else "drawn at random for each file"
-        settings["local directories"] = "one" if len(layout.local) == 1 else several
+            settings["yarn.nodemanager.resource.memory-mb"] = str(offered_mb(self._spec))
+        chosen = "one per task, in turn" if turns else "drawn at random for each file"
+        settings["local directories"] = chosen if several else "one"
         return RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=self._distribution.version, addresses=startup.urls(),
-            nodes=(ClusterNode(self._node, tuple(daemon.facts for daemon in self._daemons), container_logs(layout)),),
-            extras=self._distribution.extras,
-            settings=settings,
+            nodes=tuple(self._cluster_node(host) for host in hosts), extras=self._distribution.extras,
+            settings=settings, connect=master.connect if lans else socket.create_connection, facts=facts,
+            doubts=doubts,
         )  # fmt: skip
+
+    def _make_hosts(self, layout: Layout, lease: Lease) -> tuple[list[Host], Sequence[Lan]]:
+        """The nodes with their directories, the master first, and the networks between them; or this machine alone."""
+        if not self._spec.workers:
+            return [Host(LocalNode(), layout, self._limits[""])], ()
+        network = layout.neutral / "network"
+        network.mkdir(parents=True)
+        names = [MASTER, *self._spec.workers]
+        lans = make_lans(names, links_of(self._spec.network), network, lease, os.environ)
+        home = layout.neutral / MASTER
+        of_master = Layout(neutral=home, data=(), local=(LocalDirectory(path=home / "local", medium="home"),))
+        layouts = {MASTER: of_master, **layout.nodes}
+        return [
+            Host(node, layouts[node.name], self._limits[node.name], node.name == MASTER, node.name != MASTER, data_name)
+            for node, data_name in zip(lans[0].nodes, lans[-1].hosts, strict=True)
+        ], lans
+
+    def _configure(
+        self, host: Host, addresses: Mapping[str, str], chosen: Mapping[str, str], ports: Sequence[int] | None
+    ) -> None:
+        """Write its site files. `chosen` goes before what Assay has to say, `ports` are for what would take any."""
+        layout, conf_dir, name = host.layout, host.conf_dir, host.data_name or host.node.name
+        for directory in (conf_dir, layout.neutral / "logs", layout.neutral / "tmp"):
+            directory.mkdir(parents=True)
+        spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
+        master = next(iter(addresses.values())).rpartition(":")[0]
+        classpath = ",".join(self._distribution.classpath)
+        ours = {
+            **addresses, **embedded_properties(spec, layout, name, classpath, conf_dir, master),
+            **self._store.properties(layout, name, addresses),
+        }  # fmt: skip
+        write_configuration(conf_dir, {**(with_fixed_ports(ours, ports) if ports else ours), **chosen})
+
+    def _cluster_node(self, host: Host) -> ClusterNode:
+        daemons = tuple(daemon.facts for daemon in self._daemons if daemon.node is host.node)
+        return ClusterNode(host.node, daemons, container_logs(host.layout) if host.is_worker else None)
+
+    def _check_containers(self, properties: Mapping[str, str]) -> None:
+        kinds = (*self._engines, *self._store.daemons)
+        on_one = sum(kind.on_data_path for kind in kinds) if self._spec.workers else len(kinds)
+        check_containers(self._spec, properties, on_one)
+
+    def _killed(self) -> str | None:
+        """Why the kernel ended processes of a node."""
+        return next((failure for limits in self._limits.values() if (failure := limits.failure())), None)
 
     def _end(self, lease: Lease) -> None:
         end_processes(lease.processes, grace_s=0.0)
@@ -264,8 +372,44 @@ class EmbeddedCluster(Cluster):
         self._daemons = []
 
 
+_MOST_PORTS = 40
+"""That a node's daemons would choose themselves."""
+
+
+def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, str], tuple[Doubt, ...]]:
+    """What the networks between the nodes reach before anything else runs there."""
+    facts: dict[str, str] = {}
+    doubts: tuple[Doubt, ...] = ()
+    for name, lan in zip(("network", "network.data"), lans, strict=False):
+        reached: Mapping[tuple[str, str], float] = {}
+        if lan.link is not None:
+            progress.detail("measuring the links")
+            facts[f"{name}.rate_bits_per_s"] = str(lan.link.rate_bits_per_s)
+            with suppress(OSError):
+                reached = measure(lan)
+                facts[f"{name}.least_reached_bits_per_s"] = str(round(min(reached.values())))
+        doubts += doubts_of(lan, reached)
+    return facts, doubts
+
+
+def check_namespaces() -> None:
+    """Raises BadInputError where this user can have no nodes beside this machine."""
+    try:
+        done = subprocess.run(
+            ["unshare", "--net", "--mount", "--uts", "true"], capture_output=True, text=True, check=False, timeout=10
+        )
+        reason = done.stderr.strip() if done.returncode else ""
+    except (OSError, subprocess.TimeoutExpired) as error:
+        reason = str(error)
+    if reason:
+        raise BadInputError(
+            f"several nodes, or a network, need namespaces, and there can be none ({reason}): start Assay as root, or "
+            "take one node without a network", "nodes", "network", "cluster",
+        )  # fmt: skip
+
+
 class EmbeddedPlatform(HadoopPlatform):
-    """A fresh cluster of one node for the trial."""
+    """A fresh cluster for the trial."""
 
     @cached_property
     def _cluster(self) -> EmbeddedCluster:

@@ -40,12 +40,13 @@ def up(
     """
     distribution = find_distribution(installation, environment)
     cluster = EmbeddedCluster(distribution, spec, installation.state, environment)
+    cluster.check(properties)
     lease = Lease(installation.state, PURPOSE)
     try:
         home = lease.make_directory(installation.parts / "work" / lease.id)
-        layout = Layout.below(home)
+        layout = Layout.below(home, spec.workers)
         for directory in layout.directories:
-            directory.mkdir()
+            directory.mkdir(parents=True)
         running = cluster.start(layout, properties, progress, lease)
         details = {
             "conf_dir": str(running.conf_dir), "hadoop": str(running.hadoop),

@@ -153,14 +153,37 @@ class Limits:
         )
 
 
+def used_together(uses: Sequence[LimitUse]) -> LimitUse | None:
+    """What several nodes of equal bounds used: the highest peak, everything else added up; None for no node.
+
+    The page cache's is that of the node where it was off its budget for longest.
+    """
+    if not uses:
+        return None
+    known = {
+        name: [value for use in uses if (value := getattr(use, name)) is not None]
+        for name in ("memory_peak_bytes", "memory_limit_hits", "throttled_s", "page_cache")
+    }
+    return uses[0].model_copy(
+        update={
+            "memory_peak_bytes": max(known["memory_peak_bytes"], default=None),
+            "memory_limit_hits": sum(known["memory_limit_hits"]) if known["memory_limit_hits"] else None,
+            "throttled_s": sum(known["throttled_s"]) if known["throttled_s"] else None,
+            "out_of_memory_kills": sum(use.out_of_memory_kills for use in uses),
+            "page_cache": max(known["page_cache"], key=lambda cache: cache.above_s + cache.below_s, default=None),
+        }
+    )
+
+
 def make_limits(
     memory_bytes: int | None,
     cpus: float | None,
     lease: Lease,
     process: Path = SELF,
     page_cache_bytes: int | None = None,
+    node: str = "",
 ) -> Limits:
-    """Make the groups under a lease; without a bound there are none, and nothing is entered.
+    """Make the groups of a node under a lease; without a bound there are none, and nothing is entered.
 
     Raises BadInputError when this machine or this user can't have them, and says what to do. `process` is this
     process' directory in /proc.
@@ -170,7 +193,7 @@ def make_limits(
     memory_bound = _machine_bytes() if memory_bytes is None and page_cache_bytes is not None else memory_bytes
     for controller, amount in (("memory", memory_bound), ("cpu", cpus)):
         if amount is not None:
-            groups[controller] = _make(controller, lease, process)
+            groups[controller] = _make(controller, lease, process, f"assay-{lease.id}{node and f'-{node}'}")
             _bound(controller, *groups[controller], amount)
     page_cache = None
     if page_cache_bytes is not None:
@@ -188,8 +211,8 @@ def check_limits(spec: ClusterSpec, state: Path) -> None:
         limits_of(spec, lease)
 
 
-def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
-    """The limits that a cluster asks for. Raises BadInputError when they are beyond the machine or can't be had."""
+def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
+    """The limits of a cluster's node. Raises BadInputError when they are beyond the machine or can't be had."""
     memory_bytes, cpus = spec.limit_memory_bytes, spec.limit_cpus
     there_bytes = _machine_bytes()
     if memory_bytes is not None and memory_bytes > there_bytes:
@@ -207,10 +230,10 @@ def limits_of(spec: ClusterSpec, lease: Lease) -> Limits:
             f"{bytes_text(LEAST_BUDGET_BYTES)}",
             "page_cache",
         )
-    return make_limits(memory_bytes, cpus, lease, page_cache_bytes=spec.page_cache_bytes)
+    return make_limits(memory_bytes, cpus, lease, page_cache_bytes=spec.page_cache_bytes, node=node)
 
 
-def _make(controller: str, lease: Lease, process: Path) -> tuple[int, Path]:
+def _make(controller: str, lease: Lease, process: Path, name: str) -> tuple[int, Path]:
     hierarchy = find_hierarchy(controller, process)
     if hierarchy is None:
         raise BadInputError(
@@ -219,9 +242,10 @@ def _make(controller: str, lease: Lease, process: Path) -> tuple[int, Path]:
         )
     reason = ""
     # A process is in one group of version 2 only: the second controller joins the first.
-    joined = [group.parent for group in lease.groups if hierarchy.version == 2 and hierarchy.root in group.parents]
+    own = [group for group in lease.groups if group.name == name]
+    joined = [group.parent for group in own if hierarchy.version == 2 and hierarchy.root in group.parents]
     for parent in joined or possible_parents(controller, hierarchy):
-        group = parent / f"assay-{lease.id}"
+        group = parent / name
         try:
             switch = parent / "cgroup.subtree_control"
             if hierarchy.version == 2 and controller not in words(switch):

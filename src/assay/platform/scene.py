@@ -49,11 +49,12 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
         for daemon in node.daemons
     ]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
-    directories: dict[str, list[Path]] = {}
-    used: tuple[DataDirectory | LocalDirectory, ...] = (*layout.data, *layout.local)
-    for one in used:
-        directories.setdefault(one.medium, []).append(one.path)
-    seen = [medium.watched_disk(directories.get(medium.spec.name, ())) for medium in media]
+    directories: dict[tuple[str, str], list[Path]] = {}
+    for node, own in (layout.nodes or {"": layout}).items():
+        used: tuple[DataDirectory | LocalDirectory, ...] = (*own.data, *own.local)
+        for one in used:
+            directories.setdefault((node, one.medium), []).append(one.path)
+    seen = [medium.watched_disk(directories.get((medium.node, medium.spec.name), ())) for medium in media]
     disks = with_sharing([disk for disk in seen if disk is not None], layout)
     ports = {}
     with suppress(AssayError, OSError):

@@ -84,7 +84,8 @@ class BlockTrace:
 
     def attach(self, scene: Scene) -> None:
         """Begin to trace; there are threads only if there is anything to look at."""
-        self.media = [Medium(disk, scene.layout) for disk in scene.disks if not disk.in_memory]
+        layouts = scene.layout.nodes
+        self.media = [Medium(disk, layouts.get(disk.node, scene.layout)) for disk in scene.disks if not disk.in_memory]
         there: dict[Path, list[Medium]] = {}
         for medium in self.media:
             if medium.log is None and medium.disk.device is not None:

@@ -38,6 +38,7 @@ from assay.model.probe import (
     ChartSeries,
     Interval,
     Moment,
+    ProbeContext,
     ProbeKind,
     Quantity,
     Sampled,
@@ -349,4 +350,11 @@ _DID = (
 )
 CLOCK = ChartPanel("what the cluster's tasks did, % of the clock", "%", "stack", _DID, greatest=100)
 CHART = Chart("blocked time", (CLOCK,))
-PROBES.add(NAME, ProbeKind(lambda context: BlockedTime(context.node) if context.is_first else None, (CHART,)), place=10)
+
+
+def _blocked_time(context: ProbeContext) -> BlockedTime | None:
+    """Nodes on one machine share its processors: whether one was idle for a node's tasks can't be told."""
+    return BlockedTime(context.node) if context.is_first and context.node.own_machine else None
+
+
+PROBES.add(NAME, ProbeKind(_blocked_time, (CHART,)), place=10)

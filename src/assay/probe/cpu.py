@@ -21,6 +21,7 @@ from assay.model.probe import (
     ChartSeries,
     Interval,
     Moment,
+    ProbeContext,
     ProbeKind,
     Quantity,
     Sampled,
@@ -180,5 +181,15 @@ _STATES = (
 )
 STATES = ChartPanel("processor, % of all {cores} hardware threads", "%", "stack", _STATES, height_px=90, greatest=100)
 CPU_CHART = Chart("processor", (STATES,), expected=True)
-PROBES.add("cpu", ProbeKind(lambda context: CpuProbe(context.node), (CPU_CHART,), of_nodes=True), place=2)
-PROBES.add("pressure", ProbeKind(lambda context: PressureProbe(context.node), of_nodes=True), place=5)
+
+
+def _cpu(context: ProbeContext) -> CpuProbe | None:
+    return CpuProbe(context.node) if context.sees_machine else None
+
+
+def _pressure(context: ProbeContext) -> PressureProbe | None:
+    return PressureProbe(context.node) if context.sees_machine else None
+
+
+PROBES.add("cpu", ProbeKind(_cpu, (CPU_CHART,), of_nodes=True), place=2)
+PROBES.add("pressure", ProbeKind(_pressure, of_nodes=True), place=5)

@@ -11,7 +11,17 @@ from pathlib import Path
 from assay.host.control_groups import flat, group_of
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node, OpenFile
-from assay.model.probe import CONTAINERS, Chart, ChartPanel, ChartSeries, Moment, ProbeKind, Quantity, Scene
+from assay.model.probe import (
+    CONTAINERS,
+    Chart,
+    ChartPanel,
+    ChartSeries,
+    Moment,
+    ProbeContext,
+    ProbeKind,
+    Quantity,
+    Scene,
+)
 from assay.model.registry import PROBES
 
 MIB = 1 << 20
@@ -32,7 +42,9 @@ class MemoryProbe:
 
     name = "memory"
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, *, sees_machine: bool = True) -> None:
+        """With `sees_machine` the machine's memory too, not only that of the node's group."""
+        self._sees_machine = sees_machine
         self._node = node
         self._meminfo: OpenFile | None = None
         self._group_stat: OpenFile | None = None
@@ -59,9 +71,11 @@ class MemoryProbe:
     def sample(self, _now: Moment) -> Mapping[str, float]:
         assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
         machine = machine_bytes(self._meminfo.read())
-        self._least_available = min(self._least_available, machine["available"])
+        if self._sees_machine:
+            self._least_available = min(self._least_available, machine["available"])
         values: dict[str, float] = {}
-        for subject, prefix, told in (("machine", "", machine), ("cluster", "cluster/", self._cluster())):
+        own = machine if self._sees_machine else {}
+        for subject, prefix, told in (("machine", "", own), ("cluster", "cluster/", self._cluster())):
             for name, count in told.items():
                 values[f"{prefix}{name}_mib"] = float(round(count / MIB, 1))
                 if name in _PEAKS:
@@ -76,6 +90,8 @@ class MemoryProbe:
         if self._least_available != float("inf"):
             found[Quantity("machine", "available_least_bytes", level=True)] = self._least_available
         self._peaks, self._least_available = {}, float("inf")
+        if not self._sees_machine:
+            return found
         with suppress(OSError, ValueError):
             events = flat(self._node.read(VMSTAT))
             found |= {
@@ -146,4 +162,10 @@ CLUSTER_MEMORY_LOST = doubt_kind(
 
 _CACHE = ChartSeries("cluster/page_cache_mib", "page cache", "sky")
 CACHE_CHART = Chart("page cache", (ChartPanel("page cache of the cluster, MiB", "MiB", "level", (_CACHE,)),))
-PROBES.add("memory", ProbeKind(lambda context: MemoryProbe(context.node), (CACHE_CHART,), of_nodes=True), place=4)
+
+
+def _memory(context: ProbeContext) -> MemoryProbe:
+    return MemoryProbe(context.node, sees_machine=context.sees_machine)
+
+
+PROBES.add("memory", ProbeKind(_memory, (CACHE_CHART,), of_nodes=True), place=4)

@@ -9,8 +9,8 @@ Traffic between two nodes is reported as `SENDER > RECEIVER`. Nodes that are one
 the kernel could tell apart but the server's port: there it is `NODE: clients > datanode` and the reverse. Series are
 `hdfs_data_to_server_bytes`, `shuffle_from_server_packets` and so on. HDFS data that one node sends to the DataNode of
 another count as replication: HDFS writes the first copy on the writer's own node, so what goes to another is a
-further copy (BlockPlacementPolicyDefault). That is an estimate: a node without room for it, or without a DataNode,
-sends its first copy away too.
+further copy (BlockPlacementPolicyDefault). That is an estimate: a node without room for it sends its first copy away
+too. What nodes without a DataNode send is a first copy. On nodes that Assay has made all other TCP traffic is `other`.
 """
 
 import math
@@ -28,7 +28,7 @@ from assay.model.node import Node
 from assay.model.probe import ChildResult, Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
 from assay.model.record import Basis
 from assay.model.registry import PROBES
-from assay.probe.nftables import Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
+from assay.probe.nftables import REST, Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
 
 _TOLD = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
 """Interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry the same once more."""
@@ -69,6 +69,7 @@ def rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s:
 PROC = Path("/proc")
 NET = PROC / "net"
 _LISTENING = "0A"
+_LOOPBACK = frozenset({"127.0.0.1", "::1"})
 _LOCAL_ENTRY = re.compile(r"\|-- (\S+)\n\s+/32 host LOCAL")
 
 
@@ -96,7 +97,7 @@ def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[in
 
 def own_addresses(node: Node) -> frozenset[str]:
     """The addresses of a node's interfaces (fib_trie and if_inet6), loopback's among them."""
-    found = {"127.0.0.1", "::1", *_LOCAL_ENTRY.findall(_text(node, NET / "fib_trie"))}
+    found = {*_LOOPBACK, *_LOCAL_ENTRY.findall(_text(node, NET / "fib_trie"))}
     for line in _text(node, NET / "if_inet6").splitlines():
         found.add(str(ip_address(bytes.fromhex(line.split()[0]))))
     return frozenset(found)
@@ -112,7 +113,7 @@ def _text(node: Node, file: Path) -> str:
 FLOWS_EVERY_S = 5.0
 """Reading a counting table starts a process: seldom."""
 
-HDFS_DATA = "hdfs data"
+HDFS_DATA, OTHER = "hdfs data", "other"
 
 
 def _addresses_of(name: str) -> Sequence[str]:
@@ -152,9 +153,15 @@ class Network:
         """Begin to count flows. Raises OSError when there is no /proc/net/dev."""
         self._interfaces = self._read_interfaces()
         home = self._node.name if scene.nodes else socket.gethostname()
-        nodes = {address: node.name for node in scene.nodes for address in self._addresses_of(node.name)}
+        nodes = {
+            address: node.name
+            for node in scene.nodes
+            for address in (self._addresses_of(node.name) if node.own_machine else own_addresses(node) - _LOOPBACK)
+        }
         nodes = dict.fromkeys(own_addresses(self._node), home) | nodes
         purposes = {port: purpose for purpose, ports in scene.ports.items() for port in ports}
+        if not self._node.own_machine:  # whose network is the cluster's alone
+            purposes[REST] = OTHER
         daemons = listening_groups(self._node, scene.processes)
         cluster = frozenset(node.name for node in scene.nodes)
         self._names = Names(nodes, purposes, daemons, cluster, home)
@@ -271,14 +278,19 @@ class Names(NamedTuple):
         basis: Basis = "measured"
         if sender != receiver:
             subject = f"{sender} > {receiver}"
-            if purpose == HDFS_DATA and flow.to_server and {sender, receiver} <= self.cluster:
+            if purpose == HDFS_DATA and flow.to_server and {sender, receiver} <= self.cluster and self._keeps_blocks:
                 purpose, basis = "replication", "estimated"
         else:
             daemon = self.daemons.get(flow.port, f"port {flow.port}")
             subject = f"{sender}: clients > {daemon}" if flow.to_server else f"{sender}: {daemon} > clients"
-        series = f"{purpose.replace(' ', '_')}_{flow.direction}"
+        series = purpose if purpose == OTHER else f"{purpose.replace(' ', '_')}_{flow.direction}"
         yield Quantity(subject, f"{series}_bytes", basis), count.bytes
         yield Quantity(subject, f"{series}_packets", basis), count.packets
+
+    @property
+    def _keeps_blocks(self) -> bool:
+        """Whether a DataNode is here, which takes the first copy of what is written here."""
+        return any(self.purposes.get(port) == HDFS_DATA for port in self.daemons)
 
     def _node(self, address: str) -> str:
         return self.home if address.startswith("127.") else self.nodes.get(address, address)

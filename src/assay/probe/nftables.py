@@ -39,6 +39,10 @@ class Flow(NamedTuple):
         return "to_server" if self.to_server else "from_server"
 
 
+REST = 0
+"""Stands for all ports that are not among the known ones, where their traffic is counted too."""
+
+
 class Count(NamedTuple):
     """What has passed."""
 
@@ -137,7 +141,8 @@ class CountingTable(FlowCounter):
 
 def ruleset(name: str, ports: Iterable[int]) -> str:
     """The script that makes the table: a set for each address family and direction, filled as packets pass."""
-    listening = ", ".join(str(port) for port in ports)
+    ports = set(ports)
+    listening = ", ".join(str(port) for port in sorted(ports - {REST}))
     sets, rules = [], []
     for family, kind in (("ip", "ipv4_addr"), ("ip6", "ipv6_addr")):
         for side, direction in (("dport", "to"), ("sport", "from")):
@@ -146,6 +151,10 @@ def ruleset(name: str, ports: Iterable[int]) -> str:
             rules.append(
                 f"  tcp {side} {{ {listening} }} update @{into} {{ {family} saddr . {family} daddr . tcp {side} }}"
             )
+    if REST in ports:  # not by two conditions in one rule: nft 1.0 makes one comparison of them, which is wrong
+        sets.append(" set rest_ip { type ipv4_addr . ipv4_addr; size 65535; flags dynamic; counter; }")
+        rules += [f"  tcp {side} {{ {listening} }} return" for side in ("dport", "sport")]
+        rules.append("  meta l4proto tcp update @rest_ip { ip saddr . ip daddr }")
     counted = "\n".join(rules)
     return "\n".join(
         [
@@ -164,11 +173,12 @@ def parse(listing: str) -> Iterator[tuple[Flow, Count]]:
     try:
         for entry in json.loads(listing)["nftables"]:
             if "set" in entry:
-                to_server = entry["set"]["name"].startswith("to_")
+                name = entry["set"]["name"]
                 for element in (each["elem"] for each in entry["set"].get("elem", ())):
-                    sender, receiver, port = element["val"]["concat"]
+                    sender, receiver, *port = element["val"]["concat"]
                     count = Count(int(element["counter"]["bytes"]), int(element["counter"]["packets"]))
-                    yield Flow(str(sender), str(receiver), int(port), to_server), count
+                    known_port = int(port[0]) if port else REST
+                    yield Flow(str(sender), str(receiver), known_port, not name.startswith("from_")), count
     except (ValueError, KeyError, TypeError) as error:
         raise FlowsError(f"nft printed something unknown: {type(error).__name__} {error}") from None
 

@@ -289,7 +289,8 @@ class ProcessProbe:
         for group, ticks in groups.items():
             values[f"{group}/user_percent"] = round((ticks.user - before[group].user) * percent, 2)
             values[f"{group}/system_percent"] = round((ticks.system - before[group].system) * percent, 2)
-        values["other/busy_percent"] = round(max(0, left - left_before) * percent, 2)
+        if self._node.own_machine:
+            values["other/busy_percent"] = round(max(0, left - left_before) * percent, 2)
         for name, count in containers.items():
             values[f"{name}/busy_percent"] = round(max(0, count - containers_before.get(name, 0)) * percent, 2)
         return values
@@ -326,7 +327,8 @@ class ProcessProbe:
         for group, ticks in groups.items():
             found[Quantity(group, "user_s")] = ticks.user / TICKS_PER_S
             found[Quantity(group, "system_s")] = ticks.system / TICKS_PER_S
-        found |= self._remainder.totals()
+        if self._node.own_machine:
+            found |= self._remainder.totals()
         return found | self._cluster.totals(groups, self._doubts)
 
     def doubts(self) -> tuple[Doubt, ...]:

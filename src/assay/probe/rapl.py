@@ -168,6 +168,8 @@ ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
 
 PROBES.add(
     Rapl.name,
-    ProbeKind(lambda context: Rapl(context.node) if has_zones(context.node) else None, of_nodes=True),
+    ProbeKind(
+        lambda context: Rapl(context.node) if context.sees_machine and has_zones(context.node) else None, of_nodes=True
+    ),
     place=9,
 )

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from assay.host.processors import bound_to, division
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
+from assay.model.node import Node
 from assay.model.probe import (
     CannotMeasureError,
     Evaluated,
@@ -392,14 +393,20 @@ def measured(
     `evaluated` is called when all probes have been evaluated and none is closed yet.
     """
     samples, children = Samples(), Children()
-    guests = []
+    made: list[tuple[Node, Sequence[Probe]]] = []
     for number, node in enumerate(scene.nodes or [LocalNode()]):
         context = ProbeContext(
             dict(os.environ), children.run, children.watch, lambda: children.busy_s, lambda: samples.bytes, node,
             is_first=number == 0,
         )  # fmt: skip
-        here = scene.on(node) if scene.nodes else scene
-        guests += [Guest(probe, here, node.name if len(scene.nodes) > 1 else None) for probe in probes(context)]
+        made.append((node, probes(context)))
+    # What only the first node has measures all of them, or the machine that they share.
+    of_nodes = {probe.name for _, own in made[1:] for probe in own}
+    guests = [
+        Guest(probe, scene.on(node), node.name) if probe.name in of_nodes else Guest(probe, scene, None)
+        for node, own in made
+        for probe in own
+    ]
     measurement = Measurement(guests, interval_s, samples)
     try:
         measurement.attach()

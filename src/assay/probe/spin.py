@@ -1,11 +1,9 @@
 """How fast the processors are just before the jobs: all do the same short work at the same time.
 
 The first work is arithmetic, one call of a C library (PBKDF2, RFC 8018) within the processor's registers: it shows the
-clock rate. The second looks up numbers at random places of a memory of 64 MiB, nearly all of whose cache lines it
-reads several times: it shows what others on the host take of caches and of the memory. The lookups don't depend on each
-other, so many are under way at once: the time is of their throughput, not of the latency of one. Neither work needs
-Python's lock, and no drive has a part in them. So they may explain why two equal trials differ; see
-docs/explanation/statistics.md.
+clock rate. The second looks up numbers at random places of a memory larger than caches usually are: it shows what
+others on the host take of those and of the memory. Neither needs Python's lock, and no drive has a part in them. So
+they may explain why two equal trials differ; see docs/explanation/statistics.md.
 """
 
 import hashlib
@@ -19,14 +17,11 @@ from threading import Barrier
 from typing import NamedTuple
 
 from assay.model.record import Amount
-from assay.model.signature import Array
 
 NAME, PROCESSORS = "spin", "processors"
-ITERATIONS, LOOKUPS = 500_000, 16_000_000
+ITERATIONS, LOOKS = 500_000, 16_000_000
 """Each about 0.12 s on a processor of 2023."""
-MEMORY_BYTES, NUMBER_BYTES, PASS_LOOKUPS = 64 << 20, 8, 500_000
-SHIFT_BYTES = 997 * 64
-"""By how much of the memory a pass of lookups is shifted against the one before: a number of whole cache lines."""
+MEMORY_BYTES, LOOKS_AT_ONCE = 64 << 20, 500_000
 PATIENCE_S = 5.0
 
 
@@ -37,13 +32,13 @@ class Spin(NamedTuple):
     busy_s: float
 
 
-def spin(iterations: int = ITERATIONS, lookups: int = LOOKUPS) -> list[Amount]:
+def spin(iterations: int = ITERATIONS, looks: int = LOOKS) -> list[Amount]:
     """Means over all processors that this process may use, and the slowest one's time; of the part `staging`.
 
     Raises RuntimeError where there is no thread for each of them.
     """
     figures = {}
-    for name, seen in (("", spins(iterations)), ("memory_", memory_spins(lookups))):
+    for name, seen in (("", spins(iterations)), ("memory_", memory_spins(looks))):
         figures[f"{name}elapsed_s"] = fmean(one.elapsed_s for one in seen)
         figures[f"{name}slowest_s"] = max(one.elapsed_s for one in seen)
         figures[f"{name}busy_s"] = fmean(one.busy_s for one in seen)
@@ -58,27 +53,18 @@ def spins(iterations: int) -> Sequence[Spin]:
     return _on_each(lambda: lambda: hashlib.pbkdf2_hmac("sha256", b"spin", b"salt", iterations))
 
 
-def memory_spins(lookups: int) -> Sequence[Spin]:
-    """About so many lookups at random places of one memory, by each processor, all at once."""
+def memory_spins(looks: int) -> Sequence[Spin]:
+    """About so many looks at random places of one memory, by each processor, all at once."""
     import numpy as np
 
-    places, passes = memory_passes(max(1, lookups // PASS_LOOKUPS))
+    memory = np.arange(MEMORY_BYTES // 8)
+    places = np.random.default_rng(1).integers(0, len(memory), LOOKS_AT_ONCE)
 
     def begin() -> Callable[[], object]:
-        read = np.zeros_like(places)
-        return lambda: [memory.take(places, out=read, mode="clip") for memory in passes]
+        seen = np.zeros_like(places)
+        return lambda: [memory.take(places, out=seen, mode="clip") for _ in range(max(1, looks // LOOKS_AT_ONCE))]
 
     return _on_each(begin)
-
-
-def memory_passes(count: int) -> tuple[Array, list[Array]]:
-    """Random places, and for each pass over them the part of one memory that they are in: each pass reads others."""
-    import numpy as np
-
-    memory = np.arange(MEMORY_BYTES // NUMBER_BYTES)
-    shift = SHIFT_BYTES // NUMBER_BYTES
-    places = np.random.default_rng(1).integers(0, len(memory) - (count - 1) * shift, PASS_LOOKUPS)
-    return places, [memory[number * shift :] for number in range(count)]
 
 
 def _on_each(begin: Callable[[], Callable[[], object]]) -> Sequence[Spin]:

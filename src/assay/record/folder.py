@@ -299,17 +299,23 @@ class RunFolder:
         return read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
-        """A trial's samples by probe and series, without those of any node but the first; else as `attempts`."""
-        from pyarrow import compute
-
+        """A trial's samples by probe and series, of nodes but the first by `NODE/SERIES`; else as `attempts`."""
         table = read_table(self.unaltered(trial, "samples.parquet"))
         if table is None:
             return {}
-        if "node" in table.column_names and (nodes := table["node"].unique().drop_null()):
-            table = table.filter(compute.fill_null(compute.equal(table["node"], nodes[0]), fill_value=True))
-        lists = [("time_ms", "list"), ("value", "list")]
-        rows = table.group_by(["probe", "series"], use_threads=False).aggregate(lists).to_pylist()
-        return {(row["probe"], row["series"]): Series(row["time_ms_list"], row["value_list"]) for row in rows}
+        keys, lists = ["probe", "series"], [("time_ms", "list"), ("value", "list")]
+        nodes: list[str] = []
+        if "node" in table.column_names:
+            keys.append("node")
+            nodes = table["node"].unique().drop_null().to_pylist()
+        rows = table.group_by(keys, use_threads=False).aggregate(lists).to_pylist()
+        own = {None, *nodes[:1]}
+        return {
+            (row["probe"], row["series"] if row.get("node") in own else f"{row['node']}/{row['series']}"): Series(
+                row["time_ms_list"], row["value_list"]
+            )
+            for row in rows
+        }
 
     def samples_bytes(self, trial: str) -> int:
         """What a trial's samples take on disk."""

@@ -134,10 +134,9 @@ def instruments_s(record: Record) -> float | None:
 
 
 def elapsed_without_instruments_s(record: Record) -> float | None:
-    """The jobs' time less an even share of what the emulator and the probes took: their processor time by the cores.
+    """The jobs' time less what the emulator and the probes took from them: the least that they could have taken.
 
-    An estimate and no bound: the instruments may have kept all jobs waiting, or none. None where it is not known, and
-    where the instruments had processors of their own.
+    None where that is not known, and where the instruments had processors of their own.
     """
     taken_s, cores = instruments_s(record), record.facts.get("cores", "")
     if taken_s is None or record.totals is None or not cores.isdigit() or "processors.instruments" in record.facts:

@@ -231,16 +231,18 @@ def weakest(figures: Iterable[Energy]) -> Basis:
 class _Trial:
     """A trial's components: their joules in each part, and their power over time.
 
-    Models are of this machine, the only one whose facts the record has: what was counted on other nodes is not theirs.
+    Models are of this machine, the only one whose facts the record has: what was counted on other machines is not
+    theirs. Nodes that share it have its processors counted once, of no node.
     """
 
     def __init__(self, record: Record, samples: Iterable[Sample], model: PowerModel) -> None:
         self._record, self._model = record, model
         self._first = next((amount.node for amount in record.amounts if amount.node is not None), None)
-        self._totals = {
+        shared = any((amount.probe, amount.node) == ("cpu", None) for amount in record.amounts)
+        self._totals = {  # those of the first node that has them
             (amount.probe, amount.subject, amount.series, amount.part): amount.value
-            for amount in record.amounts
-            if amount.node in {None, self._first}
+            for amount in reversed(record.amounts)
+            if shared or amount.node in {None, self._first}
         }
         self._points: dict[tuple[str, str], Points] = {}
         meters: dict[tuple[str, str | None], Points] = {}
@@ -252,9 +254,10 @@ class _Trial:
                 self._points.setdefault((sample.probe, sample.series), []).append((sample.time_ms, sample.value))
         self.home = record.facts.get("host", "this machine")
         self._threads = int(record.facts.get("cores", "0"))
-        bound = record.trial.cluster.limit_memory_bytes
+        bound, workers = record.trial.cluster.limit_memory_bytes, record.trial.cluster.workers
         machine_bytes = int(record.facts.get("memory_bytes", "0"))
-        self._memory_gib = (machine_bytes if bound is None else min(machine_bytes, bound)) / GIB
+        nodes = 1 + len(workers) if workers else 1  # the master has the same bound
+        self._memory_gib = (machine_bytes if bound is None else min(machine_bytes, bound * nodes)) / GIB
         self._meters: dict[tuple[str, str], PowerSeries] = {}
         for (subject, node), points in meters.items():
             halfway = points

@@ -13,8 +13,7 @@ from assay.model.medium import kind_of
 from assay.model.record import Record
 
 MACHINE_FACTS = (
-    "cpu", "cores", "processors.cluster", "processors.instruments", "memory_bytes", "free_memory", "unused_page_cache",
-    "kernel", "write_back", "java", "hadoop", "jobs_jar_sha256", "code_sha256", "host",
+    "cpu", "cores", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256", "code_sha256", "host",
 )  # fmt: skip
 """Trials that differ in one of these, or in the control groups' version, are not of one kind."""
 MEDIUM_FACTS = (
@@ -131,7 +130,7 @@ def _letters(place: int) -> str:
 
 def _word(name: str) -> str:
     """A fact's name without its unit or the kind of its digest."""
-    return re.sub("_(bytes|kb|sha256|digest)$", "", name).removesuffix("_jar").replace("_", " ").replace(".", " of ")
+    return re.sub("_(bytes|kb|sha256|digest)$", "", name).removesuffix("_jar").replace("_", " ")
 
 
 def _value(name: str, value: str | None) -> str:

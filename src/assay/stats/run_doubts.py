@@ -10,7 +10,7 @@ from statistics import median
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import Counted, counted_by_tasks, read_by_tasks
+from assay.model.engine import Counted, counted_by_tasks
 from assay.model.medium import kind_of
 from assay.model.record import DeviceReport, DeviceRequests, Record
 from assay.stats.blocked import unexplained
@@ -92,7 +92,7 @@ def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple
     """Of the trials of each placement but the baseline, by the median; none where drives are not emulated."""
     every = [record for own in by_placement.values() for record in own]
     if not all(
-        kind_of(medium).emulated and medium.name in record.devices for record in every for medium in record.trial.media
+        kind_of(medium).emulated and record.reports_of(medium.name) for record in every for medium in record.trial.media
     ):
         return ()
     found = []
@@ -111,9 +111,8 @@ def busy_seconds(record: Record) -> float | None:
         if (amount.series, amount.part) == ("busy_s", "run"):
             measured[amount.subject] = measured.get(amount.subject, 0.0) + amount.value
     for medium in record.trial.media:
-        reports = record.devices.get(medium.name)
-        if reports is not None:
-            seconds += (reports["run"].busy_seconds or 0.0) if "run" in reports else 0.0
+        if every := record.reports_of(medium.name):
+            seconds += sum(reports["run"].busy_seconds or 0.0 for reports in every if "run" in reports)
         elif medium.name in measured:
             seconds += measured[medium.name]
         elif not kind_of(medium).in_memory:
@@ -123,7 +122,8 @@ def busy_seconds(record: Record) -> float | None:
 
 def read_share(record: Record) -> float | None:
     """What came from the drives of all that the jobs read: from the store, local directories and in the shuffle."""
-    wanted = read_by_tasks(record.trial.engine, record.totals.counters, record.jobs) if record.totals else 0
+    counted = _counted(record)
+    wanted = counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"]
     return _share(wanted, [run.reads for run in _run_reports(record)])
 
 
@@ -223,23 +223,18 @@ def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
 EMULATED_BESIDE_REAL = doubt_kind(
     "emulated-beside-real",
     "run",
-    when="a run has emulated drives and media of this machine, and no budget of the page cache (`page_cache`)",
+    when="a run has emulated drives and media of this machine",
     why=(
         "the page cache of a real medium is dropped with Java's and Hadoop's jars, that of an emulated drive "
         "without them, so the first tasks on the real medium start more slowly"
     ),
-    cure=(
-        "give a `page_cache`, with which these files stay cached on both; or compare emulated drives with each other, "
-        "the real drive by a profile of it"
-    ),
+    cure="compare emulated drives with each other, or make a profile of the real drive and emulate it too",
     severity=80,
 )
 
 
 def emulated_beside_real(records: Sequence[Record]) -> list[Doubt]:
-    """A doubt where some media are emulated and some are not; a held cache keeps programs on both (keep_outside)."""
-    if all(record.trial.cluster.page_cache_bytes for record in records):
-        return []
+    """A doubt where some media are emulated and some are not."""
     kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
     what = "the run has emulated drives and media of this machine"
     return [EMULATED_BESIDE_REAL.doubt(what)] if len(kinds) > 1 else []
@@ -267,9 +262,8 @@ DIFFERENT_MACHINES = doubt_kind(
     "different-machines",
     "run",
     when=(
-        "host, processor, cores and their division, memory, handling of free memory and of unused page cache, kernel, "
-        "its write-back thresholds, Java, Hadoop, the jobs' jar, Assay's measuring code or the version of control "
-        "groups differ within a run"
+        "host, processor, cores, memory, handling of free memory, kernel, Java, Hadoop, the jobs' jar, Assay's "
+        "measuring code or the version of control groups differ within a run"
     ),
     why="differences between machines look like differences between media, so such trials are never pooled",
     cure="run the whole plan on one machine, with one Java, Hadoop and Assay",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, UNUSED_CACHE
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_tasks, engine_kind, read_by_tasks
+from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_tasks, engine_kind
 from assay.model.errors import AssayError
 from assay.model.medium import kind_of
 from assay.model.platform import LimitUse
@@ -74,13 +74,12 @@ def unseen(trial: Trial, landings: Sequence[Landed], *, placed: bool) -> list[Do
 def counted(engine: str, landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Landed]:
     """The landings, with what the tasks counted as written to local directories beside what was seen there.
 
-    Each task in a container of its own may also count what it writes elsewhere.
+    Each task may also count what it writes elsewhere.
     """
     written = counted_by_tasks(engine, totals(tuple(jobs), ()).counters).get("local_written_bytes")
     if written is None:
         return list(landings)
-    containers = sum(job.tasks for job in jobs if not job.uberized)
-    of_bytes = max(0, written - containers * engine_kind(engine).uncounted_bytes)
+    of_bytes = max(0, written - sum(job.tasks for job in jobs) * engine_kind(engine).uncounted_bytes)
     return [
         landed.model_copy(update={"of_bytes": of_bytes}) if landed.role == "intermediate" else landed
         for landed in landings
@@ -113,18 +112,19 @@ def cached(
     """
     if not any(kind_of(medium).cached for medium in trial.media):
         return []
-    counters = totals(tuple(jobs), ()).counters
-    amounts = Counter(counted_by_tasks(trial.engine, counters))
+    amounts = Counter(counted_by_tasks(trial.engine, totals(tuple(jobs), ()).counters))
     if devices and all(kind_of(medium).emulated for medium in trial.media):
-        wanted = read_by_tasks(trial.engine, counters, jobs)
+        wanted = amounts["local_read_bytes"] + amounts["store_read_bytes"] + amounts["shuffled_bytes"]
         read = sum(reads.bytes for reports in devices.values() if (reads := reports["run"].reads))
         if read >= FROM_DRIVES_SHARE * wanted:
             return []
         what = f"only {100 * read / wanted:.0f} % of what the jobs read on {trial.placement.name} came from its drives"
     else:
+        cluster = trial.cluster
+        nodes = cluster.nodes or 1
         room = {
-            "memory": trial.cluster.limit_memory_bytes or int(facts["memory_bytes"]),
-            "page cache": trial.cluster.page_cache_bytes or 1 << 62,
+            "memory": nodes * cluster.limit_memory_bytes if cluster.limit_memory_bytes else int(facts["memory_bytes"]),
+            "page cache": nodes * (cluster.page_cache_bytes or 1 << 62),
         }
         least = min(room, key=room.__getitem__)
         if amounts["local_written_bytes"] + amounts["store_written_bytes"] > room[least]:

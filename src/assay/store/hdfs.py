@@ -6,15 +6,18 @@ storage types is not asked, so a policy that fell back silently shows.
 
 import getpass
 import json
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
+from assay.host.http import NodeConnection, client
 from assay.model.errors import AssayError
+from assay.model.node import Connect
 from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster, jmx_bean
 from assay.model.registry import STORES
 from assay.model.store import Store, StoredFile
@@ -30,11 +33,12 @@ _PATIENCE_S = 120
 class WebHdfs:
     """A Store on HDFS. Source of the calls: the WebHDFS REST API of Hadoop 3."""
 
-    def __init__(self, namenode_url: str) -> None:
+    def __init__(self, namenode_url: str, connect: Connect = socket.create_connection) -> None:
         self._url = namenode_url.rstrip("/") + "/webhdfs/v1"
         import httpx  # reading records needs none
 
-        self._client = httpx.Client(timeout=httpx.Timeout(_PATIENCE_S, connect=10), trust_env=False)
+        self._connect = connect
+        self._client = client(connect, _PATIENCE_S)
         self._broken = httpx.HTTPError
         self._user = getpass.getuser()
 
@@ -75,7 +79,7 @@ class WebHdfs:
         wanted = {"offset": str(offset), **({} if size is None else {"length": str(size)})}
         location = urlsplit(self._call("GET", path, op="OPEN", noredirect="true", **wanted)["Location"])
         # Not by httpx, which takes three times the processor time for a long body.
-        connection = HTTPConnection(location.hostname or "", location.port, timeout=_PATIENCE_S)
+        connection = NodeConnection(location.netloc, _PATIENCE_S, self._connect)
         try:
             connection.request("GET", f"{location.path}?{location.query}")
             answer = connection.getresponse()
@@ -227,9 +231,15 @@ class Hdfs:
     daemons: tuple[DaemonKind, ...] = (DATANODE, NAMENODE)
 
     def properties(self, layout: Layout, host: str, addresses: Mapping[str, str]) -> Mapping[str, str]:
-        """The DataNode's directories, each with its storage type; as there is one DataNode, replication is 1."""
+        """The DataNode's directories, each with its storage type; one copy of each block.
+
+        A node's DataNode is reached by its name, which may be that on another network than the NameNode's.
+        """
         any_port = f"{host}:0"
+        several = not addresses[_RPC].startswith(f"{host}:")
+        by_name = {f"dfs.{who}.use.datanode.hostname": "true" for who in ("client", "datanode") if several}
         return {
+            **by_name,
             "fs.defaultFS": f"{self.scheme}://{addresses[_RPC]}",
             "dfs.namenode.secondary.http-address": any_port,
             "dfs.namenode.name.dir": str(layout.neutral / "name"),
@@ -246,7 +256,7 @@ class Hdfs:
         return min(int(properties.get(_COPIES, "1")), nodes)
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
-        store = WebHdfs(cluster.addresses["namenode"])
+        store = WebHdfs(cluster.addresses["namenode"], cluster.connect)
         return store, HdfsPlacer(store, layout.data)
 
     def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:

@@ -9,7 +9,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay_extras.calibration import behaviour
 from assay_extras.calibration import measure as laying
-from assay_extras.calibration.calibration import Access, Knee
+from assay_extras.calibration.calibration import Access
 from assay_extras.calibration.measure import (
     Ground,
     Window,
@@ -22,9 +22,8 @@ from assay_extras.calibration.measure import (
     measure_knee,
     plan_accesses,
     read_rates,
-    seen_again,
 )
-from tests.extras.calibration.builders import FIXTURES, FakeMeter, a_point
+from tests.extras.calibration.builders import FIXTURES, FakeMeter
 
 
 @pytest.fixture
@@ -198,15 +197,6 @@ def test_a_captured_steady_rate_has_no_knee():
 def test_a_rise_or_too_little_is_no_knee():
     assert find_knee(falling(1e9, before=140, beyond=400)) is None
     assert find_knee(falling(1e9)[:5]) is None
-
-
-@pytest.mark.parametrize(("later_mb_s", "kept"), [(150.0, True), (220.0, True), (320.0, False), (None, False)])
-def test_a_fall_while_the_file_is_laid_out_is_a_knee_only_if_it_is_seen_again(later_mb_s, kept):
-    knee = Knee(knee_bytes=10**9, before_mb_s=400, beyond_mb_s=140)
-    writes = Access(direction="write", pattern="sequential", block_bytes=1 << 20, depth=8)
-    points = [] if later_mb_s is None else [a_point(writes, later_mb_s)]
-    reads = a_point(writes.model_copy(update={"direction": "read"}), 100.0)
-    assert seen_again(knee, [reads, *points]) == (knee if kept else None)
 
 
 def test_an_unreadable_log_is_said(tmp_path):

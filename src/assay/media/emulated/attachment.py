@@ -133,14 +133,10 @@ def scheduler_to_use(wanted: str, offered: Collection[str]) -> str:
 
 
 def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> Path:
-    """A loop device on a file, with direct I/O so that nothing is cached twice; it is detached with the scope.
-
-    It has no limits that a killed run, or anybody else, set for an earlier file on this device.
-    """
+    """A loop device on a file, with direct I/O so that nothing is cached twice; it is detached with the scope."""
     device = Path(system.run("losetup", "--find", "--show", "--direct-io=on", str(file)).strip())
     # Its file by the name that the kernel gives it: links in the path are gone from that.
     scope.callback(system.detach, next((loop for loop in loops() if loop.device == device), Loop(device, file)))
-    system.lift_limits(device)
     set_queue(device, queue, system)
     return device
 
@@ -148,16 +144,15 @@ def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> P
 def set_queue(device: Path, queue: Queue, system: System) -> None:
     """Make the block layer treat the device as it would the real drive. Raises AssayError when it does not.
 
-    Where the kernel does not offer the drive's scheduler there is none. Which of `further` holds, `settings` says.
+    Where the kernel does not offer the drive's scheduler there is none.
     """
     folder = Path("/sys/block") / device.name / "queue"
-    scheduler = scheduler_to_use(queue.scheduler, schedulers(device))
     wanted = (
         ("scheduler", "none"),
         # Without a scheduler this bounds what the driver is given at once; with one it would bound the scheduler's own.
         ("nr_requests", str(queue.depth)),
         ("rotational", "1" if queue.rotational else "0"),
-        ("scheduler", scheduler),
+        ("scheduler", scheduler_to_use(queue.scheduler, schedulers(device))),
         ("read_ahead_kb", str(queue.read_ahead_kb)),
     )
     for name, value in wanted:
@@ -165,32 +160,23 @@ def set_queue(device: Path, queue: Queue, system: System) -> None:
             raise AssayError(f"{device} can't be set up as the drive is: {folder / name} does not take {value!r}")
     most = min(LARGEST_KB, _number(folder / "max_hw_sectors_kb") or LARGEST_KB)
     for name, number in {"max_sectors_kb": most, **queue.further}.items():
-        if name == "nr_requests" and scheduler == "none":
-            continue  # it would let more than the drive's depth through
         system.write(folder / name, f"{min(number, most) if name == 'max_sectors_kb' else number}\n")
 
 
-def settings(device: Path, names: Collection[str], sys: Path = Path("/sys")) -> dict[str, int]:
-    """Settings of a block device's queue as they hold; without those that the kernel does not have."""
-    found = {name: _number(sys / "block" / device.name / "queue" / name) for name in names}
-    return {name: number for name, number in found.items() if number is not None}
+def limit_dirty(device: Path, limit_bytes: int | None, system: System, sys: Path = Path("/sys")) -> bool:
+    """Bound what the kernel holds for a device before it writes; None: no bound of its own. Whether the kernel took it.
 
-
-def limit_dirty(device: Path, limit_bytes: int, system: System) -> bool:
-    """Bound what the kernel holds for a device before it writes. Whether the kernel took it.
-
-    It keeps the bound as a share of its threshold for all disks, which goes with free memory: see `dirty_limit_of`.
-    Source: the kernel's ABI/testing/sysfs-class-bdi.
+    A loop device keeps its bound when it is detached, also that of a run that was killed: None lifts it again. Source:
+    the kernel's ABI/testing/sysfs-class-bdi.
     """
-    folder = Path("/sys/block") / device.name / "bdi"
-    strict = system.write(folder / "strict_limit", "1\n")
-    return system.write(folder / "max_bytes", f"{limit_bytes}\n") and strict
-
-
-def dirty_limit_of(device: Path, sys: Path = Path("/sys")) -> int | None:
-    """The bound as it is now, in bytes; None where the kernel has none, or does not tell."""
     folder = sys / "block" / device.name / "bdi"
-    return _number(folder / "max_bytes") if _number(folder / "strict_limit") else None
+    if limit_bytes is not None:
+        strict = system.write(folder / "strict_limit", "1\n")
+        return system.write(folder / "max_bytes", f"{limit_bytes}\n") and strict
+    if _number(folder / "strict_limit"):
+        system.write(folder / "max_ratio", "100\n")
+        system.write(folder / "strict_limit", "0\n")
+    return True
 
 
 def _number(file: Path) -> int | None:

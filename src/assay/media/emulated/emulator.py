@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.host.files import opened
-from assay.host.mounts import detach, lift_limits, unmount
+from assay.host.mounts import detach, unmount
 from assay.host.processors import bound_to, division
 from assay.model.base import Frozen
 from assay.model.drive_profile import DriveProfile
@@ -76,7 +76,6 @@ class System:
 
     unmount = staticmethod(unmount)
     detach = staticmethod(detach)
-    lift_limits = staticmethod(lift_limits)
 
 
 BAD_PROFILE = 2

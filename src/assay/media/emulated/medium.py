@@ -22,14 +22,12 @@ from assay.media.emulated.attachment import (
     Attached,
     attach_raw,
     check_loop_devices,
-    dirty_limit_of,
     limit_dirty,
     missing,
     mount,
     queue_of,
     scheduler_to_use,
     schedulers,
-    settings,
 )
 from assay.media.emulated.ceiling import Ceiling, known_ceiling
 from assay.media.emulated.emulator import Emulator, SilentError, System
@@ -103,15 +101,7 @@ EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
     why="some of it may be swapped out, and requests then take longer than on the drive",
     cure="raise the limit of locked memory (ulimit -l)",
 )
-DELAYS_OUTSIDE_UNSEEN = doubt_kind(
-    "delays-outside-unseen",
-    "medium",
-    when="the kernel is older than Linux 6.10, whose statistics don't tell how long requests to an emulated drive "
-    "waited in its scheduler",
-    why="what requests wait outside the emulator, for a processor, the loop device or FUSE, is not in `late_seconds`",
-    cure="use Linux 6.10 or newer, or keep other programs off this machine",
-    severity=15,
-)
+
 DIRTY_LIMIT_MISSING = doubt_kind(
     "dirty-limit-missing",
     "medium",
@@ -170,9 +160,6 @@ def doubts_of(
     if any(not report.get("memory_locked", True) for report in reports):
         what = f"the kernel refused to lock the memory of the emulator of {medium}"
         found.append(EMULATOR_MEMORY_NOT_LOCKED.doubt(what, medium))
-    if any(not report.get("kernel_view", True) for report in reports):
-        what = f"how long requests to {medium} waited outside the emulator could not be seen"
-        found.append(DELAYS_OUTSIDE_UNSEEN.doubt(what, medium))
     return tuple(found)
 
 
@@ -250,9 +237,10 @@ class EmulatedMedium:
 
     def __init__(
         self, spec: MediumSpec, installation: Installation, emulator: Emulator | None = None,
-        system: System | None = None,
+        system: System | None = None, node: str = "",
     ) -> None:  # fmt: skip
         self.spec = spec
+        self.node = node
         self._options = EMULATED.options_of(spec)
         self._installation = installation
         self._emulator = emulator or Emulator(installation)
@@ -276,10 +264,9 @@ class EmulatedMedium:
     def facts(self) -> Mapping[str, str]:
         queue = queue_of(self.profile)
         title, slowdown = self.profile.title or self.profile.name, self.profile.slowdown
-        scheduler, further = queue.scheduler, queue.further
+        scheduler = queue.scheduler
         if self._attached is not None:
             scheduler = next(iter(schedulers(self._attached.device)), scheduler)
-            further = settings(self._attached.device, further)
         else:  # the one that it will be, as far as a free loop device tells
             with suppress(BadInputError):
                 scheduler = scheduler_to_use(scheduler, schedulers(check_loop_devices()))
@@ -297,7 +284,7 @@ class EmulatedMedium:
             "scheduler": scheduler,
             "read_ahead_kb": str(queue.read_ahead_kb),
             "queue_depth": str(queue.depth),
-            **{name: str(value) for name, value in further.items()},
+            **{name: str(value) for name, value in queue.further.items()},
         }
         if scheduler != queue.scheduler:
             known["scheduler_of_drive"] = f"{queue.scheduler}, which this kernel does not offer"
@@ -309,7 +296,8 @@ class EmulatedMedium:
         if self._attached is not None:
             known["seed"] = str(self._attached.drive.seed)
             known["device"] = str(self._attached.device)
-            known |= {name: str(value) for name, value in self._dirty_limit().items()}
+            if self._dirty_limited and self._options.dirty_limit_bytes is not None:
+                known["dirty_limit_bytes"] = str(self._options.dirty_limit_bytes)
             known["mount_options"] = mount_of(self._attached.mount_point).options
             known["path_cost"] = ", ".join(
                 f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte"
@@ -375,24 +363,13 @@ class EmulatedMedium:
         mount(device, self._options.file_system, point, system, scope)
         drive.begin(cost, device, queue_of(profile).depth)
         self._attached = Attached(drive=drive, device=device, mount_point=point)
-        self._dirty_limited = True
-        self._limit_dirty()
+        limit = self._options.dirty_limit_bytes
+        self._dirty_limited = limit_dirty(device, limit, system)
+        if limit is not None:
+            scope.callback(limit_dirty, device, None, system)
         self._reports, self._path_cost = [], cost
         scope.callback(self._keep_last_report)
         return self._attached
-
-    def _limit_dirty(self) -> None:
-        """Have the kernel keep the experiment's bound, as a share of what its threshold is now."""
-        limit = self._options.dirty_limit_bytes
-        if self._attached is not None and limit is not None:
-            self._dirty_limited &= limit_dirty(self._attached.device, limit, self._system)
-
-    def _dirty_limit(self) -> dict[str, int]:
-        """The bound that the kernel has now, if the experiment wants one."""
-        if self._attached is None or self._options.dirty_limit_bytes is None or not self._dirty_limited:
-            return {}
-        limit = dirty_limit_of(self._attached.device)
-        return {} if limit is None else {"dirty_limit_bytes": limit}
 
     def _keep_last_report(self) -> None:
         """Keep the last report; an emulator that hangs is ended, since unmounting would wait for it without end."""
@@ -449,11 +426,10 @@ class EmulatedMedium:
     def reset_report(self) -> None:
         if self._attached is not None:
             self._attached.drive.ask("reset")
-            self._limit_dirty()
 
     def device_report(self) -> Mapping[str, Any]:
         if self._attached is not None:
-            self._reports.append({**self._attached.drive.ask("report"), **self._dirty_limit()})
+            self._reports.append(self._attached.drive.ask("report"))
         return self._reports[-1] if self._reports else {}
 
     def watched_disk(self, directories: Sequence[Path] = ()) -> WatchedDisk:
@@ -461,7 +437,7 @@ class EmulatedMedium:
             raise AssayError(f"{self.spec.name} is not attached")
         return WatchedDisk(
             medium=self.spec.name, place=self._attached.mount_point, device=self._attached.device, own=True,
-            rotational=queue_of(self.profile).rotational, log=self._attached.drive.request_log(),
+            rotational=queue_of(self.profile).rotational, log=self._attached.drive.request_log(), node=self.node,
         )  # fmt: skip
 
     def watched_processes(self) -> tuple[WatchedProcess, ...]:
@@ -535,8 +511,8 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
             raise BadInputError(f"unknown kind of medium or profile {profile!r}; {nearest(profile, known)}")
         return spec
 
-    def open(self, spec: MediumSpec, lease: Holder, installation: Installation) -> Medium:
-        return EmulatedMedium(spec, installation)
+    def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
+        return EmulatedMedium(spec, installation, node=node)
 
     def described(self, spec: MediumSpec) -> str:
         fields = spec.model_extra or {}  # as recorded: bounds may have been others then

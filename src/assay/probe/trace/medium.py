@@ -273,7 +273,7 @@ class Medium:
 
     def __init__(self, disk: WatchedDisk, layout: Layout) -> None:
         self.disk = disk
-        self.name = disk.medium
+        self.name = disk.name
         self.doubts: list[Doubt] = []
         self._is_first = True
         self._others: Sequence[Medium] = ()

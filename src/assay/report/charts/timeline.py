@@ -56,8 +56,8 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
             (
                 float(within(sampled(*points), span).values.max(initial=0.0))
                 for tables, span in runs
-                for medium in (tables.record.trial.media if chart.of == "medium" else (None,))
-                if (points := _points(tables, probe, one, medium)) is not None
+                for subject in _subjects(tables, probe, chart)
+                if (points := _points(tables, probe, one, subject)) is not None
             ),
             default=0.0,
         )
@@ -66,8 +66,22 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
     return sum(most) if panel.form == "stack" else max(most, default=0.0)
 
 
-def _points(tables: TrialTables, probe: str, one: ChartSeries, medium: MediumSpec | None) -> Series | None:
-    return tables.series.get((probe, f"{medium.name}/{one.series}" if medium else one.series))
+def _points(tables: TrialTables, probe: str, one: ChartSeries, subject: str) -> Series | None:
+    return tables.series.get((probe, f"{subject}/{one.series}" if subject else one.series))
+
+
+def _subjects(tables: TrialTables, probe: str, chart: Chart) -> list[str]:
+    """What a chart is drawn for: the machine, or each drive."""
+    if chart.of == "machine":
+        return [""]
+    return [drive for medium in tables.record.trial.media for drive in _drives(tables, probe, medium)]
+
+
+def _drives(tables: TrialTables, probe: str, medium: MediumSpec) -> list[str]:
+    """A medium's drives as a probe's series name them: by the medium, on several nodes by `NODE/MEDIUM`."""
+    mark = f"/{medium.name}/"
+    found = {series.partition(mark)[0] for of, series in tables.series if of == probe and mark in series}
+    return [f"{node}/{medium.name}" for node in sorted(found)] or [medium.name]
 
 
 def most_watts(powers: Iterable[Power]) -> float:
@@ -120,8 +134,8 @@ class _Timeline:
                 self._chart(name, chart)
         for medium in self._tables.record.trial.media:
             for name, chart in charts:
-                if chart.of == "medium":
-                    self._chart(name, chart, medium)
+                for drive in _drives(self._tables, name, medium) if chart.of == "medium" else ():
+                    self._chart(name, chart, medium, drive)
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(svg.time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
@@ -185,17 +199,16 @@ class _Timeline:
             for phase, path in paths.items()
         )
 
-    def _chart(self, probe: str, chart: Chart, medium: MediumSpec | None = None) -> None:
+    def _chart(self, probe: str, chart: Chart, medium: MediumSpec | None = None, subject: str = "") -> None:
         found: list[tuple[ChartPanel, dict[ChartSeries, Pieces]]] = []
         for panel in chart.panels:
             series = {}  # those that have anything to show
             for one in panel.series:
-                points = _points(self._tables, probe, one, medium)
+                points = _points(self._tables, probe, one, subject)
                 pieces = None if points is None else within(sampled(*points), self._span)
                 if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
                     series[one] = pieces
             found.append((panel, series))
-        subject = medium.name if medium is not None else ""
         if all(panel.series[0] in series for panel, series in found):
             for panel, series in found:
                 self._draw(panel, series, chart.name, subject)

@@ -1,0 +1,80 @@
+"""Networks between the nodes of a cluster that Assay starts."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from assay.model.base import Frozen
+from assay.model.naming import nearest
+
+NO_NETWORK = "none"
+"""Nothing shapes what nodes send."""
+
+MOST_NODES = 200
+"""Workers of a cluster of Assay's own: what fits into its range of addresses, with the masters' node."""
+
+ETHERNET_MTU, IPOIB_MTU = 1500, 65520
+
+
+class LinkSpec(Frozen):
+    """A node's link to the switch: full duplex, shaped in both directions."""
+
+    rate_bits_per_s: int
+    """What passes in each direction, Ethernet headers included."""
+    latency_us: int = 0
+    """One way from node to node; 0 leaves it to the kernel (some tens of microseconds)."""
+    mtu_bytes: int = ETHERNET_MTU
+
+
+LINKS: Mapping[str, LinkSpec] = {
+    "fast-ethernet": LinkSpec(rate_bits_per_s=10**8),
+    "gigabit": LinkSpec(rate_bits_per_s=10**9),
+    "ten-gigabit": LinkSpec(rate_bits_per_s=10**10),
+    # Quad data rate carries 32 Gbit/s; through the kernel's IP stack in connected mode about half of that arrives
+    # (an assumption, from memory of published measurements).
+    "ipoib-qdr-like": LinkSpec(rate_bits_per_s=16 * 10**9, mtu_bytes=IPOIB_MTU),
+}
+"""Networks by name."""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([kmg]?)bit(?:/s)?", re.IGNORECASE)
+_LATENCY = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(us|ms)")
+LEAST_RATE, MOST_RATE = 10**6, 10**11
+MOST_LATENCY_US = 10**6
+
+
+BESIDE = "+"
+"""Between the names of two networks: of control, and of data."""
+
+
+def network_level(given: Any) -> str:
+    """A network as trials and tables name it: a name, `RATE` or `RATE,LATENCY`, or two such. Raises ValueError."""
+    if isinstance(given, Mapping) and set(given) == {"control", "data"}:
+        given = BESIDE.join(network_level(given[key]) for key in ("control", "data"))
+    elif isinstance(given, Mapping) and set(given) <= {"rate", "latency"} and "rate" in given:
+        given = ",".join(str(given[key]).replace(" ", "") for key in ("rate", "latency") if key in given)
+    links_of(str(given))
+    return str(given)
+
+
+def links_of(level: str) -> tuple[LinkSpec | None, ...]:
+    """The links that each node has, None for one of `none`. Raises ValueError for what is no network."""
+    levels = level.split(BESIDE)
+    if len(levels) > 2:
+        raise ValueError(f"a node has at most two networks, and {level!r} are {len(levels)}")
+    return tuple(map(_link_of, levels))
+
+
+def _link_of(level: str) -> LinkSpec | None:
+    if level == NO_NETWORK or level in LINKS:
+        return LINKS.get(level)
+    rate_text, _, latency_text = level.partition(",")
+    rate, latency = _RATE.fullmatch(rate_text), _LATENCY.fullmatch(latency_text)
+    if rate is None or (latency_text and latency is None):
+        names = nearest(level, [NO_NETWORK, *LINKS])
+        raise ValueError(f"unknown network {level!r} (one of your own is {{rate: 1Gbit, latency: 100us}}); {names}")
+    bits = round(float(rate[1]) * _UNITS[rate[2].lower()])
+    latency_us = 0 if latency is None else round(float(latency[1]) * (1000 if latency[2] == "ms" else 1))
+    if not LEAST_RATE <= bits <= MOST_RATE or latency_us > MOST_LATENCY_US:
+        raise ValueError(f"a network of {level} is not possible: rates are 1Mbit to 100Gbit, latencies at most 1000ms")
+    return LinkSpec(rate_bits_per_s=bits, latency_us=latency_us)

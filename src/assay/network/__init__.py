@@ -1,0 +1,1 @@
+"""Networks between nodes on this machine."""

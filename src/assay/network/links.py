@@ -1,0 +1,227 @@
+"""Nodes on this machine and the links between them: a switch, and a shaped pair of interfaces for each node.
+
+The switch is a bridge in a namespace of its own, so that this machine's network has nothing of it. A node's link is a
+pair of virtual interfaces (veth(4)), of which each end sends through a token bucket (tc-tbf(8)): what the node sends is
+shaped at its end, what it receives at the switch's, or two senders would exceed one receiver.
+
+Modelled are the rate in each direction, the queue before it, the size of packets, and a latency where the kernel has
+netem. Not modelled are the switch's own time and its shared buffers, losses but those of a full queue, the time that
+cables and real adapters take, and what real adapters take off the processor.
+"""
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from ipaddress import IPv4Network
+from pathlib import Path
+from threading import Thread
+from typing import Literal, NamedTuple
+
+from assay.host.lease import Lease
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.errors import AssayError
+from assay.model.network import LinkSpec
+from assay.node.namespace import NamespaceNode, hold
+
+RANGES = (IPv4Network("198.18.0.0/24"), IPv4Network("198.18.1.0/24"))
+"""Of the first network and of the second, among the addresses set apart for measuring networks (RFC 2544)."""
+
+DATA = "-data"
+"""Ends a node's name on the second network, which only HDFS data and the shuffle use."""
+
+BUCKET_S, QUEUE_S = 0.002, 0.02
+"""Of its rate a link sends so much at once, and keeps so much before it drops packets."""
+LEAST_BUCKET_BYTES = 32 << 10
+HEADERS_BYTES, ETHERNET_BYTES = 52, 14
+"""Of each packet: IP and TCP with time stamps; and what the link counts on top."""
+
+LATENCY_NOT_MODELLED = doubt_kind(
+    "latency-not-modelled", "trial", instrument="network",
+    when="a network was to have a latency, and this kernel has no netem",
+    why="packets take only the time that this machine needs, tens of microseconds, so round trips are too quick",
+    cure="load the kernel's module sch_netem, or leave the latency out",
+)  # fmt: skip
+LINK_TOO_SLOW = doubt_kind(
+    "link-too-slow", "trial", instrument="network",
+    when="a short transfer over a link reached less than 95 % of its rate",
+    why="this machine does not carry such a network, so what jobs transfer takes longer than it would there",
+    cure="close other programs, use a machine with more processors, or a slower network",
+    severity=95,
+)  # fmt: skip
+REACHED_SHARE = 0.95
+
+
+class Lan(NamedTuple):
+    """Nodes that reach each other by the names of `hosts`, whose addresses are by these; `doubts`: what it lacks."""
+
+    nodes: tuple[NamespaceNode, ...]
+    hosts: tuple[str, ...]
+    addresses: Mapping[str, str]
+    link: LinkSpec | None
+    doubts: tuple[Doubt, ...]
+
+
+def make_lans(
+    names: Sequence[str], links: Sequence[LinkSpec | None], home: Path, lease: Lease, base: Mapping[str, str]
+) -> tuple[Lan, ...]:
+    """Nodes of these names on one network or two; all goes with the lease's processes, of which each node has one.
+
+    On the second network the nodes have the names and `DATA` behind them. Without a link's figures nothing shapes what
+    they send. Files go into `home`. Raises AssayError.
+    """
+    hosts = [tuple(f"{name}{behind}" for name in names) for behind in ("", DATA)[: len(links)]]
+    addresses = {
+        host: str(own_range[number])
+        for own, own_range in zip(hosts, RANGES, strict=False)
+        for number, host in enumerate(own, start=1)
+    }
+    file = home / "hosts"
+    file.write_text("127.0.0.1 localhost\n" + "".join(f"{address} {host}\n" for host, address in addresses.items()))
+    environment = lease.environment(base)
+    interfaces = [f"eth{number}" for number in range(len(links))]
+    switch = NamespaceNode("switch", hold("switch", file, environment).pid, {}, [])
+    nodes = tuple(NamespaceNode(name, hold(name, file, environment).pid, addresses, interfaces) for name in names)
+    for node in nodes:
+        _do(node, "ip", ["link set lo up"])
+    return tuple(
+        Lan(nodes, own, addresses, link, _join(switch, nodes, [addresses[host] for host in own], interface, link))
+        for own, interface, link in zip(hosts, interfaces, links, strict=True)
+    )
+
+
+def _join(
+    switch: NamespaceNode, nodes: Sequence[NamespaceNode], addresses: Sequence[str], interface: str,
+    link: LinkSpec | None,
+) -> tuple[Doubt, ...]:  # fmt: skip
+    """Give each node this interface with its address, and join all of them; what the network lacks."""
+    bridge = f"{interface}-switch"
+    ports = [f"{interface}-{number}" for number in range(1, len(nodes) + 1)]
+    mtu = "" if link is None else f"mtu {link.mtu_bytes} "
+    _do(switch, "ip", [
+        f"link add {bridge} type bridge", f"link set {bridge} up",
+        *(
+            line
+            for port, node in zip(ports, nodes, strict=True)
+            for line in (
+                f"link add {port} type veth peer name {interface} netns {node.holder}",
+                f"link set {port} {mtu}master {bridge} up",
+            )
+        ),
+    ])  # fmt: skip
+    for node, address in zip(nodes, addresses, strict=True):
+        _do(node, "ip", [
+            f"addr add {address}/{RANGES[0].prefixlen} dev {interface}", f"link set {interface} {mtu}up",
+        ])  # fmt: skip
+    doubts: tuple[Doubt, ...] = ()
+    if link is not None:
+        for node, ends in ((switch, ports), *((node, [interface]) for node in nodes)):
+            doubts = _shape(node, ends, link)
+    return doubts
+
+
+def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec) -> tuple[Doubt, ...]:
+    """Shape what interfaces send; a doubt where a wanted latency can't be had."""
+    bucket = max(int(link.rate_bits_per_s / 8 * BUCKET_S), LEAST_BUCKET_BYTES)
+    shape = f"tbf rate {link.rate_bits_per_s}bit burst {bucket} latency {QUEUE_S * 1000:g}ms"
+    _do(node, "tc", [f"qdisc add dev {interface} root handle 1: {shape}" for interface in interfaces])
+    if not link.latency_us:
+        return ()
+    delay = f"netem delay {link.latency_us / 2:g}us"  # half at each end
+    try:
+        _do(node, "tc", [f"qdisc add dev {interface} parent 1:1 handle 2: {delay}" for interface in interfaces])
+    except AssayError:
+        what = f"the links have no latency of {link.latency_us} us: this kernel has no netem"
+        return (LATENCY_NOT_MODELLED.doubt(what),)
+    return ()
+
+
+PLACES = "/usr/sbin:/sbin"
+"""Where ip and tc are when the PATH leaves out what is meant for root."""
+
+
+def _do(node: NamespaceNode, tool: Literal["ip", "tc"], lines: Sequence[str]) -> None:
+    """Have ip(8) or tc(8) execute lines in a node's network, up to the first that fails: then raises AssayError."""
+    program = shutil.which(tool) or shutil.which(tool, path=PLACES)
+    if program is None:
+        raise AssayError(f"there is no {tool} on this machine: install iproute2")
+    script = "".join(f"{line}\n" for line in lines)
+    command = node.command([program, "-batch", "-"])
+    done = subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=30)
+    if done.returncode:
+        raise AssayError(f"the network of {node.name} can't be made: {' '.join(done.stderr.split())}")
+
+
+TRANSFER_S, SKIPPED_S = 0.3, 0.1
+_PIECE = bytes(1 << 18)
+
+
+def measure(lan: Lan) -> dict[tuple[str, str], float]:
+    """Bits a second that each node reached to the next one, headers included, one pair after the other.
+
+    So each link is used once in each direction. Raises OSError.
+    """
+    nodes, hosts = lan.nodes, lan.hosts
+    mtu = lan.link.mtu_bytes if lan.link is not None else 1500
+    wire = (mtu + ETHERNET_BYTES) / (mtu - HEADERS_BYTES)
+    following = [(at, (at + 1) % len(nodes)) for at in range(len(nodes))] if len(nodes) > 1 else []
+    return {(hosts[at], hosts[to]): 8 * wire * _received_per_s(nodes[at], nodes[to], hosts[to]) for at, to in following}
+
+
+def doubts_of(lan: Lan, reached: Mapping[tuple[str, str], float]) -> tuple[Doubt, ...]:
+    """What the network lacks, and the worst link where one is too slow."""
+    if lan.link is None or not reached:
+        return lan.doubts
+    (sender, receiver), worst = min(reached.items(), key=lambda item: item[1])
+    if worst >= REACHED_SHARE * lan.link.rate_bits_per_s:
+        return lan.doubts
+    what = f"{sender} reached {worst / 1e9:.2f} Gbit/s to {receiver} of {lan.link.rate_bits_per_s / 1e9:g} Gbit/s"
+    return (*lan.doubts, LINK_TOO_SLOW.doubt(what))
+
+
+def _received_per_s(sender: NamespaceNode, receiver: NamespaceNode, host: str) -> float:
+    """Bytes that arrive in a second at a receiver of this name, once the first burst has passed."""
+    with _listening(receiver) as server:
+        port: int = server.getsockname()[1]
+        thread = Thread(target=_send, args=(sender, (host, port)))
+        thread.start()
+        try:
+            server.settimeout(10)
+            arriving, _ = server.accept()
+            with arriving:
+                return _rate(arriving)
+        finally:
+            thread.join()
+
+
+@contextmanager
+def _listening(node: NamespaceNode) -> Iterator[socket.socket]:
+    with node.inside(socket.socket) as server:
+        server.bind(("", 0))
+        server.listen(1)
+        yield server
+
+
+def _send(sender: NamespaceNode, address: tuple[str, int]) -> None:
+    try:
+        with sender.connect(address, 10) as sending:
+            end = time.monotonic() + TRANSFER_S + SKIPPED_S
+            while time.monotonic() < end:
+                sending.sendall(_PIECE)
+    except OSError:  # the receiver has seen enough, or says what is wrong
+        return
+
+
+def _rate(arriving: socket.socket) -> float:
+    into, count, started = bytearray(len(_PIECE)), 0, time.monotonic()
+    began = started
+    while (now := time.monotonic()) - started < TRANSFER_S + SKIPPED_S:
+        if now - started < SKIPPED_S:
+            count, began = 0, now
+        size = arriving.recv_into(into)
+        if not size:
+            break
+        count += size
+    return count / max(time.monotonic() - began, 1e-6)

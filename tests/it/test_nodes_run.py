@@ -1,0 +1,133 @@
+"""Proves on a real TeraSort over two workers and a master that what passes between nodes is counted as Hadoop counts it."""
+
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+
+pytestmark = [pytest.mark.it, pytest.mark.long]
+
+EXPERIMENT = """
+experiment: nodes
+workloads: {name: terasort, options: {size: 100MB}, hadoop: {mapreduce.terasort.output.replication: 2}}
+media: {disk: directory}
+cluster: {nodes: 2, network: gigabit, memory_mb: 3072, vcores: 4}
+replication: 2
+settings: small
+hadoop: {mapreduce.job.reduces: 2}
+"""
+MB = 1_000_000
+NODES = {"master", "worker-1", "worker-2"}
+FRAME_BYTES = 14
+"""Of Ethernet, which interfaces count and packets' own lengths do not have."""
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory):
+    from tests.it.driving import a_place
+
+    if os.geteuid():
+        pytest.skip("only root may make namespaces")
+    with a_place(tmp_path_factory.mktemp("nodes")) as place:
+        place.assay("run", place.experiment(EXPERIMENT), "--out", "run")
+        (found,) = place.records("run")
+        assert found.outcome is Outcome.PASS, found.error
+        yield found
+
+
+def between(record, part="run"):
+    """Amounts of the network between two nodes in a part of the trial."""
+    seen = (one for one in record.amounts if (one.probe, one.part) == ("network", part))
+    return [one for one in seen if " > " in one.subject and ":" not in one.subject]
+
+
+def passed(record, series):
+    return sum(one.value for one in between(record) if one.series == series)
+
+
+def test_pairs_add_up_to_what_interfaces_sent(record):
+    """Of nodes that sent more than the connections' own packets, within 2 %."""
+    sent = Counter()
+    for one in between(record):
+        sent[one.node] += one.value if one.series.endswith("_bytes") else FRAME_BYTES * one.value
+    told = {
+        one.node: one.value
+        for one in record.amounts
+        if (one.subject, one.series, one.part) == ("interface eth0", "sent_bytes", "run")
+    }
+    assert set(told) == NODES
+    assert sum(told.values()) > 150 * MB
+    for node in NODES:
+        assert sent[node] == pytest.approx(told[node], rel=0.02)
+
+
+def test_shuffled_and_replicated_bytes_agree_with_hadoops_counters(record):
+    """What maps and reduces on the same node shuffle passes no link; each block is sent to one other node."""
+    counters = record.totals.counters
+    within = sum(
+        one.value for one in record.amounts
+        if (one.probe, one.part, one.series) == ("network", "run", "shuffle_from_server_bytes") and ":" in one.subject
+    )  # fmt: skip
+    shuffled = passed(record, "shuffle_from_server_bytes") + within
+    assert shuffled == pytest.approx(counters[TASK_COUNTERS]["REDUCE_SHUFFLE_BYTES"], rel=0.05)
+    written = counters[FILE_SYSTEM_COUNTERS]["HDFS_BYTES_WRITTEN"]
+    assert written == 100 * MB
+    assert passed(record, "replication_to_server_bytes") == pytest.approx(written * (1 + 4 / 512), rel=0.05)
+
+
+def test_each_node_has_its_own_figures_and_the_machine_is_told_once(record):
+    nodes = {}
+    for one in record.amounts:
+        nodes.setdefault(one.probe, set()).add(one.node)
+    assert nodes["cpu"] == {None}
+    assert nodes["network"] == nodes["processes"] == NODES
+    assert nodes["disk"] == NODES - {"master"}
+    assert float(record.facts["network.least_reached_bits_per_s"]) == pytest.approx(1e9, rel=0.1)
+
+
+@pytest.fixture
+def place(tmp_path):
+    from tests.it.driving import a_place
+
+    if os.geteuid():
+        pytest.skip("only root may make namespaces")
+    with a_place(tmp_path) as place:
+        yield place
+
+
+def test_cluster_down_ends_the_nodes_of_a_killed_assay(place):
+    before = namespaces()
+    killed = place.start("run", place.experiment(EXPERIMENT.replace("100MB", "1MB")), "--out", "run")
+    killed.until_jobs_run(place, "1/1")
+    assert len(namespaces() - before) == 3 * (len(NODES) + 1)  # the switch has some too
+    killed.process.kill()
+    assert killed.exit_code() == -signal.SIGKILL, killed.text
+    place.assay("cluster", "down")
+    assert place.left_over() == []
+    assert namespaces() <= before
+
+
+def test_a_cluster_of_several_nodes_stays_up_and_runs_jobs_of_its_own_command(place):
+    before = namespaces()
+    said = place.assay("cluster", "up", "--settings", "small", "--nodes", "2", "--network", "gigabit")
+    (held,) = place.status()
+    assert "its own `hadoop` command" in said
+    hadoop = held["details"]["hadoop"]
+    place.command(hadoop, "fs", "-mkdir", "-p", "/user/root")
+    listed = place.command(hadoop, "dfsadmin", "-report").stdout
+    assert {"worker-1", "worker-2"} <= set(re.findall(r"Hostname: (\S+)", listed))
+    place.assay("cluster", "down")
+    assert place.left_over() == []
+    assert namespaces() <= before
+
+
+def namespaces():
+    """Those that this machine has now: network, mount and host name."""
+    listed = subprocess.check_output(["lsns", "-n", "-o", "NS,TYPE"], text=True).splitlines()
+    return {line for line in listed if line.split()[1] in {"net", "mnt", "uts"}}

@@ -1,0 +1,60 @@
+"""Proves what names a network between nodes, and what a cluster with one is made of."""
+
+import pytest
+
+from assay.model.network import LINKS, LinkSpec, links_of, network_level
+from assay.model.platform import ClusterSpec
+
+
+@pytest.mark.parametrize(
+    ("given", "level", "link"),
+    [
+        ("gigabit", "gigabit", LINKS["gigabit"]),
+        ("none", "none", None),
+        ({"rate": "1Gbit"}, "1Gbit", LinkSpec(rate_bits_per_s=10**9)),
+        (
+            {"rate": "2.5 Gbit/s", "latency": "100 us"},
+            "2.5Gbit/s,100us",
+            LinkSpec(rate_bits_per_s=2_500_000_000, latency_us=100),
+        ),
+        ("100mbit,2ms", "100mbit,2ms", LinkSpec(rate_bits_per_s=10**8, latency_us=2000)),
+    ],
+)
+def test_a_network_is_a_name_or_a_rate_and_a_latency(given, level, link):
+    assert network_level(given) == level
+    assert links_of(level) == (link,)
+    assert network_level(level) == level
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("gigabyte", "unknown network 'gigabyte' .*; did you mean 'gigabit'"),
+        ({"rate": "1Gbit", "loss": "1%"}, "unknown network"),
+        ({"latency": "1ms"}, "unknown network"),
+        ("1Gbit,soon", "unknown network"),
+        ("900Gbit", "rates are 1Mbit to 100Gbit"),
+        ("10kbit", "rates are 1Mbit to 100Gbit"),
+        ("1Gbit,1001ms", "latencies at most 1000ms"),
+    ],
+)
+def test_what_is_no_network_is_refused(given, reason):
+    with pytest.raises(ValueError, match=reason):
+        network_level(given)
+
+
+def test_a_network_of_data_beside_that_of_control():
+    level = network_level({"control": "gigabit", "data": {"rate": "2Gbit"}})
+    assert level == "gigabit+2Gbit"
+    assert links_of(level) == (LINKS["gigabit"], LinkSpec(rate_bits_per_s=2 * 10**9))
+    with pytest.raises(ValueError, match="a node has at most two networks"):
+        network_level("gigabit+gigabit+gigabit")
+    with pytest.raises(ValueError, match="unknown network 'gigabyte'"):
+        network_level({"control": "gigabit", "data": "gigabyte"})
+
+
+def test_one_node_without_a_network_is_this_machine_alone():
+    assert ClusterSpec().workers == ()
+    assert ClusterSpec(nodes=None).workers == ()
+    assert ClusterSpec(network="gigabit").workers == ("worker-1",)
+    assert ClusterSpec(nodes=3).workers == ("worker-1", "worker-2", "worker-3")
