@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from assay.cli.media import detach_drives, media, print_media, print_profile, profile_json
+from assay.cli import cli
+from assay.cli.media import detach_drives, print_media, print_profile, profile_json
 from assay.media.emulated.profile import profile_names
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -63,7 +64,7 @@ def test_no_cell_is_cut_on_a_narrow_terminal(installation, width):
 
 def test_the_same_as_data(installation, tmp_path, monkeypatch):
     monkeypatch.setattr("assay.cli.media.find_installation", lambda: installation)
-    answer = CliRunner().invoke(media, ["list", str(tmp_path / "own.yaml"), "--json"])
+    answer = CliRunner().invoke(cli, ["media", "list", str(tmp_path / "own.yaml"), "--json"])
     shown = json.loads(answer.output)
     (own,) = [profile for profile in shown["profiles"] if profile["name"] == "my-own"]
     assert own["expected"]["sequential_read_mb_s"] == {"value": 123, "basis": "review", "source": "a magazine"}

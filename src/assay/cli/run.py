@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -111,7 +112,7 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     """
     of_number = {_number(trial): trial for trial in full.trials}
     same = (stored.experiment, stored.seed) == (full.experiment, full.seed)
-    if not same or any(of_number.get(_number(trial), trial) != trial for trial in stored.trials):
+    if not same or any(_said(of_number.get(_number(trial), trial)) != _said(trial) for trial in stored.trials):
         raise BadInputError(
             "the run holds another plan than this experiment makes now; use the unchanged experiment, or another --out"
         )
@@ -121,6 +122,11 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     doubts = (*(doubt for doubt in stored.doubts if doubt.kind not in again), *full.doubts)
     trials = tuple(kept[number] for number in sorted(kept))
     return full.model_copy(update={"trials": trials, "doubts": doubts, "prior": stored.prior})
+
+
+def _said(trial: Trial) -> dict[str, Any]:
+    """What it says; an option that a later version knows, and which is not used, makes no other trial."""
+    return trial.model_dump(exclude_none=True)
 
 
 def _number(trial: Trial) -> int:

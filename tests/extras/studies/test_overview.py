@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+from assay.cli import cli
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
-from assay_extras.studies import _studies
 from assay_extras.studies.comparison import POSSIBLE
 from assay_extras.studies.overview import overview, power
 from assay_extras.studies.overview_view import (
@@ -108,10 +108,10 @@ def test_the_command_writes_both_files_and_refuses_other_runs(tmp_path, monkeypa
     plan, records = a_run()
     monkeypatch.setattr(RunFolder, "plan", lambda self: plan)
     monkeypatch.setattr(RunFolder, "records", lambda self: (records, ()))
-    done = CliRunner().invoke(_studies, [str(tmp_path), "--to", str(tmp_path / "out")], catch_exceptions=False)
+    done = CliRunner().invoke(cli, ["studies", str(tmp_path), "--to", str(tmp_path / "out")], catch_exceptions=False)
     assert "3 of 3 comparisons are decided" in " ".join(done.output.split())
     assert (tmp_path / "out" / "studies.svg").read_text().startswith("<svg")
     assert "| differs |" in (tmp_path / "out" / "studies.md").read_text()
     monkeypatch.setattr(RunFolder, "plan", lambda self: plan.model_copy(update={"experiment": "mine"}))
     with pytest.raises(BadInputError, match="no two trials that a study compares"):
-        CliRunner().invoke(_studies, [str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(cli, ["studies", str(tmp_path)], catch_exceptions=False)
