@@ -25,7 +25,7 @@ PARTS = ("staging", "run", "write out", "collect")
 MB = 1_000_000
 # What a machine that is small, slow or shared may be doubted for. Nothing that doubts a probe is among them.
 ABOUT_THE_MACHINE = {
-    "cache-not-quite-cold", "drive-too-fast-for-this-machine", "emulator-memory-not-locked", "emulator-was-late",
+    "cache-not-quite-cold", "drive-beyond-the-path", "drive-too-fast-for-this-machine", "emulator-memory-not-locked", "emulator-was-late",
     "emulator-was-slow", "machine-shared", "memory-goes-back", "memory-not-bounded", "page-cache-hides-medium",
 }  # fmt: skip
 

@@ -141,7 +141,7 @@ def test_filters_hide_rows_lines_and_nothing_else(told):
 
 def test_the_numbers_are_the_records(told, run):
     rows = summarise(run[1])
-    wanted = [value for row in rows for value in (row.elapsed_s, row.ratio)]
+    wanted = [value for row in rows for value in (row.elapsed_s, row.ratio, row.run_s)]
     assert told["values"] == ["" if value is None else repr(value) for value in wanted]
     for row, line in zip(rows, told["before"]["rows"], strict=True):
         assert line.startswith(f"{row.group.workload}|{row.group.settings}|{row.placement}|")
@@ -168,7 +168,7 @@ def cells_of(row):
     elapsed = seconds(row.elapsed_s) + (spread(row.elapsed.interval, seconds) if row.elapsed.interval else "")
     phases = [seconds(row.phases[name]) for name in ("map", "shuffle", "merge", "reduce")]
     names = [row.group.workload, row.group.settings, row.placement, str(row.finished)]
-    return [*names, elapsed, ratio, sure, *phases, str(row.outcome)]
+    return [*names, elapsed, ratio, sure, seconds(row.run_s), *phases, str(row.outcome)]
 
 
 def seconds(value):
