@@ -15,7 +15,7 @@ from pathlib import Path
 from assay.host.control_groups import group_mounts, group_paths
 from assay.host.lease import Lease
 from assay.host.processes import remove_group
-from assay.platform.limits import SELF, find_hierarchy
+from assay.platform.limits import SELF, find_hierarchy, group_below
 
 
 def accounting_groups(lease: Lease, process: Path = SELF) -> Sequence[Path]:
@@ -42,8 +42,7 @@ def _version_2(lease: Lease, process: Path) -> Path | None:
     for mount in group_mounts((process / "mountinfo").read_text()):
         if mount.file_system == "cgroup2":
             top = Path(mount.point)
-            own = top / path.removeprefix(mount.root.rstrip("/")).strip("/")
-            return _entered(lease, top, own if own.is_dir() else top)
+            return _entered(lease, top, group_below(top, mount.root, path))
     return None
 
 

@@ -41,13 +41,13 @@ def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
     for mount in group_mounts((process / "mountinfo").read_text()):
         mounted = Path(mount.point)
         if mount.file_system == "cgroup" and controller in mount.options.split(","):
-            return Hierarchy(version=1, root=mounted, own=_below(mounted, mount.root, paths.get(controller, "/")))
+            return Hierarchy(version=1, root=mounted, own=group_below(mounted, mount.root, paths.get(controller, "/")))
         if mount.file_system == "cgroup2" and controller in words(mounted / "cgroup.controllers"):
-            return Hierarchy(version=2, root=mounted, own=_below(mounted, mount.root, paths.get("", "/")))
+            return Hierarchy(version=2, root=mounted, own=group_below(mounted, mount.root, paths.get("", "/")))
     return None
 
 
-def _below(mounted: Path, root: str, path: str) -> Path:
+def group_below(mounted: Path, root: str, path: str) -> Path:
     """A group's directory; what lies outside of what is mounted here (a container's view) counts as the top."""
     inside = path.removeprefix(root.rstrip("/")) if path.startswith(root) else "/"
     found = mounted / inside.strip("/")
