@@ -31,18 +31,23 @@ SECTIONS.add("study", _study)
 
 @click.command("studies")
 @click.argument("runs", type=UserPath(), nargs=-1, required=True, metavar="RUN...")
-@click.option("--to", type=UserPath(), help="Write studies.svg and studies.md into this folder.")
+@click.option("--to", type=UserPath(), help="Write studies.svg, studies.md and studies.json into this folder.")
 @json_option()
 def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     """Show what several runs of the studies' experiments say together: how many comparisons are decided and agree.
 
+    A RUN is a run's folder, or the studies.json (or its folder) of an earlier --to: that has what earlier runs
+    measured. Of an experiment that both have the newer counts.
+
     \b
     Example:  assay studies runs/thesis-* runs/hybrid-* --to docs/explanation
+    Add one:  assay studies runs/new docs/explanation --to docs/explanation
     """
     from assay.model.errors import BadInputError
     from assay.record.folder import RunFolder
     from assay.report.columns import fitted
     from assay.report.words import print_line
+    from assay_extras.studies.kept import is_kept, keep, merged, read_kept, study_run
     from assay_extras.studies.overview import overview
     from assay_extras.studies.overview_view import (
         ABOUT,
@@ -53,8 +58,10 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
         standalone,
     )
 
-    folders = [RunFolder(run) for run in runs]
-    found = overview((folder.plan(), folder.records()[0]) for folder in folders)
+    folders = [RunFolder(path) for path in runs if not is_kept(path)]
+    own = [(folder.path, study_run(folder.plan(), folder.records()[0])) for folder in folders]
+    every = merged([[run for _, run in own if run], *(read_kept(path) for path in runs if is_kept(path))])
+    found = overview(every)
     if found is None:
         raise BadInputError(
             "these runs have no two trials that a study compares: name runs of thesis-table... or hybrid-figure... "
@@ -62,12 +69,16 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
         )
     if to is not None:
         to.mkdir(parents=True, exist_ok=True)
+        keep(every, to)
         (to / "studies.svg").write_text(standalone(overview_svg(found)))
-        (to / "studies.md").write_text(overview_markdown(found))
+        (to / "studies.md").write_text(overview_markdown(found, every))
+    console = open_console(error=as_json)
+    for path, run in own:
+        if run is not None and run not in every:
+            print_line(console, f"{path} is left out: there is a newer run of {run.experiment}")
     if as_json:
         click.echo(found.model_dump_json(indent=1))
         return
-    console = open_console()
     for line in fitted(overview_columns(found), console.width):
         print_line(console, line)
     for words in (goal_words(found.all), ABOUT):

@@ -8,9 +8,9 @@ from math import log, sqrt
 from statistics import mean
 
 from assay.model.base import Frozen
-from assay.model.record import Record
-from assay.model.trial import Plan
-from assay_extras.studies.comparison import POSSIBLE, Agreement, ContrastBeside, StudyComparison, compare
+from assay_extras.studies.comparison import POSSIBLE, Agreement, ContrastBeside, TableBeside, tables
+from assay_extras.studies.kept import StudyRun
+from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import LEAST_PAIRS, Difference, Point, level_text, student
 
 GOAL_DECIDED, GOAL_AGREED = 0.7, 0.9
@@ -65,22 +65,16 @@ class Overview(Frozen):
     all: Group
 
 
-def overview(runs: Iterable[tuple[Plan, Sequence[Record]]]) -> Overview | None:
-    """Of all runs that belong to a study; None where none does."""
-    by_experiment: dict[str, list[Sequence[Record]]] = {}
-    plans: dict[str, Plan] = {}
-    for plan, records in runs:
-        by_experiment.setdefault(plan.experiment, []).append(records)
-        plans[plan.experiment] = plan
+def overview(runs: Iterable[StudyRun]) -> Overview | None:
+    """Of all runs that have a comparison of a study's; None where none has."""
     found: dict[tuple[Point, Point], Compared] = {}
-    for name, several in by_experiment.items():
-        for records in several:
-            compared = compare(plans[name], records)
-            if compared is not None:
-                for key, one in _comparisons(name, compared):
-                    known = found.get(key)
-                    if known is None or one.pairs > known.pairs:
-                        found[key] = one
+    for run in runs:
+        experiment = study_experiment(run.experiment)
+        if experiment is not None:
+            for key, one in _comparisons(run.experiment, tables(experiment.study, run.measured)):
+                known = found.get(key)
+                if known is None or one.pairs > known.pairs:
+                    found[key] = one
     if not found:
         return None
     every = tuple(found.values())
@@ -89,10 +83,10 @@ def overview(runs: Iterable[tuple[Plan, Sequence[Record]]]) -> Overview | None:
     return Overview(comparisons=every, groups=groups, all=_group("all", every))
 
 
-def _comparisons(experiment: str, compared: StudyComparison) -> list[tuple[tuple[Point, Point], Compared]]:
+def _comparisons(experiment: str, beside: Sequence[TableBeside]) -> list[tuple[tuple[Point, Point], Compared]]:
     """What was measured; a pair that two tables have is one comparison, of the first table."""
     found: dict[tuple[Point, Point], Compared] = {}
-    for table in compared.tables:
+    for table in beside:
         for one in table.contrasts:
             if one.measured is not None and (one.first, one.second) not in found:
                 found[one.first, one.second] = _compared(experiment, table.name, one, one.measured)

@@ -12,6 +12,7 @@ from assay.report.columns import Column
 from assay.report.page import template
 from assay_extras.studies.comparison import POSSIBLE, Agreement
 from assay_extras.studies.figures import MARKS
+from assay_extras.studies.kept import StudyRun
 from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview
 
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
@@ -19,6 +20,7 @@ TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
 WIDTH_PX, LEFT_PX, RIGHT_PX, TOP_PX, PLOT_PX, ROW_PX, INSET_PX = 720, 64, 12, 56, 560, 22, 8
 HEADER = ("experiment", "decided", "agree", "ties", "too short", "pairs", "deviation", "for 70 %")
 DETAIL_HEADER = ("table", "place", "ratio of", "published", "measured", "direction")
+RUNS_HEADER = ("experiment", "day", "trials", "machine")
 SHOWN: tuple[Agreement, ...] = ("differs", "agrees", "undecided")
 LEFT_OUT: tuple[Agreement, ...] = ("too short", "published tie")
 MARKDOWN_WIDTH = 140
@@ -157,10 +159,12 @@ def overview_columns(found: Overview) -> list[Column]:
     ]
 
 
-def overview_markdown(found: Overview) -> str:
-    """The table of experiments; every comparison that can be decided, those that differ first; and those left out."""
+def overview_markdown(found: Overview, runs: Sequence[StudyRun]) -> str:
+    """The tables of experiments and of their runs; every comparison, those that differ first; and those left out."""
     groups = _table(HEADER, [_row(one) for one in (*found.groups, found.all)])
     parts = [fill(goal_words(found.all), MARKDOWN_WIDTH), groups, fill(ABOUT, MARKDOWN_WIDTH)]
+    rows = [(label(run.experiment), run.day, f"{run.trials}", run.machine) for run in runs]
+    parts += ["## Runs", _table(RUNS_HEADER, rows)]
     for title, agreements in (("Comparisons", SHOWN), ("Left out", LEFT_OUT)):
         own = [one for agreement in agreements for one in found.comparisons if one.agreement == agreement]
         parts += [f"## {title}", _table(DETAIL_HEADER, [_detail(one) for one in own])]

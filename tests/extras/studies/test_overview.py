@@ -11,6 +11,7 @@ from assay.cli import cli
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
 from assay_extras.studies.comparison import POSSIBLE
+from assay_extras.studies.kept import study_run
 from assay_extras.studies.overview import overview, power
 from assay_extras.studies.overview_view import (
     goal_words,
@@ -27,21 +28,30 @@ HDD, SSD2 = (3.0, 60.0, 80.0, 70.0), (3.0, 15.0, 120.0, 50.0)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def a_run(name="thesis-table-9-scaled", repetitions=3, noise=0.02):
-    """The closing job on two drives: shuffle and reduce as published, merge the other way round."""
+def a_run(name="thesis-table-9-scaled", repetitions=3, noise=0.02, workload="triangles", job="closing", days=0):
+    """A job on two drives, so many days later: shuffle and reduce as published, merge the other way round."""
     records = [
-        a_graph_trial(
-            10 * number + repetition, {"closing": [value * (1 + noise * ((repetition + number) % 3)) for value in phases]},
-            medium=medium, repetition=repetition,
-        )
+        later(days, a_graph_trial(
+            10 * number + repetition, {job: [value * (1 + noise * ((repetition + number) % 3)) for value in phases]},
+            medium=medium, repetition=repetition, workload=workload,
+        ))
         for number, (medium, phases) in enumerate((("hdd", HDD), ("ssd2", SSD2)))
         for repetition in range(1, repetitions + 1)
     ]  # fmt: skip
     return a_plan().model_copy(update={"experiment": name}), records
 
 
+def later(days, record):
+    ms = days * 24 * 3600 * 1000
+    jobs = [
+        job.model_copy(update={"started_ms": job.started_ms + ms, "finished_ms": job.finished_ms + ms})
+        for job in record.jobs
+    ]
+    return record.model_copy(update={"jobs": tuple(jobs)})
+
+
 def test_all_comparisons_are_counted_and_judged():
-    found = overview([a_run()])
+    found = overview([study_run(*a_run())])
     assert (found.all.possible, found.all.decided, found.all.agreed, found.all.ties) == (3, 3, 2, 1)
     assert {one.agreement for one in found.comparisons if one.agreement in POSSIBLE} == {"agrees", "differs"}
     assert "3 of 3 comparisons are decided (100%" in goal_words(found.all)
@@ -49,7 +59,8 @@ def test_all_comparisons_are_counted_and_judged():
 
 
 def test_a_comparison_that_two_runs_show_counts_once_by_the_run_with_most_pairs():
-    few, many = a_run(repetitions=3), a_run("thesis-tables-9-13-scaled", repetitions=6)
+    few = study_run(*a_run(repetitions=3))
+    many = study_run(*a_run("thesis-tables-9-13-scaled", repetitions=6))
     for runs in ([few, many], [many, few]):
         found = overview(runs)
         assert (found.all.possible, found.all.pairs) == (3, 6)
@@ -58,7 +69,11 @@ def test_a_comparison_that_two_runs_show_counts_once_by_the_run_with_most_pairs(
 
 def test_runs_of_no_study_say_nothing():
     plan, records = a_run()
-    assert overview([(plan.model_copy(update={"experiment": "quickstart"}), records)]) is None
+    assert study_run(plan.model_copy(update={"experiment": "quickstart"}), records) is None
+    assert study_run(plan, []) is None
+    assert overview([]) is None
+    alone = study_run(plan, records[:1])
+    assert overview([alone]) is None, "there is nothing to compare with"
 
 
 @pytest.mark.parametrize(("effect", "deviation", "pairs"), [(0.1, 0.12, 5), (-0.3, 0.12, 3), (0.05, 0.1, 12)])
@@ -70,19 +85,19 @@ def test_power_is_the_share_of_samples_that_show_the_direction(effect, deviation
 
 
 def test_large_effects_take_few_repetitions_and_more_than_thirty_are_not_proposed():
-    assert overview([a_run()]).all.repetitions == 3
+    assert overview([study_run(*a_run())]).all.repetitions == 3
     plan, _ = a_run()
     noise = [
         a_graph_trial(10 * at + number, {"closing": [value * (1 + 0.4 * (-1) ** (number + at)) for value in HDD]},
                       medium=medium, repetition=number)
         for at, medium in enumerate(("hdd", "ssd2")) for number in range(1, 5)
     ]  # fmt: skip
-    assert overview([(plan, noise)]).all.decided == 0
-    assert overview([(plan, noise)]).all.repetitions is None
+    assert overview([study_run(plan, noise)]).all.decided == 0
+    assert overview([study_run(plan, noise)]).all.repetitions is None
 
 
 def test_the_figure_has_a_dot_with_its_interval_for_each_comparison():
-    found = overview([a_run()])
+    found = overview([study_run(*a_run())])
     drawing = ElementTree.fromstring(standalone(overview_svg(found)))
     told = [title.text for title in drawing.iter(f"{SVG}title")]
     assert len(told) == 3
@@ -91,11 +106,13 @@ def test_the_figure_has_a_dot_with_its_interval_for_each_comparison():
 
 
 def test_the_table_and_the_markdown_name_experiments_in_words():
-    found = overview([a_run("thesis-tables-9-13-scaled")])
+    run = study_run(*a_run("thesis-tables-9-13-scaled"))
+    found = overview([run])
     assert label("hybrid-figure-5a-scaled") == "hybrid, figure 5a"
     first = overview_columns(found)[0]
     assert list(first.cells) == ["thesis, tables 9-13", "all"]
-    lines = overview_markdown(found).splitlines()
+    lines = overview_markdown(found, [run]).splitlines()
+    assert "| thesis, tables 9-13 | 1970-01-01 | 6 | test, 2 cores, 1 B |" in lines
     assert "| thesis, tables 9-13 | 3 of 3 | 2 | 1 | 0 | 3 |" in "\n".join(lines)
     first = lines.index("## Comparisons") + 4
     assert [line.split(" | ")[-1] for line in lines[first : first + 3]] == ["differs |", "agrees |", "agrees |"]
@@ -104,14 +121,61 @@ def test_the_table_and_the_markdown_name_experiments_in_words():
     assert left_out[-1].endswith("| published tie |")
 
 
-def test_the_command_writes_both_files_and_refuses_other_runs(tmp_path, monkeypatch):
-    plan, records = a_run()
-    monkeypatch.setattr(RunFolder, "plan", lambda self: plan)
-    monkeypatch.setattr(RunFolder, "records", lambda self: (records, ()))
-    done = CliRunner().invoke(cli, ["studies", str(tmp_path), "--to", str(tmp_path / "out")], catch_exceptions=False)
-    assert "3 of 3 comparisons are decided" in " ".join(done.output.split())
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Run folders by name, whose plans and records a test sets."""
+    runs = {}
+    monkeypatch.setattr(RunFolder, "plan", lambda self: runs[self.path.name][0])
+    monkeypatch.setattr(RunFolder, "records", lambda self: (runs[self.path.name][1], ()))
+    return runs
+
+
+def studies(*arguments):
+    done = CliRunner().invoke(cli, ["studies", *map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+def test_the_command_writes_its_files_and_refuses_other_runs(folders, tmp_path):
+    folders["run"] = plan, records = a_run()
+    assert "3 of 3 comparisons are decided" in studies(tmp_path / "run", "--to", tmp_path / "out")
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"studies.svg", "studies.md", "studies.json"}
     assert (tmp_path / "out" / "studies.svg").read_text().startswith("<svg")
     assert "| differs |" in (tmp_path / "out" / "studies.md").read_text()
-    monkeypatch.setattr(RunFolder, "plan", lambda self: plan.model_copy(update={"experiment": "mine"}))
+    folders["run"] = plan.model_copy(update={"experiment": "mine"}), records
     with pytest.raises(BadInputError, match="no two trials that a study compares"):
-        CliRunner().invoke(cli, ["studies", str(tmp_path)], catch_exceptions=False)
+        studies(tmp_path / "run")
+
+
+def test_what_a_file_kept_adds_up_with_runs_and_needs_no_folders(folders, tmp_path):
+    folders["run"] = a_run()
+    said = studies(tmp_path / "run", "--to", tmp_path / "out")
+    for kept in (tmp_path / "out", tmp_path / "out" / "studies.json"):
+        assert studies(kept) == said
+    folders["other"] = a_run("thesis-tables-6-8-scaled", workload="mutual-friends", job="triples")
+    both = studies(tmp_path / "other", tmp_path / "out", "--to", tmp_path / "out")
+    assert "thesis, table 9" in both
+    assert "thesis, tables 6-8" in both
+    assert studies(tmp_path / "out") == both
+
+
+def test_of_an_experiment_the_newer_run_counts_wherever_it_is(folders, tmp_path):
+    folders["old"], folders["new"] = a_run(), a_run(repetitions=5, days=1)
+    studies(tmp_path / "old", "--to", tmp_path / "out")
+    newer = studies(tmp_path / "out", tmp_path / "new")
+    assert newer == studies(tmp_path / "new")
+    studies(tmp_path / "out", tmp_path / "new", "--to", tmp_path / "out")
+    assert studies(tmp_path / "out") == newer
+    said = studies(tmp_path / "out", tmp_path / "old")
+    assert f"{tmp_path / 'old'} is left out: there is a newer run of thesis-table-9-scaled" in said
+    assert said.endswith(newer)
+
+
+def test_a_file_whose_runs_would_be_lost_is_not_written_over(folders, tmp_path):
+    folders["run"] = a_run()
+    studies(tmp_path / "run", "--to", tmp_path / "out")
+    before = {file: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    folders["other"] = a_run("thesis-table-12")
+    with pytest.raises(BadInputError, match=r"would be lost \(thesis-table-9-scaled\): name .*out among the runs"):
+        studies(tmp_path / "other", "--to", tmp_path / "out")
+    assert before == {file: file.read_bytes() for file in (tmp_path / "out").iterdir()}
