@@ -82,3 +82,35 @@ def test_a_master_that_was_restarted_names_its_containers_by_epoch(history, logs
     folder = logs[0].container_logs / JOB
     (folder / attempt.container).rename(folder / container)
     assert len(read_phases(logs, [attempt.model_copy(update={"container": container})]).phases) == 1
+
+
+def master_log(logs, history, *results):
+    """The log of the job's master with these answers to its reducer's questions whether it may commit."""
+    reducer = attempt_of(history, "r_000000_0")
+    folder = logs[0].container_logs / JOB / f"{reducer.container.rpartition('_')[0]}_000001"
+    folder.mkdir(exist_ok=True)
+    stamp = "2026-11-21 06:25:42,472 INFO [IPC Server handler 8] org.apache.hadoop.mapreduce.v2.app.job.impl.TaskImpl"
+    lines = [f"{stamp}: Result of canCommit for {reducer.attempt}:{result}\n" for result in results]
+    (folder / "syslog").write_text("".join(lines))
+    return reducer
+
+
+def test_a_commit_that_was_put_off_is_counted_from_the_masters_log(history, logs):
+    reducer = master_log(logs, history, "false", "true")
+    phases = {phase.attempt: phase for phase in read_phases(logs, with_logs(history)).phases}
+    assert phases[reducer.attempt].commits_put_off == 1
+    assert phases[attempt_of(history, "r_000001_0").attempt].commits_put_off == 0
+
+
+def test_without_the_masters_log_nothing_is_said_of_commits(history, logs):
+    for folder in (logs[0].container_logs / JOB).glob("*_000001"):
+        shutil.rmtree(folder)
+    assert {phase.commits_put_off for phase in read_phases(logs, with_logs(history)).phases} == {None}
+
+
+@pytest.mark.parametrize(("seconds", "kinds"), [(3, ["commits-put-off"]), (30, [])])
+def test_a_short_job_whose_commit_was_put_off_has_a_doubt(history, logs, seconds, kinds):
+    reducer = master_log(logs, history, "false", "true")
+    short = reducer.model_copy(update={"finished_ms": reducer.started_ms + 1000 * seconds})
+    found = read_phases(logs, [short])
+    assert [doubt.kind for doubt in found.doubts] == kinds

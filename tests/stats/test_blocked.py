@@ -3,10 +3,18 @@
 import pytest
 
 from assay.model.energy import Span
-from assay.model.record import Amount, Sample, Step
+from assay.model.record import Amount, Sample, Stage, Step
 from assay.model.task import TaskAttempt
 from assay.model.trial import ZERO_DELAY
-from assay.stats.blocked import PROBE, beyond_pressure_share, blocked_shares, by_phase, clock_shares, unexplained
+from assay.stats.blocked import (
+    PROBE,
+    beyond_pressure_share,
+    blocked_shares,
+    by_phase,
+    clock_shares,
+    not_computing_share,
+    unexplained,
+)
 from assay.stats.decision import blocked_above, decisions, estimates_apart
 from tests.builders import a_record
 from tests.stats.terasort import terasort_run
@@ -177,3 +185,27 @@ def test_blocked_time_above_zero_delay_is_a_share_of_the_drives_own_time():
     )
     # The baseline's share is of half the time.
     assert blocked_above(hdd, zero).high == pytest.approx(0.3 + (0.03**2 + 0.015**2) ** 0.5)
+
+
+def of_counters(cpu_ms):
+    """A record of one job: 4 maps of 5 s and 2 reduces of 1, 2 and 2 s, so 30 s of tasks."""
+    record = a_record()
+    counters = {"org.apache.hadoop.mapreduce.TaskCounter": {} if cpu_ms is None else {"CPU_MILLISECONDS": cpu_ms}}
+    update = {
+        "stages": (Stage(name="map", tasks=4), Stage(name="reduce", tasks=2)), "counters": counters,
+        "phases": {"map": 5.0, "shuffle": 1.0, "merge": 2.0, "reduce": 2.0},
+    }  # fmt: skip
+    return record.model_copy(update={"jobs": (record.jobs[0].model_copy(update=update),)})
+
+
+def test_counters_bound_what_storage_may_have_cost():
+    assert not_computing_share([of_counters(12_000), of_counters(18_000)]) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("cpu_ms", [None, 31_000])
+def test_counters_bound_nothing_without_processor_time_or_with_more_than_one_processor_for_each_task(cpu_ms):
+    assert not_computing_share([of_counters(12_000), of_counters(cpu_ms)]) is None
+
+
+def test_nothing_that_ran_bounds_nothing():
+    assert not_computing_share([]) is None

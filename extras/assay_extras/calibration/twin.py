@@ -54,7 +54,8 @@ BACKING_BYTES, MEMORY_BYTES = 5 << 30, 8 << 30
 _LEFT_OUT = (
     "media", "placement", "placement_check", "exclude", "repetitions", "order", "zero_delay_baseline", "worth", "next",
 )  # fmt: skip
-JOB_GOAL, PHASE_GOAL, LEAST_PHASE_S = 0.10, 0.15, 5.0
+JOB_GOAL, PHASE_GOAL, LEAST_JOB_S, LEAST_PHASE_S = 0.10, 0.15, 10.0, 5.0
+"""A reducer may sleep for a second before its commit (`commits_put_off`), whatever the drive: a tenth of 10 s."""
 
 
 class Difference(Frozen):
@@ -232,7 +233,7 @@ def _difference(
         for placement in (REAL, TWIN)
         for own in [[sample.elapsed_s for sample in timed if sample.level(PLACEMENT) == placement]]
     }
-    long = not name[2] or max(means.values()) >= LEAST_PHASE_S
+    long = max(means.values()) >= (LEAST_PHASE_S if name[2] else LEAST_JOB_S)
     goal = (PHASE_GOAL if name[2] else JOB_GOAL) if long else None
     return Difference(
         workload=name[0], job=name[1], phase=name[2], pairs=one.repetitions, real_s=means[REAL], twin_s=means[TWIN],

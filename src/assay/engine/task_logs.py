@@ -8,9 +8,13 @@ Which line says what (Hadoop 3.4.2): MapTask "Processing split", "Spilling map o
 flush of map output"; Merger "Merging N sorted segments", one line for each further pass; Task "is done. And is in the
 process of committing", "Task '...' done."; ReduceTask "Using ShuffleConsumerPlugin"; ShuffleSchedulerImpl "HOST freed
 by fetcher#N in N ms"; EventFetcher "is interrupted" (all is fetched); MergeManagerImpl where a merge begins and ends.
+The master's TaskImpl "Result of canCommit for ATTEMPT:false": the commit is put off, and the task sleeps for one second
+(a constant of Task.commit) before it asks again. That happens when a task asks before the master has handled the event
+that it is ready, and makes jobs of a second or two fall into two groups.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -19,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.engine.tasks import MapReduceAttempt, MapReducePhases
-from assay.model.doubt import doubt_kind
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
 from assay.model.platform import ClusterNode
 from assay.model.task import TaskHistory, covered_ms
@@ -219,6 +223,10 @@ def _times(lines: Sequence[LogLine], logger: str, message: str) -> list[int]:
 
 
 _FILES = ("syslog", "syslog.shuffle")
+_MASTER = "000001"
+_PUT_OFF = re.compile(r"Result of canCommit for (\w+):false")
+# In a job of that length the second is a tenth.
+_SHORT_S = 10
 _APPLICATION = re.compile(r"container_(?:e\d+_)?(\d+_\d+)_\d+_\d+")
 # A task that logs that much is no longer measured for its storage; reading it would take seconds.
 _LONGEST_BYTES = 64 << 20
@@ -237,13 +245,15 @@ def read_phases(nodes: Sequence[ClusterNode], attempts: Sequence[MapReduceAttemp
     missing: list[str] = []
     unclear: dict[str, str] = {}
     read: dict[str, list[list[LogLine]]] = {}
+    put_off = _Masters(nodes).put_off
     for attempt in sorted(attempts, key=lambda one: one.container):
         try:
             if attempt.container not in read:
                 # Only tasks that ran inside their job's master share a log: never is more than one job's kept.
                 read = {attempt.container: _read(nodes, attempt.container)}
             if any(read[attempt.container]):
-                phases.append(phases_of(attempt, read[attempt.container]))
+                own = phases_of(attempt, read[attempt.container])
+                phases.append(own.model_copy(update={"commits_put_off": put_off(attempt)}))
             elif attempt.state == "SUCCEEDED":  # one that was killed may never have begun to log
                 missing.append(attempt.attempt)
         except (AssayError, OSError, ValueError) as error:
@@ -255,7 +265,44 @@ def read_phases(nodes: Sequence[ClusterNode], attempts: Sequence[MapReduceAttemp
     for attempt_id, reason in islice(unclear.items(), 1):
         of = f"{len(unclear)} of {len(attempts)} task attempts"
         doubts.append(TASK_LOG_UNCLEAR.doubt(f"the logs of {of} can't be used, as that of {attempt_id}: {reason}"))
+    doubts += _short_jobs_put_off(attempts, phases)
     return TaskHistory(phases=tuple(phases), doubts=tuple(doubts))
+
+
+class _Masters:
+    """The logs of the jobs' application masters, each read once."""
+
+    def __init__(self, nodes: Sequence[ClusterNode]) -> None:
+        self._nodes = nodes
+        self._put_off: dict[str, Counter[str] | None] = {}
+
+    def put_off(self, attempt: MapReduceAttempt) -> int | None:
+        """How often an attempt's commit was put off; None where the log of its job's master can't be read."""
+        master = f"{attempt.container.rpartition('_')[0]}_{_MASTER}"
+        if master not in self._put_off:
+            try:
+                log = [line for part in _read(self._nodes, master) for line in part]
+            except (AssayError, OSError, ValueError):
+                log = []
+            refused = (_PUT_OFF.match(line.message) for line in log if line.logger == "TaskImpl")
+            self._put_off[master] = Counter(match[1] for match in refused if match) if log else None
+        counts = self._put_off[master]
+        return None if counts is None else counts[attempt.attempt]
+
+
+def _short_jobs_put_off(attempts: Sequence[MapReduceAttempt], phases: Sequence[MapReducePhases]) -> Iterator[Doubt]:
+    """A doubt about the jobs in whose time such a second is a large part."""
+    late = Counter[str]()
+    for phase in phases:
+        late[phase.job] += phase.commits_put_off or 0
+    for job, times in sorted(late.items()):
+        own = [attempt for attempt in attempts if attempt.job == job]
+        took_s = (max(one.finished_ms for one in own) - min(one.started_ms for one in own)) / 1000
+        if times and took_s < _SHORT_S:
+            yield COMMITS_PUT_OFF.doubt(
+                f"{job}, whose tasks took {took_s:.1f} s from the first start to the last end, slept for 1 s before a "
+                f"commit, {times} time{'s' if times > 1 else ''}"
+            )
 
 
 def _read(nodes: Sequence[ClusterNode], container: str) -> list[list[LogLine]]:
@@ -275,6 +322,12 @@ def _read(nodes: Sequence[ClusterNode], container: str) -> list[list[LogLine]]:
     return read
 
 
+COMMITS_PUT_OFF = doubt_kind(
+    "commits-put-off", "task", why="equal trials of such a job differ by a whole second, whatever the drive",
+    instrument="task-logs",
+    when="a job of less than 10 s slept before a commit: its task had asked before the master was ready",
+    cure="make its data larger, so that the second is a small part of its time",
+)  # fmt: skip
 TASK_LOGS_ELSEWHERE = doubt_kind(
     "task-logs-elsewhere", "task", why=_WHY, instrument="task-logs",
     when="the tasks' logs are on the nodes of an existing cluster",

@@ -33,11 +33,13 @@ FIGURES = (
     TaskFigure("passes, reduce", "reduce", "merge_passes", "most"),
     TaskFigure("most fetched", "reduce", "shuffled_bytes", "skew"),
     TaskFigure("slowest reduce", "reduce", "reduce_s", "skew"),
+    TaskFigure("commits put off", "reduce", "commits_put_off", "sum"),
 )
 FIGURES_NOTE = (
     "Spills: total over all maps; passes the most merge passes that any one attempt made, from the tasks' logs. Most "
-    "fetched and slowest reduce are those of one reducer, each over the median of all: 1 is an even spread. A dash: "
-    "none, a job with fewer than two reducers, or no log."
+    "fetched and slowest reduce are those of one reducer, each over the median of all: 1 is an even spread. Commits "
+    "put off: how often a reducer asked for its commit before its application master was ready, and then slept for a "
+    "second. A dash: none, a job with fewer than two reducers, or no log."
 )
 PATH_NOTE = (
     "“Spill and merge” is a map's last spill and the merging of its spills; “merge” the reducers', after the shuffle;"
@@ -92,6 +94,9 @@ class MapReducePhases(TaskPhases):
     failed_fetches: int = 0
     """Map outputs that a reduce could not fetch, each time that it tried (the counter of an attempt that failed for
     it stays 0)."""
+    commits_put_off: int | None = None
+    """How often the application master put off its commit, after which Hadoop's task sleeps for one second; null
+    without the master's log."""
 
 
 class MapReduceAttempt(TaskAttempt):

@@ -138,8 +138,13 @@ def _without_baseline(decision: Decision, one: PlacementResult) -> str:
     if one.blocked is not None:
         about = "about " if one.blocked.measured else ""
         return f"blocked on storage for {about}{_blocked_words(one.blocked)}, an estimate"
-    if decision.busy_bound_s is None:
+    if decision.busy_bound_s is None and one.not_computing is None:
         return "what storage costs was not measured"
+    if decision.busy_bound_s is None:
+        most = percent(one.not_computing or 0)
+        return (
+            f"storage: at most about {most} of the tasks' time; for the rest they used a processor, by their counters"
+        )
     return f"drives busy for {seconds_text(decision.busy_bound_s)} s"
 
 

@@ -83,6 +83,7 @@ def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
                 "blocked_share": one.blocked.share if one.blocked else None,
                 "blocked_share_low": one.blocked.low if one.blocked else None,
                 "blocked_share_high": one.blocked.high if one.blocked else None,
+                "not_computing_share": one.not_computing,
                 "computing_s": one.split.computing_s if one.split else None,
                 "start_up_s": one.split.start_up_s if one.split else None,
                 "between_jobs_s": one.split.between_jobs_s if one.split else None,

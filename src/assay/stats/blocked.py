@@ -19,6 +19,7 @@ import numpy as np
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, DoubtKind, doubt_kind
 from assay.model.energy import Span
+from assay.model.engine import counted_by_tasks, engine_kind
 from assay.model.record import Amount, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
@@ -175,6 +176,28 @@ def _of_worst(kind: DoubtKind, missed: Sequence[tuple[str, float]], sentences: M
     trial, worst = max(bad, key=lambda pair: abs(pair[1]))
     what = sentences[worst > 0].format(share=f"{100 * abs(worst):.0f} %", trial=trial)
     return [kind.doubt(f"{what} (and in {len(bad) - 1} more trials)" if len(bad) > 1 else what)]
+
+
+def not_computing_share(records: Sequence[Record]) -> float | None:
+    """The share of the tasks' own time in which they used no processor, by their counters; the mean over the trials.
+
+    It bounds what storage may have cost the tasks, where nobody measured more (on an existing cluster): storage,
+    network, start-up of the task's process and waits for a processor are all in it. A task that used several
+    processors at once hides some of it, so None where they used more than one processor each on average, or where the
+    engine counts no processor time.
+    """
+    shares = []
+    for record in records:
+        stages = {stage.name: stage.phases for stage in engine_kind(record.trial.engine).stages}
+        task_s = sum(
+            stage.tasks * job.phases.get(phase, 0.0)
+            for job in record.jobs for stage in job.stages for phase in stages.get(stage.name, ())
+        )  # fmt: skip
+        counted = [counted_by_tasks(record.trial.engine, job.counters).get("cpu_ms") for job in record.jobs]
+        if not task_s or not counted or None in counted:
+            return None
+        shares.append(1 - sum(ms or 0 for ms in counted) / 1000 / task_s)
+    return fmean(shares) if shares and min(shares) > 0 else None
 
 
 class BlockedShare(Frozen):

@@ -12,7 +12,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY, Plan
-from assay.stats.blocked import BlockedShare, blocked_shares
+from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
 from assay.stats.comparison import Comparison, holm
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
@@ -80,6 +80,7 @@ class PlacementResult(Frozen):
     (None without a baseline): `storage_s`, `storage_share`. `won_back` is the share of what storage costs on the base
     that this placement saves; None where storage costs the base nothing that is significant. `blocked` is the share of
     the time in which tasks were blocked on storage, an estimate that needs no baseline; None where nobody measured it.
+    `not_computing` is the share of the tasks' own time without processor time, by their counters.
     """
 
     placement: str
@@ -95,6 +96,7 @@ class PlacementResult(Frozen):
     won_back: Estimate | None
     split: Split | None
     blocked: BlockedShare | None = None
+    not_computing: float | None = None
 
 
 class More(Frozen):
@@ -331,6 +333,7 @@ class _DecisionInputs:
             won_back=self._won_back(level) if against_base and self._baseline else None,
             split=_split(own, storage),
             blocked=self._blocked.get(level),
+            not_computing=not_computing_share(own),
         )
 
     def _assumed_figures(self) -> dict[str, str]:
