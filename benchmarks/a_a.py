@@ -9,7 +9,8 @@
   autocorrelation, and whether the trials have two states (a mixture of two normal distributions against one, by the
   Bayesian information criterion);
 - covariates: the share of the variance of pairs' log ratios that each removes, each pair predicted from all others.
-  Negative: it adds variance. Those that are measured while the jobs run depend on the drive: they point at causes;
+  Negative: it adds variance. What is measured while the jobs run depends on the drive: it points at causes, and no
+  comparison may be adjusted for it;
 - slow and fast trials: which step, job, phase or task differs, and what goes along with the elapsed time.
 
 `--noise` writes the noise's parameters for `benchmarks/known_effects.py --noise FILE`. A run that is not finished is
@@ -338,7 +339,7 @@ def _log_likelihood(numbers: Array, means: Array, shares: Array, variance: float
 
 # Covariates
 
-BEFORE, DURING = "before the jobs", "while the jobs ran"
+ORDER = "order in the run"
 
 
 def show_covariates(pairs: Mapping[str, Sequence[Pair]]) -> None:
@@ -346,48 +347,47 @@ def show_covariates(pairs: Mapping[str, Sequence[Pair]]) -> None:
     say("\nvariance that a covariate removes (each left out in turn; negative: it adds): of pairs, of trials")
     every = [pair for own in pairs.values() for pair in own]
     place = {record.trial.id: n for n, record in enumerate(in_order([one for pair in every for one in pair]))}
-    names = dict.fromkeys(name for pair in every for record in pair for name in covariates(record))
     values = {
-        record.trial.id: {**covariates(record), (BEFORE, "order in run"): float(place[record.trial.id])}
+        record.trial.id: {ORDER: float(place[record.trial.id]), **covariates(record)}
         for pair in every
         for record in pair
     }
-    for key in [(BEFORE, "order in run"), *names]:
+    for covariate in dict.fromkeys(name for of_trial in values.values() for name in of_trial):
         known = {
-            name: [pair for pair in own if all(key in values[record.trial.id] for record in pair)]
+            name: [pair for pair in own if all(covariate in values[record.trial.id] for record in pair)]
             for name, own in pairs.items()
         }
         used = [pair for own in known.values() for pair in own]
         if len(used) < LEAST_PAIRS:
             continue
-        differences = [values[pair.level.trial.id][key] - values[pair.base.trial.id][key] for pair in used]
+        differences = [values[pair.level.trial.id][covariate] - values[pair.base.trial.id][covariate] for pair in used]
         of_pairs = removed(differences, [pair.log_ratio for pair in used])
         centred = [
-            (values[record.trial.id][key] - fmean(values[one.trial.id][key] for pair in own for one in pair), residual)
+            (values[record.trial.id][covariate] - mean, residual)
             for own in known.values()
-            for record, residual in zip(
-                in_order([one for pair in own for one in pair]), residual_logs(own), strict=True
-            )
+            if own
+            for ran in (in_order([record for pair in own for record in pair]),)
+            for mean in (fmean(values[record.trial.id][covariate] for record in ran),)
+            for record, residual in zip(ran, residual_logs(own), strict=True)
         ]
         of_trials = removed([one for one, _ in centred], [one for _, one in centred])
-        say(f"  {' '.join(key[::-1])}: {of_pairs:+.1%}, {of_trials:+.1%} ({len(used)} pairs)")
+        say(f"  {covariate}: {of_pairs:+.1%}, {of_trials:+.1%} ({len(used)} pairs)")
 
 
-def covariates(record: Record) -> dict[tuple[str, str], float]:
-    """What may explain a trial's time, by when it was measured; logarithms of what acts in proportion."""
-    found: dict[tuple[str, str], float] = {}
-    for one in record.amounts:
-        when = BEFORE if one.part == "staging" else DURING
-        if one.probe == "spin":
-            found[when, f"log spin {one.series}"] = log(one.value)
-        elif one.part in ("staging", "run") and (one.probe, one.series) == ("cpu", "steal_s"):
-            found[when, "steal"] = one.value
-        elif one.part == "run" and (one.probe, one.subject) == ("own-cost", "probes") and one.series == "busy_s":
-            found[when, "processor time of probes"] = one.value
-        elif one.part == "run" and one.probe == "processes" and one.series in ("user_s", "system_s", "busy_s"):
-            key = (when, f"processor time of {one.subject}")
-            found[key] = found.get(key, 0.0) + one.value
-    return found
+def covariates(record: Record) -> dict[str, float]:
+    """What was measured while the jobs ran and may explain their time, in seconds."""
+    seconds: dict[str, float] = {}
+    for amount in record.amounts:
+        if amount.part != "run":
+            continue
+        if (amount.probe, amount.series) == ("cpu", "steal_s"):
+            seconds["steal"] = amount.value
+        elif (amount.probe, amount.subject, amount.series) == ("own-cost", "probes", "busy_s"):
+            seconds["processor time of probes"] = amount.value
+        elif amount.probe == "processes" and amount.series in ("user_s", "system_s", "busy_s"):
+            name = f"processor time of {amount.subject}"
+            seconds[name] = seconds.get(name, 0.0) + amount.value
+    return seconds
 
 
 def removed(covariate: Sequence[float], values: Sequence[float]) -> float:

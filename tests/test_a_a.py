@@ -2,10 +2,23 @@
 
 import numpy as np
 import pytest
-from benchmarks.a_a import Claims, Pair, autocorrelation, claims, kurtosis, pairs_of, removed, show_noise, two_states
+from benchmarks.a_a import (
+    Claims,
+    Pair,
+    autocorrelation,
+    claims,
+    covariates,
+    kurtosis,
+    pairs_of,
+    removed,
+    show_covariates,
+    show_noise,
+    two_states,
+)
 from benchmarks.known_effects import measured_noise
 
 from assay.model.errors import BadInputError
+from assay.model.record import Amount
 from assay.model.trial import MediumSpec
 from tests.builders import a_plan, a_record, a_trial
 from tests.stats.fake_times import FakeTimes
@@ -51,7 +64,39 @@ def test_a_covariate_that_makes_the_noise_removes_it_and_another_adds_to_it():
     assert np.mean([removed(source.permutation(other), values) for _ in range(200)]) < 0
 
 
-def test_a_slow_state_is_told_from_a_single_one():
+def test_covariates_are_what_was_measured_while_the_jobs_ran():
+    amounts = tuple(
+        Amount(probe=probe, subject=subject, series=series, part=part, value=value)
+        for probe, subject, series, part, value in (
+            ("spin", "processors", "busy_s", "staging", 0.1),
+            ("cpu", "machine", "steal_s", "staging", 0.2),
+            ("cpu", "machine", "steal_s", "run", 0.4),
+            ("processes", "containers", "user_s", "run", 5.0),
+            ("processes", "containers", "system_s", "run", 1.0),
+        )
+    )
+    assert covariates(a_record(amounts=amounts)) == {"steal": 0.4, "processor time of containers": 6.0}
+
+
+def test_what_each_covariate_removes_is_printed_with_the_pairs_that_have_it(capsys):
+    """The time of these trials grows with their processor time alone, and the first pair has no figure of it."""
+    plan, records = a_run(1.0, noise=0.2)
+    with_figures = [
+        record.model_copy(update={"amounts": (
+            Amount(probe="processes", subject="containers", series="busy_s", part="run",
+                   value=float(np.log(record.totals.elapsed_s))),
+        )})
+        for record in records[2:]
+    ]  # fmt: skip
+    show_covariates(pairs_of(plan, [*records[:2], *with_figures]))
+    order, containers = capsys.readouterr().out.splitlines()[-2:]
+    assert order.startswith("  order in the run: ")
+    assert order.endswith("(8 pairs)")
+    assert containers.startswith("  processor time of containers: +100.0%, ")
+    assert containers.endswith("(7 pairs)")
+
+
+def test_a_slow_state_differs_from_a_single_one():
     source = np.random.default_rng(1)
     noise = 0.03 * source.standard_normal(60)
     slow = np.arange(60) % 4 == 0

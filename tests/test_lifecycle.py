@@ -8,7 +8,7 @@ from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import LimitUse
 from assay.model.progress import Silent
-from assay.model.record import Amount, Status
+from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
 from assay.model.trial import MediumSpec, Placement
 from assay.record.folder import RunFolder
@@ -92,31 +92,6 @@ def test_a_warm_trial_is_not_made_cold():
     script = Script()
     run_trial(a_trial().model_copy(update={"cache": "warm"}), fake_setup(script, a_trial()), Silent())
     assert "make cold" not in script.log
-
-
-def test_the_machine_is_measured_when_all_is_staged_and_cold_and_before_the_jobs():
-    script = Script()
-    amount = Amount(probe="spin", subject="processors", series="elapsed_s", part="staging", value=0.25)
-
-    def before_jobs():
-        script.note("spin")
-        return [amount]
-
-    record = run_trial(a_trial(), fake_setup(script, a_trial())._replace(before_jobs=before_jobs), Silent()).record
-    at = WHOLE_LIFE.index("make cold") + 1
-    assert script.log == [*WHOLE_LIFE[:at], "spin", *WHOLE_LIFE[at:]]
-    assert amount in record.amounts
-
-
-def test_a_machine_that_can_not_be_measured_before_the_jobs_is_a_doubt():
-    def before_jobs():
-        raise RuntimeError("can't start new thread")
-
-    setup = fake_setup(Script(), a_trial())._replace(before_jobs=before_jobs)
-    record = run_trial(a_trial(), setup, Silent()).record
-    assert record.status is Status.FINISHED
-    (doubt,) = [doubt for doubt in record.doubts if doubt.instrument == "spin"]
-    assert "can't start new thread" in doubt.what
 
 
 @pytest.mark.parametrize("step", [step for step in WHOLE_LIFE if step not in [*PROBING, *CLOSING, "history"]])

@@ -43,7 +43,7 @@ from assay.model.store import Placer, Store
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import ROLES, Landed, Trial
 from assay.plan.layout import lay_out
-from assay.probe.sampler import PROBE_MISSING, Measurement, measured
+from assay.probe.sampler import Measurement, measured
 from assay.stats.blocked import by_phase
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
@@ -281,7 +281,6 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                     findings.doubts += medium.make_cold()
             for device in devices:
                 device.write_out()
-            _measure_before(setup, findings)
         with part("run"), step("run"):
             report = workload.run(running.engine, progress)
         if devices:
@@ -298,15 +297,6 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                 size = running.store.size_bytes(workload.output_path)
                 findings.outputs.append(Output(path=workload.output_path, bytes=size, summary=report.result))
                 findings.verdicts += _judged(lambda: workload.verify(running.store, report))
-
-
-def _measure_before(setup: TrialSetup, findings: Findings) -> None:
-    """The machine just before the jobs; without that the trial stands."""
-    try:
-        findings.amounts += setup.before_jobs()
-    except Exception as error:
-        what = f"the machine was not measured before the jobs: {type(error).__name__}: {error}"
-        findings.doubts.append(PROBE_MISSING.doubt(what, instrument="spin"))
 
 
 @contextmanager

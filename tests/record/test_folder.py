@@ -7,10 +7,13 @@ import pytest
 from pyarrow import parquet
 
 from assay.engine.tasks import MapReduceAttempt
+from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.record import Amount, Sample
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder, write_rows
+from assay.report.analysis import analyse, read_run
+from assay.report.page import run_page
 from tests.builders import a_plan, a_record, a_trial
 
 
@@ -119,6 +122,16 @@ def test_a_probes_totals_are_in_the_record(folder):
     )
     folder.write(TrialResult(a_record(amounts=amounts), [], []))
     assert folder.records()[0][0].amounts == amounts
+
+
+def test_a_record_with_figures_of_a_probe_that_no_longer_exists_opens_and_makes_a_page(folder):
+    spin = Amount(probe="spin", subject="processors", series="memory_busy_s", part="staging", value=0.12)
+    doubt = Doubt(kind="probe-missing", what="too few threads", why="w", cure="c", instrument="spin")
+    folder.write(TrialResult(a_record(amounts=(spin,), doubts=(doubt,)), [], []))
+    run = read_run(folder)
+    assert not run.damaged
+    assert [(record.amounts, record.doubts) for record in run.records] == [((spin,), (doubt,))]
+    assert "too few threads" in run_page(run, analyse(run.plan, run.records))
 
 
 def altered(name, change):

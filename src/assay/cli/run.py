@@ -29,14 +29,13 @@ from assay.model.naming import bytes_text
 from assay.model.platform import PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext
 from assay.model.registry import PLATFORMS, WORKLOADS
-from assay.model.trial import FACTORS, NO_PROBES, Estimate, Plan, Trial
+from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.model.workload import Workload
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
 from assay.plan.properties import located
 from assay.plan.source import Source
 from assay.probe.sampler import probes_of, remove_left_overs
-from assay.probe.spin import spin
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
@@ -155,10 +154,7 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
             return probes_of(trial.probes, context._replace(environment=lease.environment(environment)))
 
         platform = kind.open(PlatformContext(trial, installation, lease, environment))
-        if not kind.ours:
-            yield TrialSetup(platform, workload, lambda _: ())
-        else:
-            yield TrialSetup(platform, workload, probes, tuple if trial.probes == NO_PROBES else spin)
+        yield TrialSetup(platform, workload, probes if kind.ours else lambda _: ())
 
 
 def run_experiment(

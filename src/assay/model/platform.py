@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from assay.model.medium import Medium
     from assay.model.node import Connect, Node
     from assay.model.probe import Probe, ProbeContext, Scene
-    from assay.model.record import Amount
     from assay.model.store import Placer, Store
     from assay.model.trial import Trial
     from assay.model.workload import Workload
@@ -349,12 +348,8 @@ class PlatformKind(NamedTuple):
 
 
 class TrialSetup(NamedTuple):
-    """What one trial is made of; `workload` gives the same one each time.
-
-    `before_jobs` measures the machine when all is staged and cold, so that no drive has a part in it.
-    """
+    """What one trial is made of; `workload` gives the same one each time."""
 
     platform: Platform
     workload: "Callable[[], Workload]"
     probes: "Callable[[ProbeContext], Sequence[Probe]]"
-    before_jobs: "Callable[[], Sequence[Amount]]" = tuple
