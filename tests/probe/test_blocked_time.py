@@ -85,10 +85,10 @@ def test_a_group_that_can_not_be_opened_leaves_no_descriptor(tmp_path):
 )
 def test_the_clock_is_divided_among_what_threads_do(runnable, blocked, shares):
     states = TaskStates(7, runnable, 0, blocked, 0)
-    after = Shares().after(states, processors=2, gone_s=1.0)
+    after = Shares().after(states, processors=2, elapsed_s=1.0)
     assert after[:4] == pytest.approx(shares)
     assert after.running_s == min(2, runnable)
-    twice = after.after(states._replace(uninterruptible=0, io_wait=blocked), processors=2, gone_s=2.0)
+    twice = after.after(states._replace(uninterruptible=0, io_wait=blocked), processors=2, elapsed_s=2.0)
     assert twice == pytest.approx([3 * one for one in after])
 
 

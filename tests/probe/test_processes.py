@@ -49,7 +49,7 @@ def process_groups(proc):
 
 
 def told(found):
-    return {group: tuple(account.told) for group, account in found.accounts.items()}
+    return {group: tuple(account.total) for group, account in found.accounts.items()}
 
 
 def test_a_line_of_hadoops_nodemanager_is_read_as_the_kernel_means_it():
@@ -292,7 +292,7 @@ def test_on_this_kernel_the_time_of_short_lived_grandchildren_is_found_whole():
         seen = 0.0
         while seen < 0.17 and time.monotonic() < deadline:
             found.look()
-            seen = sum(found.accounts["containers"].told) / os.sysconf("SC_CLK_TCK")
+            seen = sum(found.accounts["containers"].total) / os.sysconf("SC_CLK_TCK")
             time.sleep(0.01)
         assert 0.17 <= seen < 1.0
         found.close()

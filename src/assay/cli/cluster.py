@@ -23,8 +23,9 @@ from assay.run import interruptible
 def cluster_down(installation: Installation, console: Console) -> None:
     """Stop clusters that were left running and remove what killed commands left behind."""
     ended = held.down(installation.state)
-    for one in ended:
-        print_line(console, f"stopped {one.id}: {len(one.processes)} processes, {len(one.directories)} directories")
+    for lease in ended:
+        counts = f"{len(lease.processes)} processes, {len(lease.directories)} directories"
+        print_line(console, f"stopped {lease.id}: {counts}")
     gone = remove_left_overs()
     for what in gone:
         print_line(console, f"removed what a killed run left behind ({what})")
@@ -91,7 +92,7 @@ def status(*, as_json: bool) -> None:
     """
     leases = held.status(find_installation().state)
     if as_json:
-        print_json([one.model_dump(mode="json") for one in leases])
+        print_json([lease.model_dump(mode="json") for lease in leases])
         return
     console = open_console()
     for lease in leases:

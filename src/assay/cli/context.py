@@ -125,12 +125,12 @@ class Number(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Fails on anything else."""
         try:
-            found = float(value)
+            number = float(value)
         except ValueError:
-            found = math.nan
-        if not math.isfinite(found):
+            number = math.nan
+        if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
-        return found
+        return number
 
 
 class UserPath(click.ParamType[Path]):

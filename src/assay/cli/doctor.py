@@ -107,10 +107,10 @@ def doctor(*, as_json: bool) -> int:
     \b
     Example:  assay doctor
     """
-    found = findings(find_installation())
+    shown = findings(find_installation())
     if as_json:
-        print_json([finding.model_dump() for finding in found])
+        print_json([finding.model_dump() for finding in shown])
     else:
-        for finding in found:
+        for finding in shown:
             click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
-    return FAILED if any(finding.state == "broken" for finding in found) else 0
+    return FAILED if any(finding.state == "broken" for finding in shown) else 0

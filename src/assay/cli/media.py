@@ -126,22 +126,22 @@ def media_ceiling(*, again: bool, as_json: bool) -> None:
     Example:  assay media ceiling
     """
     installation = find_installation()
-    found = None if again else known_ceiling(installation)
-    if found is None:
+    ceiling = None if again else known_ceiling(installation)
+    if ceiling is None:
         lacking = missing(installation)
         if lacking:
             raise BadInputError("; ".join(lacking))
         with closing(ConsoleDisplay(open_console(error=as_json))) as display, interruptible():
             display.step("measure the path's ceiling")
-            found = measure_ceiling(installation)
+            ceiling = measure_ceiling(installation)
     if as_json:
-        print_json(found.model_dump())
+        print_json(ceiling.model_dump())
         return
     console = open_console()
     for name, words in WORDS.items():
-        print_line(console, words.format(f"{found.rates[name]:>9,.0f}"))
+        print_line(console, words.format(f"{ceiling.rates[name]:>9,.0f}"))
     for profile in _profiles((), installation):
-        print_beyond(profile, found, console)
+        print_beyond(profile, ceiling, console)
 
 
 def print_beyond(profile: DriveProfile, ceiling: Ceiling | None, console: Console) -> None:
@@ -206,7 +206,10 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         Column("size", [f"{size / 1e9:,.0f} GB" if size else "-" for size in sizes]),
         Column("assumed", [profile.assumed for profile in profiles], rank=1),
         *(
-            Column(heading, [f"{one.expected[name].value:,.0f}" if name in one.expected else "-" for one in profiles])
+            Column(
+                heading,
+                [f"{profile.expected[name].value:,.0f}" if name in profile.expected else "-" for profile in profiles],
+            )
             for name, heading in MAIN
         ),
     ]
@@ -264,13 +267,15 @@ def profile_json(name: str, installation: Installation) -> dict[str, Any]:
     if emulator.missing() is None:
         emulator.check(profile)
         specs = {spec.name: spec for spec in emulator.figures().get(profile.kind, ())}
-    figures = [{"name": name, **_sourced(one), **_described(specs.get(name))} for name, one in profile.figures.items()]
+    figures = [
+        {"name": name, **_sourced(figure), **_described(specs.get(name))} for name, figure in profile.figures.items()
+    ]
     figures += [
         {"name": spec.name, "value": spec.default, "basis": "default", "source": "", **_described(spec)}
         for spec in specs.values()
         if spec.name not in profile.figures and spec.default is not None
     ]
-    expected = [{"name": name, **_sourced(one)} for name, one in profile.expected.items()]
+    expected = [{"name": name, **_sourced(figure)} for name, figure in profile.expected.items()]
     return {
         "name": profile.name, "kind": profile.kind, "title": profile.title, "file": str(profile.file),
         "assumed": profile.assumed, "figures": figures, "expected": expected,

@@ -46,13 +46,13 @@ LONGEST_S = 180
 
 def find_browser() -> str:
     """The path of a browser that prints. Raises BadInputError when there is none."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if browser is None:
         raise BadInputError(
             "a PDF needs Chromium or Chrome, and neither is on the path; install one (on Debian: apt install chromium) "
             "or print the HTML page from your browser"
         )
-    return found
+    return browser
 
 
 def browser_command(browser: str, profile: Path) -> list[str]:
@@ -91,8 +91,8 @@ def report_run(folder: Path, console: Console) -> int:
     analysis = analyse(run.plan, run.records)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
     print_report(title, run.records, analysis, console)
-    for one in run.damaged[:MOST_DAMAGED]:
-        print_text(console, f"left out: {one.folder}: {one.reason}", "red")
+    for damaged in run.damaged[:MOST_DAMAGED]:
+        print_text(console, f"left out: {damaged.folder}: {damaged.reason}", "red")
     if len(run.damaged) > MOST_DAMAGED:
         print_text(console, f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", "red")
     for section in analysis.sections.values():
@@ -139,11 +139,11 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
 def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
     """One line per combination or trial, with what its jobs took of energy; per placement; or per job and phase."""
     if rows == "placements":
-        return values.csv_lines([line for one in analysis.decisions for line in values.placement_values(one)])
+        return values.csv_lines([line for decision in analysis.decisions for line in values.placement_values(decision)])
     if rows == "parts":
         decided = zip(analysis.breakdowns, analysis.decisions, strict=True)
         return values.csv_lines(
-            [line for one, decision in decided for line in values.part_values(one, decision.factor)]
+            [line for breakdown, decision in decided for line in values.part_values(breakdown, decision.factor)]
         )
     known = values.efficiencies(run)
     if rows == "trials":
@@ -170,13 +170,13 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     """One JSON document in lines, a record at a time: a large run does not fit into memory. `energy` is by trial."""
     energies: list[str] = []
     yield f'{{"plan": {run.plan.model_dump_json()},\n"records": ['
-    for place, one in enumerate(run.whole_records()):
-        yield f"{',' if place else ''}{one.model_dump_json()}"
-        energies.append(f"{json.dumps(one.trial.id)}: {json.dumps(values.energy_json(one))}")
-    left_out = [{"folder": str(one.folder), "reason": one.reason} for one in run.damaged]
+    for place, record in enumerate(run.whole_records()):
+        yield f"{',' if place else ''}{record.model_dump_json()}"
+        energies.append(f"{json.dumps(record.trial.id)}: {json.dumps(values.energy_json(record))}")
+    left_out = [{"folder": str(damaged.folder), "reason": damaged.reason} for damaged in run.damaged]
     parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
     worked_out = "".join(
-        f',\n"{name}": [{",".join(one.model_dump_json() for one in own)}]' for name, own in parts.items()
+        f',\n"{name}": [{",".join(row.model_dump_json() for row in rows)}]' for name, rows in parts.items()
     )
     sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
     energy = ",\n".join(energies)

@@ -45,7 +45,9 @@ from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
 
 # Levels that go without saying in a line about a trial, by factor.
-_USUAL = {"variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{one.name: one.usual for one in FACTORS}}
+_USUAL = {
+    "variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{factor.name: factor.usual for factor in FACTORS},
+}  # fmt: skip
 _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 
@@ -61,7 +63,7 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     print_line(console, f"{plan.experiment}: {len(plan.trials)} trials, {time}")
     for trial in plan.trials:
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
-    if known := sum(bool(one.records) for one in needs.estimates.values()):
+    if known := sum(bool(estimate.records) for estimate in needs.estimates.values()):
         others = len(needs.estimates) - known
         reckoned = f"; the other {others} are rough estimates" if others else ""
         times = f"times of {known} trial{'s' if known > 1 else ''} are medians of earlier records"
@@ -75,7 +77,7 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
         print_line(console, f"  this machine: at most about {memory} of memory, {available} available")
     drives = [trial for trial in plan.trials if any(kind_of(medium).emulated for medium in trial.media)]
     clusters = [trial.cluster for trial in drives]
-    if any(one.limit_memory_bytes is None and one.page_cache_bytes is None for one in clusters):
+    if any(cluster.limit_memory_bytes is None and cluster.page_cache_bytes is None for cluster in clusters):
         print_line(
             console, "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
         )
@@ -110,21 +112,23 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     Raises BadInputError where the run had other trials than the experiment makes.
     """
     of_number = {_number(trial): trial for trial in full.trials}
-    same = (stored.experiment, stored.seed) == (full.experiment, full.seed)
-    if not same or any(_said(of_number.get(_number(trial), trial)) != _said(trial) for trial in stored.trials):
+    same = (stored.experiment, stored.seed) == (full.experiment, full.seed) and all(
+        _definition(of_number.get(_number(trial), trial)) == _definition(trial) for trial in stored.trials
+    )
+    if not same:
         raise BadInputError(
             "the run holds another plan than this experiment makes now; use the unchanged experiment, or another --out"
         )
-    kept = {_number(one): one for one in stored.trials if _number(one) in of_number or one.id in finished}
+    kept = {_number(trial): trial for trial in stored.trials if _number(trial) in of_number or trial.id in finished}
     kept |= {_number(trial): trial for trial in asked.trials}
-    again = {one.kind for one in full.doubts}
-    doubts = (*(doubt for doubt in stored.doubts if doubt.kind not in again), *full.doubts)
+    new_kinds = {doubt.kind for doubt in full.doubts}
+    doubts = (*(doubt for doubt in stored.doubts if doubt.kind not in new_kinds), *full.doubts)
     trials = tuple(kept[number] for number in sorted(kept))
     return full.model_copy(update={"trials": trials, "doubts": doubts, "prior": stored.prior})
 
 
-def _said(trial: Trial) -> dict[str, Any]:
-    """What it says; an option that a later version knows, and which is not used, makes no other trial."""
+def _definition(trial: Trial) -> dict[str, Any]:
+    """What makes it the same trial; an option that a later version knows, and which is not used, makes no other."""
     return trial.model_dump(exclude_none=True)
 
 
@@ -180,17 +184,18 @@ def run_experiment(
     _clean_left_overs(installation, console)
     set_up = partial(open_trial, installation=installation)
     with closing(ConsoleDisplay(console)) as display, interruptible(), located(source):
-        before = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
-        took = [duration for found in before for duration in found.durations]
-        needs = check_needs(plan, set_up, display, Expected((one.trial, one.seconds) for one in took))
+        histories = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
+        durations = [duration for history in histories for duration in history.durations]
+        expected = Expected((duration.trial, duration.seconds) for duration in durations)
+        needs = check_needs(plan, set_up, display, expected)
     own = folder.path.resolve()  # resuming says what it makes of its own damaged records
-    damaged = [file for found in before for file in found.damaged if own not in file.parents]
+    damaged = [file for history in histories for file in history.damaged if own not in file.parents]
     for file in damaged[:MOST_LEFT_OUT]:
         print_line(console, f"earlier record left out: {file} is damaged")
     if len(damaged) > MOST_LEFT_OUT:
         print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
     if not resume:
-        prior = prior_of(took, machine_facts(), {trial.cluster.kind for trial in plan.trials})
+        prior = prior_of(durations, machine_facts(), {trial.cluster.kind for trial in plan.trials})
         whole = whole.model_copy(update={"prior": prior})
     plan = plan.model_copy(update={"prior": whole.prior})
     print_needs(plan, needs, budget_s, console)

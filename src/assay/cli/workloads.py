@@ -63,7 +63,8 @@ def workload_json(name: str) -> dict[str, Any]:
         "result": kind.result,
         "verified": kind.verified,
         "variants": [
-            {"name": variant, "about": one.about, "jobs": list(one.jobs)} for variant, one in kind.variants.items()
+            {"name": name, "about": variant.about, "jobs": list(variant.jobs)}
+            for name, variant in kind.variants.items()
         ],
         "options": [
             {"name": name, "default": option.default, "about": option.about}
@@ -104,10 +105,10 @@ def print_workload(name: str, console: Console) -> None:
     for heading in ("input", "result", "verified", "stresses", "source"):
         print_line(console, f"{heading}: {shown[heading]}")
     _print_table(console, ("variant", "about", "jobs"), [
-        (one["name"], one["about"], ", ".join(one["jobs"])) for one in shown["variants"]
+        (variant["name"], variant["about"], ", ".join(variant["jobs"])) for variant in shown["variants"]
     ])  # fmt: skip
     if shown["options"]:
-        rows = [(one["name"], one["default"] or "-", one["about"]) for one in shown["options"]]
+        rows = [(option["name"], option["default"] or "-", option["about"]) for option in shown["options"]]
         _print_table(console, ("option", "default", "about"), rows, no_wrap=2)
     else:
         print_line(console, "no options")

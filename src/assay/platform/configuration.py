@@ -159,11 +159,11 @@ def read_site(conf_dir: Path) -> dict[str, str]:
 
     Raises BadInputError when the directory has none of them or one can't be read as XML.
     """
-    found = [conf_dir / file for file in FILES if (conf_dir / file).is_file()]
-    if not found:
+    files = [conf_dir / file for file in FILES if (conf_dir / file).is_file()]
+    if not files:
         raise BadInputError(f"{conf_dir} is not a Hadoop configuration directory: none of {', '.join(FILES)} is in it")
     properties: dict[str, str] = {}
-    for file in found:
+    for file in files:
         for entry in _parse(file).iter("property"):
             if name := entry.findtext("name"):
                 properties[name.strip()] = (entry.findtext("value") or "").strip()

@@ -64,7 +64,7 @@ class Distribution(Frozen):
     @property
     def programs(self) -> tuple[Path, ...]:
         """All files that a daemon or a task loads its code from: Java's, Hadoop's jars, the class-data archive."""
-        own = [entry for one in self.classpath for entry in Path(one.removesuffix("/*")).glob("*.jar")]
+        own = [jar for element in self.classpath for jar in Path(element.removesuffix("/*")).glob("*.jar")]
         java = (self.java.home / "lib").rglob("*")
         files = (*own, *java, *((self.extras or self.java.home).glob("*.jar")), self.pathing_jar, self.archive)
         return tuple(file for file in files if file is not None and file.is_file())
@@ -82,12 +82,12 @@ def find_java(environment: Mapping[str, str]) -> Java:
             raise BadInputError(f"JAVA_HOME is {named}, but there is no bin/java in it; set it to {mend}")
         home = Path(named).resolve()
     else:
-        found = shutil.which("java", path=environment.get("PATH", ""))
-        if not found:
+        program = shutil.which("java", path=environment.get("PATH", ""))
+        if not program:
             raise BadInputError(
                 f"no Java found: JAVA_HOME is not set and there is no `java` on the PATH; install {mend}"
             )
-        home = Path(found).resolve().parent.parent
+        home = Path(program).resolve().parent.parent
     release = home / "release"
     facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release.read_text(), re.MULTILINE)) if release.is_file() else {}
     version = facts.get("JAVA_VERSION", "")
@@ -303,17 +303,17 @@ def known_properties(installation: Installation) -> Mapping[str, str]:
     """
     home = installation.hadoop_home
     folder = home / "share" / "hadoop" if home is not None else installation.parts / "hadoop" / "lib"
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pattern in _JARS:
         jar = next((file for file in sorted(folder.rglob(pattern)) if "tests" not in file.name), None)
         if jar is None:
             return {}
         try:
             for name, value in _names(jar):
-                found[name] = value or found.get(name, "")
+                values[name] = value or values.get(name, "")
         except (OSError, BadZipFile):
             return {}
-    return found
+    return values
 
 
 def _names(jar: Path) -> Iterator[tuple[str, str]]:

@@ -177,12 +177,12 @@ class Startup:
             if not waiting:
                 return
             if time.monotonic() > self._deadline:
-                doubts = "; ".join(
-                    f"the {one.kind.name} is not healthy: {last_words(one.log, one.node)} (log: {one.log})"
-                    for one in self.daemons
-                    if one.log in [host.log(kind) for kind, host in waiting]
+                reasons = "; ".join(
+                    f"the {late.kind.name} is not healthy: {last_words(late.log, late.node)} (log: {late.log})"
+                    for late in self.daemons
+                    if late.log in [host.log(kind) for kind, host in waiting]
                 )
-                raise AssayError(f"the cluster was not healthy within {self._patience_s:.0f} s: {doubts}")
+                raise AssayError(f"the cluster was not healthy within {self._patience_s:.0f} s: {reasons}")
             time.sleep(_POLL_S)
 
 

@@ -50,8 +50,8 @@ def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
 def group_below(mounted: Path, root: str, path: str) -> Path:
     """A group's directory; what lies outside of what is mounted here (a container's view) counts as the top."""
     inside = path.removeprefix(root.rstrip("/")) if path.startswith(root) else "/"
-    found = mounted / inside.strip("/")
-    return found if found.is_dir() else mounted
+    directory = mounted / inside.strip("/")
+    return directory if directory.is_dir() else mounted
 
 
 def possible_parents(controller: str, hierarchy: Hierarchy) -> list[Path]:
@@ -285,14 +285,14 @@ def _bound(controller: str, version: int, group: Path, amount: float) -> None:
 
 
 def _number(file: Path) -> int | None:
-    found = words(file)
-    return int(found[0]) if found else None
+    numbers = words(file)
+    return int(numbers[0]) if numbers else None
 
 
 def _flat(file: Path) -> dict[str, int]:
     """A file of lines `name number`."""
-    found = words(file)
-    return {name: int(value) for name, value in zip(found[::2], found[1::2], strict=False)}
+    fields = words(file)
+    return {name: int(value) for name, value in zip(fields[::2], fields[1::2], strict=False)}
 
 
 MIB = 1 << 20

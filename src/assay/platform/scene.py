@@ -21,20 +21,20 @@ from assay.platform.configuration import read_site
 
 def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Mapping[str, tuple[int, ...]]:
     """Ports by purpose: `hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`; each port once."""
-    found: dict[str, dict[int, None]] = {}
+    by_purpose: dict[str, dict[int, None]] = {}
     site = read_site(running.conf_dir)
     for kind in kinds:
         for name, purpose in kind.ports.items():
             port = site.get(name, "").rpartition(":")[2]
             if port.isdigit():
-                found.setdefault(purpose, {})[int(port)] = None
+                by_purpose.setdefault(purpose, {})[int(port)] = None
         started = [(node.node, daemon) for node in running.nodes for daemon in node.daemons if daemon.role == kind.role]
         for node, daemon in started:
             with suppress(OSError):
                 log = node.read(daemon.log)
                 for pattern, purpose in kind.logged_ports.items():
-                    found.setdefault(purpose, {}).update(dict.fromkeys(map(int, re.findall(pattern, log))))
-    return {purpose: tuple(ports) for purpose, ports in found.items()}
+                    by_purpose.setdefault(purpose, {}).update(dict.fromkeys(map(int, re.findall(pattern, log))))
+    return {purpose: tuple(ports) for purpose, ports in by_purpose.items()}
 
 
 SWAPS = Path("/proc/swaps")
@@ -52,10 +52,10 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     directories: dict[tuple[str, str], list[Path]] = {}
     for node, own in (layout.nodes or {"": layout}).items():
         used: tuple[DataDirectory | LocalDirectory, ...] = (*own.data, *own.local)
-        for one in used:
-            directories.setdefault((node, one.medium), []).append(one.path)
-    seen = [medium.watched_disk(directories.get((medium.node, medium.spec.name), ())) for medium in media]
-    disks = with_sharing([disk for disk in seen if disk is not None], layout)
+        for directory in used:
+            directories.setdefault((node, directory.medium), []).append(directory.path)
+    watched = [medium.watched_disk(directories.get((medium.node, medium.spec.name), ())) for medium in media]
+    disks = with_sharing([disk for disk in watched if disk is not None], layout)
     ports = {}
     with suppress(AssayError, OSError):
         ports = dict(listening_ports(running, kinds))
@@ -64,7 +64,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
         disks=disks,
         layout=layout,
         ports=ports,
-        nodes=tuple(one.node for one in running.nodes),
+        nodes=tuple(node.node for node in running.nodes),
     )
 
 
@@ -74,21 +74,21 @@ def with_sharing(
     """Each disk with whether others use its device too, as far as this machine tells.
 
     Others are: another medium, the trial's own logs and names (`neutral`), the system's root, another mount of the same
-    file system, swap. Programs that write to the same mount can't be told, nor can what a host above this one does.
+    file system, swap. Programs that write to the same mount can't be seen, nor can what a host above this one does.
     """
     mounted = mounts() if everything is None else everything
     busy = {_number_of(layout.neutral)}
     with suppress(OSError):  # devices that hold swap, themselves or in a file (proc(5))
         busy |= {_number_of(Path(line.split()[0])) for line in swaps.read_text().splitlines()[1:] if line.strip()}
-    told = []
+    marked = []
     for disk in disks:
         number = _number_of(disk.place)
         points = {mount.point for mount in mounted if mount.device_number == number}
         beside = [other for other in disks if other is not disk and disk.device and other.device == disk.device]
         others = bool(beside) or number in busy or "/" in points or len(points) > 1
         shared = others and not disk.own and not disk.in_memory
-        told.append(disk.model_copy(update={"shared": shared}))
-    return tuple(told)
+        marked.append(disk.model_copy(update={"shared": shared}))
+    return tuple(marked)
 
 
 def _number_of(place: Path) -> str:

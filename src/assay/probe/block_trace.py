@@ -116,27 +116,31 @@ class BlockTrace:
         return ()
 
     def evaluate(self) -> Evaluation:
-        """MB/s, bytes and requests by medium and role, for each second and for each part that was seen to its end."""
+        """MB/s, bytes and requests by medium and role, for each second and for each part that was traced to its end."""
         self._detach()
         requests: list[Requests] = []
         counted: list[Counted] = []
         amounts: list[Amount] = []
         samples = Samples()
         for medium in self.media:
-            seen_ns = min((self._reached_ns[one] for one in self._stopped if medium.needs(one)), default=STILL_THERE)
+            whole_until_ns = min(
+                (self._reached_ns[thread] for thread in self._stopped if medium.needs(thread)), default=STILL_THERE
+            )
             marks = itertools.pairwise(self._marks)
-            tally = Tally([Span(part, began, end) for (_, began), (part, end) in marks if part and end <= seen_ns])
-            seen = medium.requests(self.clock, self.tracepoints, tally, self._marks[0][1])
-            if isinstance(seen, Requests):
-                requests.append(seen)
-                data = seen.kind < FLUSH_KIND
-                total = int(seen.bytes[data].sum())
-                other = int(seen.bytes[data & (seen.role == OTHER)].sum())
-                if total and other > UNKNOWN_SHARE * total and len(set(seen.role.tolist())) > 1:
-                    what = f"{100 * other / total:.0f} % of the bytes on medium {seen.medium!r} have no role"
-                    self._doubts.append(TRACE_ROLES_UNKNOWN.doubt(what, seen.medium))
-            elif seen is not None:
-                counted.append(seen)
+            tally = Tally(
+                [Span(part, began, end) for (_, began), (part, end) in marks if part and end <= whole_until_ns]
+            )
+            traced = medium.requests(self.clock, self.tracepoints, tally, self._marks[0][1])
+            if isinstance(traced, Requests):
+                requests.append(traced)
+                data = traced.kind < FLUSH_KIND
+                total = int(traced.bytes[data].sum())
+                other = int(traced.bytes[data & (traced.role == OTHER)].sum())
+                if total and other > UNKNOWN_SHARE * total and len(set(traced.role.tolist())) > 1:
+                    what = f"{100 * other / total:.0f} % of the bytes on medium {traced.medium!r} have no role"
+                    self._doubts.append(TRACE_ROLES_UNKNOWN.doubt(what, traced.medium))
+            elif traced is not None:
+                counted.append(traced)
             amounts += tally.amounts(self.name, medium.name)
             tally.tell_samples(self.name, medium.name, samples)
         return Evaluation(samples, amounts, requests, counted)

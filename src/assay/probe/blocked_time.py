@@ -151,19 +151,20 @@ class Shares(NamedTuple):
     idle_s: float = 0.0
     running_s: float = 0.0
 
-    def after(self, states: TaskStates, processors: float, gone_s: float) -> "Shares":
+    def after(self, states: TaskStates, processors: float, elapsed_s: float) -> "Shares":
         """With some more time in which the group's threads were in these states."""
         running = min(states.runnable, processors)
         waiting, blocked = states.runnable - running, min(states.blocked, processors - running)
-        wanting = running + waiting + blocked
-        computing, stuck, queued, idle, ran = self
-        if not wanting:
-            return Shares(computing, stuck, queued, idle + gone_s, ran)
-        each_s = gone_s / wanting
-        return Shares(
-            computing + running * each_s, stuck + blocked * each_s, queued + waiting * each_s, idle,
-            ran + running * gone_s,
-        )  # fmt: skip
+        threads = running + waiting + blocked
+        if not threads:
+            return self._replace(idle_s=self.idle_s + elapsed_s)
+        each_s = elapsed_s / threads
+        return self._replace(
+            computing_s=self.computing_s + running * each_s,
+            blocked_s=self.blocked_s + blocked * each_s,
+            waiting_s=self.waiting_s + waiting * each_s,
+            running_s=self.running_s + running * elapsed_s,
+        )
 
 
 EVERY_S = 0.04
@@ -264,7 +265,7 @@ class BlockedTime(Sampled):
                     "run as root on a kernel with CONFIG_TASKSTATS and CONFIG_CGROUPS, or with psi=1",
                 )
             whose = {"cluster": "the cluster's", "machine": "the whole machine's"}[self._pressure_of]
-            self._doubts.append(BY_PRESSURE.doubt(f"blocked time is from {whose} I/O pressure: {reason}"))
+            self._doubts.append(BLOCKED_BY_PRESSURE.doubt(f"blocked time is from {whose} I/O pressure: {reason}"))
         self._figures = self._read()
 
     def sample(self, now: Moment) -> Mapping[str, float]:
@@ -275,12 +276,12 @@ class BlockedTime(Sampled):
             return {}
         interval_s, before = ended
         shares = [name for name in figures if name in _SHARES]
-        gone = {name: figures[name] - before.get(name, 0.0) for name in shares}
+        gained_s = {name: figures[name] - before.get(name, 0.0) for name in shares}
         # States are not sampled at the interval's very ends: the time up to them is divided as the rest of it.
-        whole_s = interval_s if self._sampler is None else sum(gone.values())
+        whole_s = interval_s if self._sampler is None else sum(gained_s.values())
         if whole_s <= 0:
             return {}
-        return {f"{name.removesuffix('_s')}_percent": round(100 * gone[name] / whole_s, 2) for name in shares}
+        return {f"{name.removesuffix('_s')}_percent": round(100 * gained_s[name] / whole_s, 2) for name in shares}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of the clock by what the tasks did; `running_s` and `processor_s` of processor time."""
@@ -330,7 +331,7 @@ class BlockedTime(Sampled):
 
 _SHARES = ("computing_s", "blocked_s", "waiting_s", "idle_s")
 
-BY_PRESSURE = doubt_kind(
+BLOCKED_BY_PRESSURE = doubt_kind(
     "blocked-by-pressure", "cluster", instrument=NAME,
     when="the states of the cluster's tasks could not be read, and I/O pressure stands in",
     why="only time in which nothing else could run counts as blocked, so storage's share is likely to be greater",
@@ -343,12 +344,12 @@ BLOCKED_TIME_INCOMPLETE = doubt_kind(
     cure="don't touch the control groups named assay-... while a trial runs",
 )  # fmt: skip
 
-_DID = (
+_SERIES = (
     ChartSeries("computing_percent", "computing", "slate"),
     ChartSeries("blocked_percent", "blocked on storage", "vermilion"),
     ChartSeries("waiting_percent", "waiting for a processor", "yellow"),
 )
-CLOCK = ChartPanel("what the cluster's tasks did, % of the clock", "%", "stack", _DID, greatest=100)
+CLOCK = ChartPanel("what the cluster's tasks did, % of the clock", "%", "stack", _SERIES, greatest=100)
 CHART = Chart("blocked time", (CLOCK,))
 
 

@@ -163,8 +163,12 @@ class PressureProbe(Sampled):
             file.close()
 
     def _read(self) -> dict[str, int]:
-        told = {kind: stalls_us(file.read()) for kind, file in self._files.items()}
-        return {f"{kind}_{which}": told[kind][which] for kind in told for which in _KINDS[kind] if which in told[kind]}
+        return {
+            f"{kind}_{scope}": stall
+            for kind, file in self._files.items()
+            for scope, stall in stalls_us(file.read()).items()
+            if scope in _KINDS[kind]
+        }
 
 
 def stalls_us(text: str) -> dict[str, int]:

@@ -68,7 +68,7 @@ def gained(before: Counters, now: Counters) -> Counters | None:
 
 def figures(done: Counters, seconds: float) -> Mapping[str, float]:
     """The figures of one interval; sizes and latencies only where requests ended in it."""
-    told = {
+    values = {
         "read_mb_s": done.read_bytes / 1e6 / seconds,
         "write_mb_s": done.written_bytes / 1e6 / seconds,
         "read_requests_s": done.reads / seconds,
@@ -78,9 +78,9 @@ def figures(done: Counters, seconds: float) -> Mapping[str, float]:
     }
     requests = done.reads + done.writes
     if requests:
-        told["request_kib"] = (done.read_bytes + done.written_bytes) / 1024 / requests
-        told["latency_ms"] = (done.read_ms + done.write_ms) / requests
-    return told
+        values["request_kib"] = (done.read_bytes + done.written_bytes) / 1024 / requests
+        values["latency_ms"] = (done.read_ms + done.write_ms) / requests
+    return values
 
 
 class _Device:
@@ -155,7 +155,7 @@ class DiskInstrument:
 
     def totals(self) -> Mapping[Quantity, float]:
         """Of each medium whose device is still there."""
-        found: dict[Quantity, float] = {}
+        quantities: dict[Quantity, float] = {}
         for medium, total in ((device.medium, device.total) for device in self._devices if device.gone is None):
             series = {
                 "read_bytes": total.read_bytes,
@@ -169,8 +169,8 @@ class DiskInstrument:
                 "read_latency_s": total.read_ms / 1000,
                 "write_latency_s": total.write_ms / 1000,
             }
-            found |= {Quantity(medium, name): value for name, value in series.items()}
-        return found
+            quantities |= {Quantity(medium, name): value for name, value in series.items()}
+        return quantities
 
     def doubts(self) -> tuple[Doubt, ...]:
         vanished, reset = [], []

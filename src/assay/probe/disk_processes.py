@@ -4,8 +4,8 @@ The kernel counts for a process what it fetched from storage itself and which pa
 together, whoever writes the pages out later; pages that were thrown away before that are its `cancelled` bytes. When a
 process has ended and its parent has waited for it, its counts are added to the parent's (wait_task_zombie in
 kernel/exit.c): so a process' counts contain those of its ended children, and a tree sums up whole. Containers are
-therefore told as one with the NodeManager that starts them: once they have ended nothing tells the two apart. Of one
-that was killed together with its parent nobody of ours inherits: what it was last seen with is kept.
+therefore one group with the NodeManager that starts them: once they have ended nothing distinguishes the two. The
+counts of a process that was killed together with its parent go to no process of ours: its last ones are kept.
 """
 
 import time
@@ -87,8 +87,8 @@ class DiskProcessesInstrument:
                 self._orphaned[group] = self._orphaned.get(group, Counter()) + short
             self._highest[group] = sums[group] + short
         return {
-            Quantity(group, series): told[series]
-            for group, told in self._highest.items()
+            Quantity(group, series): counts[series]
+            for group, counts in self._highest.items()
             for series in _SERIES.values()
         }
 
@@ -117,7 +117,7 @@ class DiskProcessesInstrument:
         return sums
 
     def _short(self, sums: Mapping[str, Counter[str]]) -> dict[str, Counter[str]]:
-        return {group: self._highest.get(group, Counter()) - told for group, told in sums.items()}
+        return {group: self._highest.get(group, Counter()) - counts for group, counts in sums.items()}
 
 
 def _group(process: WatchedProcess) -> str:
@@ -130,11 +130,11 @@ def descendants(node: Node, pids: Iterable[int]) -> list[int]:
     for pid in all_pids(node):
         with suppress(OSError, ValueError):
             children.setdefault(stat_of(node, pid).parent, []).append(pid)
-    found = [*pids]
-    own = len(found)
-    for pid in found:  # it grows meanwhile
-        found += children.get(pid, [])
-    return found[own:]
+    tree = [*pids]
+    roots = len(tree)
+    for pid in tree:  # it grows meanwhile
+        tree += children.get(pid, [])
+    return tree[roots:]
 
 
 DISK_PROCESSES_UNREAD = doubt_kind(

@@ -42,8 +42,8 @@ class LocalWrites(Evaluated):
         self._watched: dict[int, tuple[Path, str]] = {}
         # Files that have been counted, whatever their names are now: device, inode and time of the last write.
         self._counted: set[tuple[int, int, int]] = set()
-        # Sizes of files that were there when their directory began to be watched: closed already, or still to be.
-        self._found: dict[tuple[int, int], tuple[str, int]] = {}
+        # Media and sizes of files that were there before their directory was watched: closed already, or still to be.
+        self._sizes_before: dict[tuple[int, int], tuple[str, int]] = {}
         self._trouble: str | None = None
 
     def attach(self, scene: Scene) -> None:
@@ -69,7 +69,7 @@ class LocalWrites(Evaluated):
         if self._thread.is_alive() and not self._caught_up.wait(_PATIENCE_S):
             self._trouble = "the kernel's notices could not be read in time"
         written = Counter(self._bytes)
-        for medium, size in dict(self._found).values():
+        for medium, size in dict(self._sizes_before).values():
             written[medium] += size
         before, self._before = self._before, written
         own = written - before
@@ -117,7 +117,7 @@ class LocalWrites(Evaluated):
         with suppress(FileNotFoundError):
             status = path.stat()
             identity = (status.st_dev, status.st_ino, status.st_mtime_ns)
-            self._found.pop(identity[:2], None)
+            self._sizes_before.pop(identity[:2], None)
             if identity not in self._counted:
                 self._counted.add(identity)
                 self._bytes[medium] += status.st_size
@@ -137,7 +137,7 @@ class LocalWrites(Evaluated):
                     with suppress(FileNotFoundError):
                         status = entry.stat()
                         if (status.st_dev, status.st_ino, status.st_mtime_ns) not in self._counted:
-                            self._found[status.st_dev, status.st_ino] = (medium, status.st_size)
+                            self._sizes_before[status.st_dev, status.st_ino] = (medium, status.st_size)
 
 
 PROBES.add(LocalWrites.name, ProbeKind(lambda _: LocalWrites(), needed=True), place=21)

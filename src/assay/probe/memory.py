@@ -75,8 +75,8 @@ class MemoryProbe:
             self._least_available = min(self._least_available, machine["available"])
         values: dict[str, float] = {}
         own = machine if self._sees_machine else {}
-        for subject, prefix, told in (("machine", "", own), ("cluster", "cluster/", self._cluster())):
-            for name, count in told.items():
+        for subject, prefix, sizes in (("machine", "", own), ("cluster", "cluster/", self._cluster())):
+            for name, count in sizes.items():
                 values[f"{prefix}{name}_mib"] = float(round(count / MIB, 1))
                 if name in _PEAKS:
                     self._peaks[subject, name] = max(self._peaks.get((subject, name), 0), count)
@@ -84,20 +84,20 @@ class MemoryProbe:
 
     def totals(self) -> Mapping[Quantity, float]:
         """Peaks in the part that ends, and how often memory had to be read back from a disk."""
-        found = {
+        quantities = {
             Quantity(subject, f"{name}_peak_bytes", level=True): count for (subject, name), count in self._peaks.items()
         }
         if self._least_available != float("inf"):
-            found[Quantity("machine", "available_least_bytes", level=True)] = self._least_available
+            quantities[Quantity("machine", "available_least_bytes", level=True)] = self._least_available
         self._peaks, self._least_available = {}, float("inf")
         if not self._sees_machine:
-            return found
+            return quantities
         with suppress(OSError, ValueError):
             events = flat(self._node.read(VMSTAT))
-            found |= {
+            quantities |= {
                 Quantity("machine", f"{ours}_count"): events[name] for name, ours in _EVENTS.items() if name in events
             }
-        return found
+        return quantities
 
     def doubts(self) -> tuple[Doubt, ...]:
         return tuple(self._doubts)
@@ -140,11 +140,11 @@ def machine_bytes(meminfo: str) -> dict[str, int]:
 
 def group_bytes(stat: str, version: int) -> dict[str, int]:
     """Bytes by what they are used for in a control group; what its kernel does not tell is left out."""
-    told = flat(stat)
-    found = {ours: told[name] for ours, name in _GROUP_FIELDS[version].items() if name in told}
-    if "page_cache" in found:
-        found["page_cache"] -= found.get("shared", 0)
-    return found
+    fields = flat(stat)
+    sizes = {ours: fields[name] for ours, name in _GROUP_FIELDS[version].items() if name in fields}
+    if "page_cache" in sizes:
+        sizes["page_cache"] -= sizes.get("shared", 0)
+    return sizes
 
 
 CLUSTER_MEMORY_UNTOLD = doubt_kind(

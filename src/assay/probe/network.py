@@ -30,8 +30,8 @@ from assay.model.record import Basis
 from assay.model.registry import PROBES
 from assay.probe.nftables import REST, Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
 
-_TOLD = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
-"""Interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry the same once more."""
+_REPORTED = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
+"""Loopback, and interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry it once more."""
 
 
 class Interface(NamedTuple):
@@ -45,13 +45,13 @@ class Interface(NamedTuple):
 
 def interfaces(dev: str, wanted: Sequence[str] = ()) -> dict[str, Interface]:
     """The interfaces in /proc/net/dev that traffic enters or leaves the host by, loopback, and what is wanted."""
-    found = {}
+    counters = {}
     for line in dev.splitlines():
         name, _, numbers = line.strip().partition(":")
         fields = numbers.split()
-        if len(fields) >= 16 and (name in wanted or _TOLD.fullmatch(name)):
-            found[name] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
-    return found
+        if len(fields) >= 16 and (name in wanted or _REPORTED.fullmatch(name)):
+            counters[name] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
+    return counters
 
 
 def rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s: float) -> Iterator[tuple[str, float]]:
@@ -78,7 +78,7 @@ def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[in
 
     By the sockets' inodes: /proc/PID/net/tcp and tcp6 (proc_pid_net(5)) against the links in /proc/PID/fd.
     """
-    found: dict[int, str] = {}
+    groups: dict[int, str] = {}
     for process in processes:
         ports: dict[str, int] = {}  # by `socket:[inode]`
         for name in ("tcp", "tcp6"):
@@ -91,16 +91,16 @@ def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[in
                 with suppress(OSError):  # closed meanwhile
                     link = node.link(folder / name)
                     if link in ports:
-                        found.setdefault(ports[link], process.group)
-    return found
+                        groups.setdefault(ports[link], process.group)
+    return groups
 
 
 def own_addresses(node: Node) -> frozenset[str]:
     """The addresses of a node's interfaces (fib_trie and if_inet6), loopback's among them."""
-    found = {*_LOOPBACK, *_LOCAL_ENTRY.findall(_text(node, NET / "fib_trie"))}
+    addresses = {*_LOOPBACK, *_LOCAL_ENTRY.findall(_text(node, NET / "fib_trie"))}
     for line in _text(node, NET / "if_inet6").splitlines():
-        found.add(str(ip_address(bytes.fromhex(line.split()[0]))))
-    return frozenset(found)
+        addresses.add(str(ip_address(bytes.fromhex(line.split()[0]))))
+    return frozenset(addresses)
 
 
 def _text(node: Node, file: Path) -> str:
@@ -118,7 +118,7 @@ HDFS_DATA, OTHER = "hdfs data", "other"
 
 def _addresses_of(name: str) -> Sequence[str]:
     try:
-        return [str(found[4][0]) for found in socket.getaddrinfo(name, None)]
+        return [str(address[0]) for *_, address in socket.getaddrinfo(name, None)]
     except OSError:
         return ()
 
@@ -198,8 +198,8 @@ class Network:
         if self._stand_in and carrying:
             home = self._names.home
             pair = f"{home} > {home if len(self._names.cluster) <= 1 else 'others'}"
-            sums[Quantity(pair, "all_bytes", "estimated")] = sum(one.sent_bytes for one in carrying)
-            sums[Quantity(pair, "all_packets", "estimated")] = sum(one.sent_packets for one in carrying)
+            sums[Quantity(pair, "all_bytes", "estimated")] = sum(interface.sent_bytes for interface in carrying)
+            sums[Quantity(pair, "all_packets", "estimated")] = sum(interface.sent_packets for interface in carrying)
         return sums
 
     def doubts(self) -> tuple[Doubt, ...]:

@@ -100,14 +100,14 @@ PREFIX = "probe-"
 
 def thread_clocks_s() -> dict[int, float]:
     """Seconds of processor time of each probing thread that lives, by its thread number."""
-    found = {}
+    clocks_s = {}
     for thread in threading.enumerate():
         if thread.name.startswith(PREFIX) and thread.native_id is not None:
             with suppress(OSError):  # ended meanwhile
                 # Its clock as the C library makes it (MAKE_THREAD_CPUCLOCK, CPUCLOCK_SCHED), which the kernel refuses
                 # for one that has just ended; time.pthread_getcpuclockid may crash then.
-                found[thread.native_id] = time.clock_gettime((~thread.native_id << 3) | 0b110)
-    return found
+                clocks_s[thread.native_id] = time.clock_gettime((~thread.native_id << 3) | 0b110)
+    return clocks_s
 
 
 NAME = "own-cost"

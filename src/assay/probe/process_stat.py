@@ -98,10 +98,10 @@ def kernel_ticks(node: Node) -> dict[int, int]:
 
     It looks at every process, a file each: not for every sample.
     """
-    found = {}
+    ticks = {}
     for pid in all_pids(node):
         with suppress(OSError, ValueError):
-            seen = stat_of(node, pid)
-            if _KTHREADD in (pid, seen.parent):
-                found[pid] = sum(seen.own)
-    return found
+            stat = stat_of(node, pid)
+            if _KTHREADD in (pid, stat.parent):
+                ticks[pid] = sum(stat.own)
+    return ticks

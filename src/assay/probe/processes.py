@@ -60,7 +60,7 @@ class Account:
     """A group's time: never less than it was, whatever order its processes were read in."""
 
     def __init__(self) -> None:
-        self.told = NOTHING
+        self.total = NOTHING
         self._left = NOTHING
         self._short_looks = 0
 
@@ -69,14 +69,17 @@ class Account:
         self._left = self._left.plus(Ticks(sign * ticks.user, sign * ticks.system))
 
     def look(self, alive: Ticks) -> None:
-        """Tell what was found: a child seen as gone before its parent was seen to have waited for it is short."""
-        found = self._left.plus(alive)
-        short = Ticks(max(0, self.told.user - found.user), max(0, self.told.system - found.system))
+        """Take in the time of the processes that live.
+
+        It is short for a moment where a child's end was seen before its parent had waited for it.
+        """
+        sum_now = self._left.plus(alive)
+        short = Ticks(max(0, self.total.user - sum_now.user), max(0, self.total.system - sum_now.system))
         self._short_looks = self._short_looks + 1 if any(short) else 0
         if self._short_looks >= _PATIENCE_LOOKS:  # nobody waited for it, or nobody of ours
             self.leave(short)
             self._short_looks = 0
-        self.told = Ticks(max(self.told.user, found.user), max(self.told.system, found.system))
+        self.total = Ticks(max(self.total.user, sum_now.user), max(self.total.system, sum_now.system))
 
 
 class ProcessGroups:
@@ -84,17 +87,17 @@ class ProcessGroups:
 
     def __init__(self, node: Node, scene: Scene) -> None:
         self._node = node
-        self._reaped_group = {one.pid: one.children or one.group for one in scene.processes}
+        self._reaped_group = {process.pid: process.children or process.group for process in scene.processes}
         self.members: dict[int, Member] = {}
         self.gone: list[str] = []
         self._watched: set[int] = set()
         self._strangers: set[int] = set()
         groups = [*(process.group for process in scene.processes), *self._reaped_group.values()]
         self.accounts: dict[str, Account] = {group: Account() for group in groups}
-        for one in scene.processes:
-            if not self._join(one.pid, one.group):
-                self.gone.append(one.group)
-            self._watched.add(one.pid)
+        for process in scene.processes:
+            if not self._join(process.pid, process.group):
+                self.gone.append(process.group)
+            self._watched.add(process.pid)
 
     def look(self) -> Mapping[str, Ticks]:
         """Find what has begun and what has ended, and read all members; gives each group's time so far."""
@@ -114,7 +117,7 @@ class ProcessGroups:
             self._name(member)
         for group, account in self.accounts.items():
             account.look(sums[group])
-        return {group: account.told for group, account in self.accounts.items()}
+        return {group: account.total for group, account in self.accounts.items()}
 
     def close(self) -> None:
         for member in self.members.values():
@@ -140,8 +143,8 @@ class ProcessGroups:
         for pid in new:
             with suppress(OSError, ValueError):
                 parents[pid] = stat_of(self._node, pid).parent
-        while found := [pid for pid, parent in parents.items() if parent in self.members]:
-            for pid in found:
+        while children := [pid for pid, parent in parents.items() if parent in self.members]:
+            for pid in children:
                 parent = self.members.get(parents.pop(pid))
                 if parent is not None and self._join(pid, parent.reaped_group):
                     self.members[pid].container = parent.container
@@ -171,8 +174,8 @@ class ProcessGroups:
             return
         member.looks_for_name += 1
         with suppress(OSError):
-            found = _CONTAINER.search(self._node.read(PROC / str(member.process.pid) / "cmdline"))
-            member.container = found[0] if found else None
+            name = _CONTAINER.search(self._node.read(PROC / str(member.process.pid) / "cmdline"))
+            member.container = name[0] if name else None
 
 
 DOUBTED_SHARE, DOUBTED_S = 0.05, 1.0
@@ -190,7 +193,7 @@ class Remainder:
         self._node = node
         self._before = read_ticks(self._machine)
         self._groups = groups
-        self.left_ticks = self._told_ticks = 0
+        self.left_ticks = self._reported_ticks = 0
         self._kernel = kernel_ticks(node)
         self._kernel_ticks = 0
         self.close = self._machine.close
@@ -207,7 +210,7 @@ class Remainder:
         before, self._kernel = self._kernel, kernel_ticks(self._node)
         kernel = max(0, sum(ticks - before.get(pid, 0) for pid, ticks in self._kernel.items()))
         self._kernel_ticks += kernel
-        left, self._told_ticks = self.left_ticks - self._told_ticks - kernel, self.left_ticks
+        left, self._reported_ticks = self.left_ticks - self._reported_ticks - kernel, self.left_ticks
         return {
             Quantity("kernel", "system_s"): self._kernel_ticks / TICKS_PER_S,
             Quantity("other", "busy_s", basis="estimated", level=True): left / TICKS_PER_S,
@@ -220,8 +223,10 @@ class Cluster:
     def __init__(self, node: Node, scene: Scene) -> None:
         self._node = node
         groups = {process: group_of(node, process.pid, "cpuacct") for process in scene.processes}
-        self._group = next((group for one, group in groups.items() if group and one.children == CONTAINERS), None)
-        self._inside = {CONTAINERS, *(one.group for one, group in groups.items() if group == self._group)}
+        self._group = next(
+            (group for process, group in groups.items() if group and process.children == CONTAINERS), None
+        )
+        self._inside = {CONTAINERS, *(process.group for process, group in groups.items() if group == self._group)}
         self._before: tuple[float, float] | None = None
 
     def totals(self, groups: Mapping[str, Ticks], doubts: list[Doubt]) -> dict[Quantity, float]:
@@ -313,8 +318,8 @@ class ProcessProbe:
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds by group, and memory; what else the machine did is a difference that no group measured."""
         assert self._processes and self._remainder and self._cluster  # noqa: S101, PT018
-        groups = {group: account.told for group, account in self._processes.accounts.items()}
-        found: dict[Quantity, float] = {
+        groups = {group: account.total for group, account in self._processes.accounts.items()}
+        quantities: dict[Quantity, float] = {
             Quantity(group, "resident_peak_bytes", level=True): count for group, count in self._peaks.items()
         }
         self._peaks = {}
@@ -323,13 +328,13 @@ class ProcessProbe:
             shares[member.group] += member.process.proportional_bytes() or 0
         for group, count in shares.items():
             if count:
-                found[Quantity(group, "proportional_bytes", level=True)] = count
+                quantities[Quantity(group, "proportional_bytes", level=True)] = count
         for group, ticks in groups.items():
-            found[Quantity(group, "user_s")] = ticks.user / TICKS_PER_S
-            found[Quantity(group, "system_s")] = ticks.system / TICKS_PER_S
+            quantities[Quantity(group, "user_s")] = ticks.user / TICKS_PER_S
+            quantities[Quantity(group, "system_s")] = ticks.system / TICKS_PER_S
         if self._node.own_machine:
-            found |= self._remainder.totals()
-        return found | self._cluster.totals(groups, self._doubts)
+            quantities |= self._remainder.totals()
+        return quantities | self._cluster.totals(groups, self._doubts)
 
     def doubts(self) -> tuple[Doubt, ...]:
         gone = () if self._processes is None else dict.fromkeys(self._processes.gone)

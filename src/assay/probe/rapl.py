@@ -66,14 +66,14 @@ class Rapl:
 
     def attach(self, scene: Scene) -> None:  # noqa: ARG002 - the counters are the machine's, whatever is watched
         """Open the counters. Raises CannotMeasureError where there are none, or none that may be read."""
-        found = tuple(zones(self._node))
-        if not found:
+        rapl_zones = tuple(zones(self._node))
+        if not rapl_zones:
             raise _cannot(
                 f"there are no RAPL zones in {POWERCAP}",
                 "run on a machine that is not virtual, and load the module intel_rapl_msr",
             )
         try:
-            for zone in found:
+            for zone in rapl_zones:
                 self._counters.append(_Counter(zone, self._node))
         except PermissionError as error:
             cure = "run Assay as root: since Linux 5.10 only root may"

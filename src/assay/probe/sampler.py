@@ -71,7 +71,7 @@ class Samples(Collection[Sample]):
         return sum(len(times) for times, _ in self._series.values())
 
     def __contains__(self, sample: object) -> bool:
-        return any(one == sample for one in self)
+        return any(own == sample for own in self)
 
     def __iter__(self) -> Iterator[Sample]:
         for (probe, series, node), (times, values) in self._series.items():
@@ -270,14 +270,14 @@ class Measurement:
         self._stop()
         with weighed() as weight:
             for guest in self._guests:
-                found = guest.evaluate()
-                self.samples.extend(found.samples, guest.node)
+                evaluation = guest.evaluate()
+                self.samples.extend(evaluation.samples, guest.node)
                 self.amounts += [
-                    amount.model_copy(update={"node": amount.node or guest.node}) for amount in found.amounts
+                    amount.model_copy(update={"node": amount.node or guest.node}) for amount in evaluation.amounts
                 ]
-                if found.requests is not None:
-                    self.requests = [*(self.requests or ()), *found.requests]
-                self.counted += found.counted
+                if evaluation.requests is not None:
+                    self.requests = [*(self.requests or ()), *evaluation.requests]
+                self.counted += evaluation.counted
             evaluated(self)
         if self._sampled:
             self.amounts += evaluation_cost(weight)
@@ -365,8 +365,9 @@ def probes_of(level: str, context: ProbeContext) -> tuple[Probe, ...]:
         if (kind.needed or level != NO_PROBES) and (kind.of_nodes or context.is_first)
     ]  # fmt: skip
     own = [probe for kind in kinds if (probe := kind.make(context)) is not None]
-    instead = {} if level in {DEFAULT_PROBES, NO_PROBES} else {one.name: one for one in PROBE_SETS.find(level)(context)}
-    return (*(instead.pop(one.name, one) for one in own), *instead.values())
+    more = () if level in {DEFAULT_PROBES, NO_PROBES} else PROBE_SETS.find(level)(context)
+    instead = {probe.name: probe for probe in more}
+    return (*(instead.pop(probe.name, probe) for probe in own), *instead.values())
 
 
 def remove_left_overs() -> list[str]:

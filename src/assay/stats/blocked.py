@@ -26,7 +26,7 @@ from assay.model.task import TaskAttempt
 from assay.stats.timeline import running, sampled, spans, within
 
 PROBE = "blocked-time"
-TOLERATED = 0.05
+TOLERATED_SHARE = 0.05
 """By how much of the step's time either check may be missed."""
 
 
@@ -55,18 +55,18 @@ class ClockShares(Frozen):
 
 def clock_shares(record: Record) -> ClockShares | None:
     """None where the probe did not see the states of the cluster's tasks."""
-    seen = _of_cluster(record)
+    amounts = _cluster_amounts(record)
     step_s = next((step.seconds for step in record.steps if step.name == "run"), 0.0)
-    if "running_s" not in seen or not step_s:
+    if "running_s" not in amounts or not step_s:
         return None
-    computing_s, running_s = seen["computing_s"], seen["running_s"]
-    ran_s = seen.get("processor_s", running_s)
+    computing_s, running_s = amounts["computing_s"], amounts["running_s"]
+    ran_s = amounts.get("processor_s", running_s)
     others_s = max(0.0, _machine_busy_s(record) - ran_s)
     kept_off_s = min(max(0.0, running_s - ran_s), others_s)
     each_s = computing_s / running_s if running_s else 0.0  # of the clock, for a second of one processor
     return ClockShares(
-        step_s=step_s, computing_s=ran_s * each_s, blocked_s=seen["blocked_s"],
-        waiting_s=seen["waiting_s"] + kept_off_s * each_s, idle_s=seen["idle_s"],
+        step_s=step_s, computing_s=ran_s * each_s, blocked_s=amounts["blocked_s"],
+        waiting_s=amounts["waiting_s"] + kept_off_s * each_s, idle_s=amounts["idle_s"],
     )  # fmt: skip
 
 
@@ -75,16 +75,19 @@ def beyond_pressure_share(record: Record) -> float | None:
 
     As a share of the step `run`; 0 in between, None where one of the three is not known.
     """
-    shares, seen = clock_shares(record), _of_cluster(record)
-    if shares is None or not {"io_some_s", "io_full_s"} <= seen.keys():
+    shares, amounts = clock_shares(record), _cluster_amounts(record)
+    if shares is None or not {"io_some_s", "io_full_s"} <= amounts.keys():
         return None
-    nearest_s = min(max(shares.blocked_s, seen["io_full_s"]), seen["io_some_s"])
+    nearest_s = min(max(shares.blocked_s, amounts["io_full_s"]), amounts["io_some_s"])
     return (shares.blocked_s - nearest_s) / shares.step_s
 
 
-def _of_cluster(record: Record) -> dict[str, float]:
+def _cluster_amounts(record: Record) -> dict[str, float]:
     """The probe's amounts of the cluster during the step `run`, by series."""
-    return {one.series: one.value for one in record.amounts if (one.probe, one.part, one.subject) == _CLUSTER}
+    return {
+        amount.series: amount.value for amount in record.amounts
+        if (amount.probe, amount.part, amount.subject) == _CLUSTER
+    }  # fmt: skip
 
 
 _CLUSTER = (PROBE, "run", "cluster")
@@ -94,8 +97,8 @@ _NOT_BUSY = {"idle_s", "iowait_s"}
 def _machine_busy_s(record: Record) -> float:
     """Of all processors, with what the host took away."""
     return sum(
-        one.value for one in record.amounts
-        if (one.probe, one.part, one.subject) == ("cpu", "run", "machine") and one.series not in _NOT_BUSY
+        amount.value for amount in record.amounts
+        if (amount.probe, amount.part, amount.subject) == ("cpu", "run", "machine") and amount.series not in _NOT_BUSY
     )  # fmt: skip
 
 
@@ -108,8 +111,8 @@ def blocked_s(record: Record) -> float | None:
 def blocked_phases(record: Record) -> Mapping[str, float]:
     """Blocked seconds within the jobs' own times by phase, `outside` of any attempt too; empty if not known."""
     return {
-        one.subject: one.value for one in record.amounts
-        if (one.probe, one.part, one.series) == (PROBE, "run", "blocked_s") and one.subject != "cluster"
+        amount.subject: amount.value for amount in record.amounts
+        if (amount.probe, amount.part, amount.series) == (PROBE, "run", "blocked_s") and amount.subject != "cluster"
     }  # fmt: skip
 
 
@@ -118,16 +121,16 @@ def by_phase(samples: Iterable[Sample], attempts: Sequence[TaskAttempt], jobs: I
 
     The time before, between and after the jobs is in none, as in their elapsed time.
     """
-    own = [one for one in samples if (one.probe, one.series) == (PROBE, "blocked_percent")]
-    every_piece = sampled([one.time_ms for one in own], [one.value for one in own])
-    parts = [within(every_piece, job) for job in jobs]
+    blocked = [sample for sample in samples if (sample.probe, sample.series) == (PROBE, "blocked_percent")]
+    intervals = sampled([sample.time_ms for sample in blocked], [sample.value for sample in blocked])
+    parts = [within(intervals, job) for job in jobs]
     if not any(len(part.values) for part in parts):
         return
     begin_ms, end_ms, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     middle_ms = (begin_ms + end_ms) / 2
     seconds = values / 100 * (end_ms - begin_ms) / 1000
-    every = [span for attempt in attempts for span in spans(attempt)]
-    edges_ms, phases, counts = running(every, [span.phase for span in every])
+    phase_spans = [span for attempt in attempts for span in spans(attempt)]
+    edges_ms, phases, counts = running(phase_spans, [span.phase for span in phase_spans])
     counts = counts[np.searchsorted(edges_ms, middle_ms, side="right")]
     counts = np.append(counts, counts.sum(axis=1, keepdims=True) == 0, axis=1)
     shared = (seconds[:, None] * counts / counts.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -170,7 +173,7 @@ _PRESSURE = {
 
 def _of_worst(kind: DoubtKind, missed: Sequence[tuple[str, float]], sentences: Mapping[bool, str]) -> list[Doubt]:
     """`missed` are trials, and the shares by which they miss a check; a sentence for a share above 0, one for below."""
-    bad = [(trial, share) for trial, share in missed if abs(share) > TOLERATED]
+    bad = [(trial, share) for trial, share in missed if abs(share) > TOLERATED_SHARE]
     if not bad:
         return []
     trial, worst = max(bad, key=lambda pair: abs(pair[1]))
@@ -229,18 +232,18 @@ def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, Bl
     means = {level: fmean(share for _, share, _ in own) for level, own in known.items()}
     freedom = sum(len(own) - 1 for own in known.values())
     squares = sum((share - means[level]) ** 2 for level, own in known.items() for _, share, _ in own)
-    found = {}
+    shares = {}
     for level, own in known.items():
-        half = float(stdtrit(freedom, 0.975)) * (squares / freedom / len(own)) ** 0.5 if freedom else None
+        half_width = float(stdtrit(freedom, 0.975)) * (squares / freedom / len(own)) ** 0.5 if freedom else None
         phases = [blocked_phases(record) for record, _, _ in own]
-        names = dict.fromkeys(name for one in phases for name in one)
-        found[level] = BlockedShare(
+        names = dict.fromkeys(name for trial_phases in phases for name in trial_phases)
+        shares[level] = BlockedShare(
             share=means[level],
-            low=None if half is None else max(0.0, means[level] - half),
-            high=None if half is None else min(1.0, means[level] + half),
+            low=None if half_width is None else max(0.0, means[level] - half_width),
+            high=None if half_width is None else min(1.0, means[level] + half_width),
             seconds=fmean(seconds for _, _, seconds in own),
-            phases={name: fmean(one.get(name, 0.0) for one in phases) for name in names},
+            phases={name: fmean(trial_phases.get(name, 0.0) for trial_phases in phases) for name in names},
             measured=all(clock_shares(record) is not None for record, _, _ in own),
-            half_width=half,
+            half_width=half_width,
         )
-    return found
+    return shares

@@ -141,17 +141,17 @@ class FileMap:
         """Look what has changed. `now_ns` is of CLOCK_MONOTONIC, `wall_ns` of the clock that stamps directories."""
         self._polls += 1
         since_ns = self._polled_ns if self._polled_ns is not None else 0
-        found: dict[int, tuple[Path, FileRole]] = {}
+        appeared: dict[int, tuple[Path, FileRole]] = {}
         lost: set[int] = set()
         for name in list(self._directories):
             if name in self._directories:
-                self._list(name, wall_ns, found, lost)
-        for inode, (path, role) in found.items():
+                self._list(name, wall_ns, appeared, lost)
+        for inode, (path, role) in appeared.items():
             if inode in self._files:
                 self._files[inode].path = path
             else:
                 self._files[inode] = _File(path, role, since_ns)
-        for file in [self._files.pop(inode) for inode in lost - found.keys() if inode in self._files]:
+        for file in [self._files.pop(inode) for inode in lost - appeared.keys() if inode in self._files]:
             self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
         due = [file for file in self._files.values() if file.due <= self._polls and not file.is_settled]
         for file in sorted(due, key=lambda file: file.due)[:MOST_LOOKS]:
@@ -179,7 +179,7 @@ class FileMap:
             every += [Extent(*span, since, STILL_THERE, file.role) for span, since in file.ranges.items()]
         return [extent._replace(role="output") if extent.role == "data" else extent for extent in every]
 
-    def _list(self, name: str, wall_ns: int, found: dict[int, tuple[Path, FileRole]], lost: set[int]) -> None:
+    def _list(self, name: str, wall_ns: int, appeared: dict[int, tuple[Path, FileRole]], lost: set[int]) -> None:
         """List one directory if it may have changed, and those that are new in it."""
         directory = self._directories[name]
         try:
@@ -187,7 +187,7 @@ class FileMap:
             if changed_ns == directory.changed_ns and directory.listed_ns - changed_ns > RACY_NS:
                 return
             files, folders = _content(name)
-        except OSError:  # gone: so are its files, unless they are found elsewhere
+        except OSError:  # gone: so are its files, unless they appear elsewhere
             changed_ns, files, folders = -1, {}, set()
             if directory.files or directory.folders:
                 self._drop(name, lost)
@@ -197,13 +197,13 @@ class FileMap:
             del self._directories[f"{name}/{folder}"]
         for file, inode in files.items():
             if directory.files.get(file) != inode:
-                found[inode] = (Path(name, file), directory.role)
+                appeared[inode] = (Path(name, file), directory.role)
         directory.changed_ns, directory.listed_ns = changed_ns, wall_ns
         fresh = folders - directory.folders
         directory.files, directory.folders = files, folders
         for folder in fresh:
             self._directories[f"{name}/{folder}"] = _Directory(directory.role)
-            self._list(f"{name}/{folder}", wall_ns, found, lost)
+            self._list(f"{name}/{folder}", wall_ns, appeared, lost)
 
     def _drop(self, name: str, lost: set[int]) -> None:
         """A directory below a root is no longer there, or no longer there by this name."""
@@ -261,14 +261,14 @@ def place_of(device: Path, folder: Path = CLASS) -> Place:
 
 def roots_of(layout: Layout, medium: str) -> tuple[Root, ...]:
     """The cluster's directories on a medium; those of job files serve no role."""
-    data = [Root(one.path, "data") for one in layout.data if one.medium == medium and one.roles]
-    return (*data, *(Root(one.path, "intermediate") for one in layout.local if one.medium == medium))
+    data = [Root(folder.path, "data") for folder in layout.data if folder.medium == medium and folder.roles]
+    return (*data, *(Root(folder.path, "intermediate") for folder in layout.local if folder.medium == medium))
 
 
 def single_role(layout: Layout, medium: str) -> Role | None:
     """The only role that a medium serves; None where it serves several."""
-    roles: set[Role] = {"intermediate" for one in layout.local if one.medium == medium}
-    roles |= {role for one in layout.data if one.medium == medium for role in one.roles}
+    roles: set[Role] = {"intermediate" for folder in layout.local if folder.medium == medium}
+    roles |= {role for folder in layout.data if folder.medium == medium for role in folder.roles}
     return next(iter(roles)) if len(roles) == 1 else None
 
 
@@ -306,7 +306,9 @@ class Attribution:
         self._shift_bytes = shift_bytes
         self._layers: list[np.ndarray[Any, Any]] = []
         # The newest use of a place comes first where the same bytes begin two extents.
-        left = sorted((one for one in extents if one.role != "data"), key=lambda one: (one.begin, -one.since_ns))
+        left = sorted(
+            (extent for extent in extents if extent.role != "data"), key=lambda extent: (extent.begin, -extent.since_ns)
+        )
         while left:
             layer: list[tuple[int, ...]] = []
             rest: list[Extent] = []
@@ -331,8 +333,8 @@ class Attribution:
         for layer in self._layers:
             where = np.searchsorted(layer["begin"], offset[left], side="right") - 1
             extent = layer[where]
-            found = (where >= 0) & (offset[left] < extent["end"])
-            found &= (extent["since_ns"] <= arrived[left]) & (arrived[left] <= extent["until_ns"])
-            roles[left[found]] = extent["role"][found]
-            left = left[~found]
+            inside = (where >= 0) & (offset[left] < extent["end"])
+            inside &= (extent["since_ns"] <= arrived[left]) & (arrived[left] <= extent["until_ns"])
+            roles[left[inside]] = extent["role"][inside]
+            left = left[~inside]
         return roles

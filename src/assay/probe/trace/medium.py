@@ -57,12 +57,12 @@ class Clock:
             self._ahead.append(ahead)
 
     def time_of_day(self, monotonic_ns: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-        """Nanoseconds since the epoch, as a program that asked at that moment would have been told."""
+        """Nanoseconds since the epoch, as the system's clock showed it at that moment."""
         import numpy as np
 
         which = np.searchsorted(np.array(self._since), monotonic_ns, side="right") - 1
-        told: np.ndarray[Any, Any] = monotonic_ns + np.array(self._ahead)[np.maximum(which, 0)]
-        return told
+        time_ns: np.ndarray[Any, Any] = monotonic_ns + np.array(self._ahead)[np.maximum(which, 0)]
+        return time_ns
 
 
 SECOND_NS = 1_000_000_000
@@ -150,7 +150,7 @@ class Tracepoints:
         self._spools = {disk: Spool(folder) for disk in {place.disk for place in places.values()}}
 
     def drain(self, *, last: bool = False) -> int:
-        """Take what was seen so far, and tell up to when that is (CLOCK_MONOTONIC, ns).
+        """Take the requests that were traced so far; gives up to when they are complete (CLOCK_MONOTONIC, ns).
 
         At the last time it waits a moment for the newest events.
         """
@@ -336,7 +336,7 @@ class Medium:
     def requests(
         self, clock: Clock, tracepoints: Tracepoints | None, tally: Tally, since_ns: int
     ) -> Requests | Counted | None:
-        """What was seen since then, told to the tally too; None when that is nothing at all."""
+        """All requests since then, which the tally gets too; None where there are neither requests nor counters."""
         if self.log is not None:
             try:
                 columns = Columns(self.log.most())
@@ -346,8 +346,8 @@ class Medium:
                 return None
             dropped = self.log.header.dropped if self.log.header else 0
             if dropped:
-                seen = dropped + columns.count
-                what = f"{dropped} of {seen} requests of medium {self.name!r} are missing from its log"
+                total = dropped + columns.count
+                what = f"{dropped} of {total} requests of medium {self.name!r} are missing from its log"
                 self.doubts.append(TRACE_DROPPED.doubt(what, self.name))
             return columns.requests(self.name, "emulator log", dropped)
         if tracepoints is not None and self.name in tracepoints.places:
@@ -375,7 +375,7 @@ class Medium:
         import numpy as np
 
         own = self.attribution(shift)
-        others = [found for one in self._others if (found := one.attribution(shift)) is not None]
+        others = [places for other in self._others if (places := other.attribution(shift)) is not None]
         if own is None:
             role = self._only_role
             instead = f"its requests count as {role}, the only role it serves" if role else "its requests are `other`"
