@@ -265,7 +265,7 @@ class BlockedTime(Sampled):
                     "run as root on a kernel with CONFIG_TASKSTATS and CONFIG_CGROUPS, or with psi=1",
                 )
             whose = {"cluster": "the cluster's", "machine": "the whole machine's"}[self._pressure_of]
-            self._doubts.append(BLOCKED_BY_PRESSURE.doubt(f"blocked time is from {whose} I/O pressure: {reason}"))
+            self._doubts.append(BLOCKED_BY_PRESSURE.doubt(f"blocked time is taken from {whose} I/O pressure: {reason}"))
         self._figures = self._read()
 
     def sample(self, now: Moment) -> Mapping[str, float]:
@@ -333,14 +333,14 @@ _SHARES = ("computing_s", "blocked_s", "waiting_s", "idle_s")
 
 BLOCKED_BY_PRESSURE = doubt_kind(
     "blocked-by-pressure", "cluster", instrument=NAME,
-    when="the states of the cluster's tasks could not be read, and I/O pressure stands in",
-    why="only time in which nothing else could run counts as blocked, so storage's share is likely to be greater",
-    cure="run as root on a kernel with CONFIG_TASKSTATS, in a place that lets you mount a control group hierarchy",
+    when="the states of the cluster's tasks could not be read, so blocked time is taken from I/O pressure",
+    why="this counts only the time in which no task could run, so storage's true share is likely to be greater",
+    cure="run as root on a kernel with CONFIG_TASKSTATS, where a hierarchy of control groups can be mounted",
 )  # fmt: skip
 BLOCKED_TIME_INCOMPLETE = doubt_kind(
     "blocked-time-incomplete", "cluster", instrument=NAME,
     when="the states of the cluster's tasks could not be read until the end",
-    why="blocked time is known only until then, and too small",
+    why="blocked time is known only until then, so its total is too small",
     cure="don't touch the control groups named assay-... while a trial runs",
 )  # fmt: skip
 

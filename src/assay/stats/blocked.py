@@ -142,15 +142,15 @@ def by_phase(samples: Iterable[Sample], attempts: Sequence[TaskAttempt], jobs: I
 
 CLOCK_UNEXPLAINED = doubt_kind(
     "clock-unexplained", "run", instrument=PROBE,
-    when="computing, blocked, waiting and idle time differ from the time of the step `run` by more than 5 %",
-    why="the tasks' sampled states and the kernel's accounting disagree, so the blocked share is not sure either",
-    cure="run on an idle machine: samples that come late see too little",
+    when="computing, blocked, waiting and idle time together differ from the time of the step `run` by more than 5 %",
+    why="the tasks' sampled states disagree with the kernel's accounting, so the share of blocked time is uncertain",
+    cure="run on an idle machine, where samples are taken on time",
 )  # fmt: skip
 BLOCKED_BEYOND_PRESSURE = doubt_kind(
     "blocked-beyond-pressure", "run", instrument=PROBE,
     when="blocked time is below the cluster's I/O pressure `full` or above `some`, by more than 5 % of the step `run`",
-    why="the kernel's own account of I/O waits disagrees; tasks may have been blocked on locks or on memory instead",
-    cure="compare the memory pressure (samples of pressure); give the cluster more memory, or run on an idle machine",
+    why="the kernel's own accounting of I/O waits disagrees: tasks may have waited for locks or for memory instead",
+    cure="look at the memory pressure (samples of pressure); give the cluster more memory, or run on an idle machine",
 )  # fmt: skip
 
 
@@ -178,7 +178,8 @@ def _of_worst(kind: DoubtKind, missed: Sequence[tuple[str, float]], sentences: M
         return []
     trial, worst = max(bad, key=lambda pair: abs(pair[1]))
     what = sentences[worst > 0].format(share=f"{100 * abs(worst):.0f} %", trial=trial)
-    return [kind.doubt(f"{what} (and in {len(bad) - 1} more trials)" if len(bad) > 1 else what)]
+    more = len(bad) - 1
+    return [kind.doubt(f"{what} (and in {more} more trial{'' if more == 1 else 's'})" if more else what)]
 
 
 def not_computing_share(records: Sequence[Record]) -> float | None:

@@ -421,9 +421,9 @@ def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
 
 STORAGE_ESTIMATES_DISAGREE = doubt_kind(
     "storage-estimates-disagree", "run", instrument="blocked-time",
-    when="the time beyond that with zero delay and the blocked time beyond it have intervals that do not overlap",
-    why="one of the two does not measure what storage costs here, so neither is sure",
-    cure="see where the time was blocked (samples of blocked-time), and repeat on an idle machine",
+    when="the intervals of the storage share and of blocked time above the zero-delay baseline do not overlap",
+    why="at least one of the two is not what storage costs here, so neither can be relied on",
+    cure="see when tasks were blocked (samples of blocked-time), and repeat on an idle machine",
     severity=25,
 )  # fmt: skip
 
@@ -438,8 +438,8 @@ def estimates_apart(decided: Sequence[Decision]) -> list[Doubt]:
             continue
         if max(share.low or 0.0, blocked.low or 0.0) > min(share.high or 0.0, blocked.high or 0.0):
             what = (
-                f"storage takes {_interval_words(share)} of the time on {one.placement} according to the baseline, "
-                f"but tasks were blocked for {_interval_words(blocked)} of it more than with zero delay"
+                f"by the zero-delay baseline storage takes {_interval_words(share)} of the time on {one.placement}, "
+                f"but above it tasks were blocked for {_interval_words(blocked)} of that time"
             )
             found.append(STORAGE_ESTIMATES_DISAGREE.doubt(what, one.placement))
     return found

@@ -94,11 +94,11 @@ PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
     "page-cache-hides-medium",
     "trial",
     when=(
-        "emulated drives: less than 60 % of what the jobs read came from the drives; other media: the jobs wrote "
-        "no more than the memory, or the page cache, that they may use"
+        "emulated drives: less than 60 % of what the jobs read came from the drives; other media: what the jobs wrote "
+        "fits into the memory, or the page cache, that they may use"
     ),
-    why="the kernel kept the rest in its page cache, or could, so the medium's own speed hardly shows",
-    cure="set a smaller bound on memory or page cache, or use a dataset with more intermediate data than that",
+    why="the rest came from the kernel's page cache, or may have, so the medium's own speed hardly shows",
+    cure="set a smaller bound on memory or page cache, or use a dataset with more intermediate data than the bound",
     severity=120,
 )
 
@@ -129,7 +129,7 @@ def cached(
         least = min(room, key=room.__getitem__)
         if amounts["local_written_bytes"] + amounts["store_written_bytes"] > room[least]:
             return []
-        what = f"what a trial wrote on {trial.placement.name} is less than the {least} it may use"
+        what = f"a trial on {trial.placement.name} wrote less than the {least} it may use"
     return [PAGE_CACHE_HIDES_MEDIUM.doubt(what, trial.placement.name)]
 
 
@@ -163,9 +163,12 @@ def out_of_memory(use: LimitUse | None) -> list[Doubt]:
 PAGE_CACHE_OFF_BUDGET = doubt_kind(
     "page-cache-off-budget",
     "cluster",
-    when="the cluster's page cache was more than 10 % off its budget for more than 2 % of the time that it was full",
-    why="the jobs had another ratio of data to cache than was asked for",
-    cure="give a larger page_cache; with `memory` beside it, more memory; keep the machine free of other work",
+    when=(
+        "the cluster's page cache was more than 10 % above or below its budget, for more than 2 % of the time in which "
+        "it was full"
+    ),
+    why="the ratio of data to page cache was not what the experiment asks for",
+    cure="set a larger page_cache, and more memory if `memory` is set too; run nothing else on the machine",
     severity=30,
 )
 _OFF_SHARE = 0.02
@@ -174,19 +177,19 @@ _LEAST_FULL_S = 2.0  # a cache that was hardly ever full has not limited the job
 PAGE_CACHE_NOT_HELD = doubt_kind(
     "page-cache-not-held",
     "cluster",
-    when="the page cache was no longer held at its budget: a file of the control group could not be read or written",
-    why="from then on the jobs had as much page cache as there was memory",
-    cure="run the trial again; if it comes back, please report it with this text",
+    when="the page cache could no longer be held at its budget: a file of the control group can't be read or written",
+    why="from then on only the memory limited the jobs' page cache",
+    cure="run the trial again; if it happens again, please report it with this text",
     severity=140,
 )
 
 ATTEMPTS_FAILED_AT_BUDGET = doubt_kind(
     "attempts-failed-at-budget",
     "cluster",
-    when="task attempts failed, and the page cache was held at a budget with version 1 of the control groups",
+    when="task attempts failed while the page cache was held at a budget with version 1 of the control groups",
     why=(
-        "a system call that finds no memory at the bound fails there, so attempts may have failed for the budget; "
-        "they ran again, which costs time that has nothing to do with the media"
+        "in version 1 a system call fails if it gets no memory within the bound, so the budget may be the reason; the "
+        "attempts ran again, which costs time that has nothing to do with the media"
     ),
     cure="look for `Cannot allocate memory` in the containers' logs, and give a larger page_cache",
     severity=60,
@@ -200,14 +203,19 @@ def off_budget(use: LimitUse | None, jobs: Sequence[JobRecord]) -> list[Doubt]:
         return []
     doubts = []
     if cache.trouble is not None:
-        doubts.append(PAGE_CACHE_NOT_HELD.doubt(f"the page cache was held at its budget no longer: {cache.trouble}"))
+        what = f"the page cache could no longer be held at its budget: {cache.trouble}"
+        doubts.append(PAGE_CACHE_NOT_HELD.doubt(what))
     if cache.full_s >= _LEAST_FULL_S and cache.above_s + cache.below_s > _OFF_SHARE * cache.full_s:
-        what = f"of {cache.full_s:.1f} s of full use the page cache was more than 10 % above its budget for"
-        what = f"{what} {cache.above_s:.1f} s, and below it for {cache.below_s:.1f} s"
+        what = (
+            f"in {cache.full_s:.1f} s of full use the page cache was more than 10 % above its budget for "
+            f"{cache.above_s:.1f} s, and more than 10 % below it for {cache.below_s:.1f} s"
+        )
         doubts.append(PAGE_CACHE_OFF_BUDGET.doubt(what))
     failed = sum(stage.failed_attempts for job in jobs for stage in job.stages)
     if failed and "version 1" in (use.interface or ""):
-        doubts.append(ATTEMPTS_FAILED_AT_BUDGET.doubt(f"task attempts failed beside a page cache's budget: {failed}"))
+        attempts = f"{failed} task attempt{'' if failed == 1 else 's'}"
+        what = f"{attempts} failed while the page cache was held at its budget"
+        doubts.append(ATTEMPTS_FAILED_AT_BUDGET.doubt(what))
     return doubts
 
 
@@ -260,14 +268,14 @@ def given_back(facts: Mapping[str, str]) -> list[Doubt]:
 PAGE_CACHE_DROPPED = doubt_kind(
     "page-cache-dropped",
     "machine",
-    when="the kernel pages out memory that was not used for a while (DAMON), and the jobs took longer than that",
+    when="the kernel drops page cache that has not been used for a while (DAMON), and the jobs took longer than that",
     why=(
-        "what the jobs wrote or read is no longer in the page cache when they need it later, although there is "
-        "memory: they read it from the drive, more or less of it in each trial"
+        "what the jobs wrote or read may no longer be in the page cache when they need it again, although memory is "
+        "free; they then read it from the drive, and how much of it differs between trials"
     ),
     cure=(
-        "switch it off while you measure, if the machine is yours "
-        "([how](../how-to/measure-in-a-virtual-machine.md#page-cache-that-is-dropped)), or use smaller data"
+        "switch this off while you measure, if the machine is yours "
+        "([how](../how-to/measure-in-a-virtual-machine.md#page-cache-that-is-dropped)), or use less data"
     ),
 )
 
@@ -276,7 +284,7 @@ def dropped(facts: Mapping[str, str], jobs: Sequence[JobRecord]) -> list[Doubt]:
     """A doubt where the jobs ran for longer than the kernel keeps page cache that nobody uses."""
     after_s = float(facts.get(UNUSED_CACHE, "inf"))
     took_s = (max(job.finished_ms for job in jobs) - min(job.submitted_ms for job in jobs)) / 1000 if jobs else 0.0
-    what = f"the kernel drops page cache that was not used for {after_s:g} s, and the jobs took {took_s:.0f} s"
+    what = f"the kernel drops page cache that has not been used for {after_s:g} s, and the jobs took {took_s:.0f} s"
     return [PAGE_CACHE_DROPPED.doubt(what)] if took_s > after_s else []
 
 

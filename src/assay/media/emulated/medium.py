@@ -62,8 +62,8 @@ EMULATOR_WAS_LATE = doubt_kind(
     "emulator-was-late",
     "medium",
     when=(
-        "requests to an emulated drive took longer than the drive would have taken, by more than 2 % of the time of "
-        "staging, the run or the write-out (`late_seconds`)"
+        "during staging, the run or the write-out, requests to an emulated drive took longer than on the real drive, "
+        "by more than 2 % of that time (`late_seconds`)"
     ),
     why="the disk below its backing file, or this machine's path to it, is slower than the emulated drive",
     cure=f"put the backing file into memory (path: /dev/shm) or on a faster disk, {LATE_IN_MEMORY}",
@@ -88,10 +88,10 @@ DRIVE_TOO_FAST_FOR_THIS_MACHINE = doubt_kind(
 DRIVE_BEYOND_THE_PATH = doubt_kind(
     "drive-beyond-the-path",
     "medium",
-    when="an emulated drive was late for more than 2 % of an interval, and its profile has figures beyond what this "
-    "machine's path carries (`assay media ceiling`)",
-    why="the kernel's FUSE and loop device and the emulator need more time for many requests than the drive would",
-    cure="use a machine with faster or more processors, a slower drive, or the experiment's `slowdown`",
+    when="an emulated drive was late for more than 2 % of an interval, and figures of its profile exceed what this "
+    "machine's path to emulated drives carries (`assay media ceiling`)",
+    why="at such rates FUSE, the loop device and the emulator need more time for the requests than the drive would",
+    cure="use a machine with faster or more processors, a slower drive, or the medium's option `slowdown`",
     severity=105,
 )
 EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
@@ -105,9 +105,9 @@ EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
 DIRTY_LIMIT_MISSING = doubt_kind(
     "dirty-limit-missing",
     "medium",
-    when="the kernel did not take the `dirty_limit` of an emulated drive: it has no such setting (Linux has it since "
-    "6.2), or the limit is above its own for all disks",
-    why="the kernel holds back as much of what is written as it does for any disk, so jobs may wait less for the drive",
+    when="the kernel did not accept the `dirty_limit` of an emulated drive: it has no such setting (Linux has it since "
+    "6.2), or the limit is above the kernel's own for all disks",
+    why="the kernel holds back as much written data as for any other disk, so jobs may wait less for the drive",
     cure="leave `dirty_limit` out, give a smaller one, or use a newer kernel",
     severity=20,
 )
@@ -134,7 +134,7 @@ def doubts_of(
         late, place = worst["late"], reports.index(worst)
         during = f" ({intervals[place]})" if place < len(intervals) else ""
         what = (
-            f"requests to {medium} took {_late_s(worst):.1f} s longer than the drive would have taken, of "
+            f"requests to {medium} took {_late_s(worst):.1f} s longer than on the real drive, within "
             f"{worst['elapsed_seconds']:.1f} s{during}; {late['share']:.1%} of the replies were late, at worst by "
             f"{late['worst_us'] / 1000:.1f} ms"
         )
