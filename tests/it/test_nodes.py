@@ -149,21 +149,10 @@ def test_what_passes_between_two_nodes_is_counted_by_purpose_and_adds_up_to_the_
     """Of the known port under its purpose, everything else as `other`; packet headers, no frames', within 2 %."""
     master, worker, _ = lan.nodes
     ports = worker.free_ports(2)
-    network = Network(
-        master, lambda known: CountingTable(known, lambda script, words: nft(master, script, words)), lambda _: ()
-    )
-    scene = Scene(layout=Layout.below(Path("/nowhere")), ports={"shuffle": (ports[0],)}, nodes=lan.nodes)
-    network.attach(scene)
+    network = counting(lan, {"shuffle": (ports[0],)})
     sent = sent_bytes(master)
     for port, count in zip(ports, (3_000_000, 1_000_000), strict=True):
-        with worker.inside(socket.socket) as server:
-            server.bind(("", port))
-            server.listen()
-            with master.connect(("worker-1", port)) as client:
-                taking = Thread(target=taken, args=(server,))
-                taking.start()
-                client.sendall(bytes(count))
-            taking.join()
+        send(master, worker, "worker-1", port, count)
     totals = {(what.subject, what.series): value for what, value in network.totals().items()}
     network.close()
     shuffled, other = (totals["master > worker-1", series] for series in ("shuffle_to_server_bytes", "other_bytes"))
@@ -172,8 +161,47 @@ def test_what_passes_between_two_nodes_is_counted_by_purpose_and_adds_up_to_the_
     assert shuffled + other == pytest.approx(sent_bytes(master) - sent, rel=0.02)
 
 
-def sent_bytes(node):
-    return interfaces(node.read(Path("/proc/net/dev")), node.interfaces)["eth0"].sent_bytes
+def test_what_passes_is_counted_by_the_network_that_carried_it(lease, tmp_path):
+    control, data = make_lans(NAMES, [LINKS["gigabit"], LINKS["gigabit"]], tmp_path, lease, os.environ)
+    master, worker, _ = control.nodes
+    (port,) = worker.free_ports(1)
+    network = counting(control, {"shuffle": (port,)})
+    before = {name: sent_bytes(master, name) for name in ("eth0", "eth1")}
+    send(master, worker, "worker-1", port, 1_000_000)
+    send(master, worker, "worker-1-data", port, 3_000_000)
+    totals = {what.subject: value for what, value in network.totals().items() if what.series.endswith("server_bytes")}
+    network.close()
+    for name, count in (("eth0", 1_000_000), ("eth1", 3_000_000)):
+        passed = totals[f"master > worker-1 by {name}"]
+        assert passed == pytest.approx(count, rel=0.05)
+        assert passed == pytest.approx(sent_bytes(master, name) - before[name], rel=0.02)
+    assert data.nodes == control.nodes
+
+
+def counting(lan, ports):
+    """The probe on the first node of a network, which has begun to count."""
+    node = lan.nodes[0]
+    network = Network(
+        node, lambda known: CountingTable(known, lambda script, words: nft(node, script, words)), lambda _: ()
+    )
+    network.attach(Scene(layout=Layout.below(Path("/nowhere")), ports=ports, nodes=lan.nodes))
+    return network
+
+
+def send(sender, receiver, host, port, count):
+    """So many bytes to a server of another node, by one of its names."""
+    with receiver.inside(socket.socket) as server:
+        server.bind(("", port))
+        server.listen()
+        with sender.connect((host, port)) as client:
+            taking = Thread(target=taken, args=(server,))
+            taking.start()
+            client.sendall(bytes(count))
+        taking.join()
+
+
+def sent_bytes(node, interface="eth0"):
+    return interfaces(node.read(Path("/proc/net/dev")), node.interfaces)[interface].sent_bytes
 
 
 def nft(node, script, words):

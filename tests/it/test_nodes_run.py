@@ -9,7 +9,9 @@ from collections import Counter
 import pytest
 
 from assay.model.doubt import Outcome
+from assay.model.network import Pair
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.stats.nodes import CONTROL, READ, REPLICATION, SHUFFLE, node_uses, transfers
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 
@@ -99,6 +101,39 @@ def place(tmp_path):
         pytest.skip("only root may make namespaces")
     with a_place(tmp_path) as place:
         yield place
+
+
+def test_of_two_networks_each_carried_its_purposes_and_its_pairs_are_its_interfaces_bytes(place):
+    networks = "network: {control: fast-ethernet, data: gigabit}"
+    text = EXPERIMENT.replace("network: gigabit", networks).replace("100MB", "40MB")
+    place.assay("run", place.experiment(text), "--out", "run")
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, record.error
+    purposes = {"eth0": set(), "eth1": set()}
+    for one in transfers(record):
+        purposes[one.interface] |= one.bytes.keys()
+    assert purposes["eth0"] == {CONTROL}
+    assert {READ, REPLICATION, SHUFFLE} <= purposes["eth1"]
+    assert CONTROL not in purposes["eth1"]
+    for interface in purposes:
+        sent = Counter()
+        for one in record.amounts:
+            pair = Pair.of(one.subject)
+            if one.part == "run" and pair and pair.interface == interface:
+                sent[one.node] += one.value if one.series.endswith("_bytes") else FRAME_BYTES * one.value
+        counted = {
+            one.node: one.value
+            for one in record.amounts
+            if (one.subject, one.series, one.part) == (f"interface {interface}", "sent_bytes", "run")
+        }
+        loaded = {node: count for node, count in counted.items() if count > MB}
+        assert loaded
+        for node, count in loaded.items():
+            assert sent[node] == pytest.approx(count, rel=0.02)
+    workers = [use for use in node_uses(record) if use.is_worker]
+    assert all(use.read_bytes is not None and use.processor_s and use.memory_bytes and use.energy for use in workers)
+    page = (place.home / "run" / "report.html").read_text()
+    assert page.count("bytes from each node to each other, by purpose") == len(purposes)
 
 
 def test_cluster_down_ends_the_nodes_of_a_killed_assay(place):

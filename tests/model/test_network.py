@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.network import LINKS, LinkSpec, links_of, network_level
+from assay.model.network import LINKS, LinkSpec, Pair, links_of, network_level, networks_of
 from assay.model.platform import ClusterSpec
 
 
@@ -58,3 +58,20 @@ def test_one_node_without_a_network_is_this_machine_alone():
     assert ClusterSpec(nodes=None).workers == ()
     assert ClusterSpec(network="gigabit").workers == ("worker-1",)
     assert ClusterSpec(nodes=3).workers == ("worker-1", "worker-2", "worker-3")
+
+
+@pytest.mark.parametrize("pair", [Pair("master", "worker-1"), Pair("worker-1", "master", "eth1")])
+def test_a_pair_is_known_by_the_name_of_its_amounts(pair):
+    assert Pair.of(pair.subject) == pair
+
+
+@pytest.mark.parametrize("subject", ["interface eth0", "worker-1: clients > datanode", "datanode", "a > b by"])
+def test_other_amounts_are_of_no_pair(subject):
+    assert Pair.of(subject) is None
+
+
+def test_only_of_two_networks_each_is_named():
+    assert networks_of("gigabit") == {}
+    assert networks_of("gigabit+ten-gigabit") == {
+        "eth0": "control network (gigabit)", "eth1": "data network (ten-gigabit)"
+    }  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from assay.model.platform import Layout
 from assay.model.probe import Moment, Scene
 from assay.node.local import LocalNode
-from assay.probe.network import Interface, Names, Network, interfaces
+from assay.probe.network import Interface, Names, Network, interfaces, interfaces_to
 from assay.probe.nftables import Count, CountingTable, Flow, FlowsError
 from tests.probe.faking import PlacedNode, amounts_of, measuring
 
@@ -130,6 +130,46 @@ def test_between_nodes_what_goes_to_a_datanode_is_told_as_replication_by_its_sen
     assert {what.series for what in network.totals() if what.basis == "estimated"} == {
         "replication_to_server_bytes", "replication_to_server_packets"
     }  # fmt: skip
+
+
+# As the kernel writes it on a node of two networks, without a way to any other.
+ROUTES = """\
+Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+eth0\t000012C6\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+eth1\t000112C6\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+"""
+DEFAULT_ROUTE = "eth0\t00000000\t010012C6\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+
+
+def test_of_two_networks_the_receivers_address_tells_which_carried_it(proc, table):
+    (proc / "net" / "route").write_text(ROUTES + DEFAULT_ROUTE)
+    addresses = {"n1": ["198.18.0.1", "198.18.1.1"], "n2": ["198.18.0.2", "198.18.1.2"]}
+    nodes = [a_node(proc, name) for name in addresses]
+    for node in nodes:
+        node.interfaces = ["eth0", "eth1"]
+    network = Network(nodes[0], lambda ports: table, addresses.__getitem__)
+    network.attach(ONE_NODE._replace(nodes=tuple(nodes)))
+    table.flows = {
+        Flow("198.18.0.1", "198.18.0.2", 8020, to_server=True): Count(700, 7),
+        Flow("198.18.1.1", "198.18.1.2", 13562, to_server=False): Count(6000, 6),
+        Flow("198.18.0.1", "198.18.1.2", 13562, to_server=False): Count(50, 1),
+        Flow("198.18.1.1", "203.0.113.7", 13562, to_server=False): Count(80, 8),
+    }
+    assert told(network) == {
+        ("n1 > n2 by eth0", "hdfs_rpc_to_server_bytes"): 700,
+        ("n1 > n2 by eth1", "shuffle_from_server_bytes"): 6050,
+        ("n1 > 203.0.113.7", "shuffle_from_server_bytes"): 80,
+    }
+
+
+def test_only_a_nodes_own_networks_lead_to_addresses(proc):
+    (proc / "net" / "route").write_text(f"{ROUTES}docker0\t000011AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n")
+    node = a_node(proc, "n1")
+    node.interfaces = ["eth0"]
+    asked = ["198.18.0.9", "198.18.1.9", "172.17.0.3", "::1"]
+    assert interfaces_to(node, asked) == {"198.18.0.9": "eth0"}
+    (proc / "net" / "route").unlink()
+    assert interfaces_to(node, asked) == {}
 
 
 def test_what_a_node_without_a_datanode_sends_to_one_is_a_first_copy():

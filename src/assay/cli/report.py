@@ -24,7 +24,7 @@ from assay.report.analysis import RunAnalysis, RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
-from assay.report.terminal import print_report
+from assay.report.terminal import print_nodes, print_report
 from assay.report.words import print_line, print_text
 
 
@@ -91,6 +91,7 @@ def report_run(folder: Path, console: Console) -> int:
     analysis = analyse(run.plan, run.records)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
     print_report(title, run.records, analysis, console)
+    print_nodes(run.detailed, console)
     for damaged in run.damaged[:MOST_DAMAGED]:
         print_text(console, f"left out: {damaged.folder}: {damaged.reason}", "red")
     if len(run.damaged) > MOST_DAMAGED:
@@ -145,14 +146,19 @@ def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
         return values.csv_lines(
             [line for breakdown, decision in decided for line in values.part_values(breakdown, decision.factor)]
         )
-    known = values.efficiencies(run)
+    known, uneven = values.efficiencies(run), values.unevenness(run)
     if rows == "trials":
         lines = list(values.trial_values(run.records))
         energies = [values.energy_values([known.get(record.trial.id)]) for record in run.records]
+        several = [[own] if (own := uneven.get(record.trial.id)) else [] for record in run.records]
     else:
         lines = [values.combination_values(row) for row in analysis.rows]
         energies = values.row_energies(analysis.rows, run.records, known)
-    return values.csv_lines([{**line, **energy} for line, energy in zip(lines, energies, strict=True)])
+        several = values.of_rows(analysis.rows, run.records, uneven)
+    spread = map(values.imbalance_values, several)
+    return values.csv_lines(
+        [{**line, **energy, **own} for line, energy, own in zip(lines, energies, spread, strict=True)]
+    )
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:
@@ -167,20 +173,27 @@ def emit(lines: Iterator[str], out: Path | None) -> None:
 
 
 def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
-    """One JSON document in lines, a record at a time: a large run does not fit into memory. `energy` is by trial."""
+    """One JSON document in lines, a record at a time: a large run does not fit into memory.
+
+    `energy` is by trial, and so is `nodes` of those that had several.
+    """
     energies: list[str] = []
+    nodes: list[str] = []
     yield f'{{"plan": {run.plan.model_dump_json()},\n"records": ['
     for place, record in enumerate(run.whole_records()):
         yield f"{',' if place else ''}{record.model_dump_json()}"
         energies.append(f"{json.dumps(record.trial.id)}: {json.dumps(values.energy_json(record))}")
+        if of_nodes := values.nodes_json(record):
+            nodes.append(f"{json.dumps(record.trial.id)}: {json.dumps(of_nodes)}")
     left_out = [{"folder": str(damaged.folder), "reason": damaged.reason} for damaged in run.damaged]
     parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
     worked_out = "".join(
         f',\n"{name}": [{",".join(row.model_dump_json() for row in rows)}]' for name, rows in parts.items()
     )
     sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
-    energy = ",\n".join(energies)
-    yield f'],\n"energy": {{{energy}}},\n"left_out": {json.dumps(left_out)}{worked_out}{sections}}}'
+    energy, by_node = ",\n".join(energies), ",\n".join(nodes)
+    yield f'],\n"energy": {{{energy}}},\n"nodes": {{{by_node}}},\n'
+    yield f'"left_out": {json.dumps(left_out)}{worked_out}{sections}}}'
 
 
 @click.command()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.naming import nearest
@@ -14,6 +14,31 @@ MOST_NODES = 200
 """Workers of a cluster of Assay's own: what fits into its range of addresses, with the masters' node."""
 
 ETHERNET_MTU, IPOIB_MTU = 1500, 65520
+
+INTERFACES = ("eth0", "eth1")
+"""Of a node: on the first network, and on the second, of HDFS data and the shuffle."""
+
+
+class Pair(NamedTuple):
+    """A node that sends, one that receives, and the interface it is sent by (empty where a node has one alone)."""
+
+    sender: str
+    receiver: str
+    interface: str = ""
+
+    @property
+    def subject(self) -> str:
+        """As amounts name it: `worker-1 > worker-2`, or `worker-1 > worker-2 by eth1`."""
+        return f"{self.sender} > {self.receiver}" + (f" by {self.interface}" if self.interface else "")
+
+    @classmethod
+    def of(cls, subject: str) -> "Pair | None":
+        """The pair that an amount is of; None where it is of something else, such as traffic within a node."""
+        found = _PAIR.fullmatch(subject)
+        return None if found is None else cls(found[1], found[2], found[3] or "")
+
+
+_PAIR = re.compile(r"(\S+) > (\S+)(?: by (\S+))?")
 
 
 class LinkSpec(Frozen):
@@ -45,12 +70,13 @@ MOST_LATENCY_US = 10**6
 
 BESIDE = "+"
 """Between the names of two networks: of control, and of data."""
+KINDS = ("control", "data")
 
 
 def network_level(given: Any) -> str:
     """A network as trials and tables name it: a name, `RATE` or `RATE,LATENCY`, or two such. Raises ValueError."""
-    if isinstance(given, Mapping) and set(given) == {"control", "data"}:
-        given = BESIDE.join(network_level(given[key]) for key in ("control", "data"))
+    if isinstance(given, Mapping) and set(given) == set(KINDS):
+        given = BESIDE.join(network_level(given[key]) for key in KINDS)
     elif isinstance(given, Mapping) and set(given) <= {"rate", "latency"} and "rate" in given:
         given = ",".join(str(given[key]).replace(" ", "") for key in ("rate", "latency") if key in given)
     links_of(str(given))
@@ -63,6 +89,16 @@ def links_of(level: str) -> tuple[LinkSpec | None, ...]:
     if len(levels) > 2:
         raise ValueError(f"a node has at most two networks, and {level!r} are {len(levels)}")
     return tuple(map(_link_of, levels))
+
+
+def networks_of(level: str) -> dict[str, str]:
+    """What a node's interfaces are on where it has two: `control network (gigabit)`; else nothing."""
+    levels = level.split(BESIDE)
+    if len(levels) == 1:
+        return {}
+    return {
+        interface: f"{kind} network ({own})" for interface, kind, own in zip(INTERFACES, KINDS, levels, strict=False)
+    }
 
 
 def _link_of(level: str) -> LinkSpec | None:

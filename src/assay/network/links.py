@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 from assay.host.lease import Lease
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
-from assay.model.network import LinkSpec
+from assay.model.network import INTERFACES, LinkSpec
 from assay.node.namespace import NamespaceNode, hold
 
 RANGES = (IPv4Network("198.18.0.0/24"), IPv4Network("198.18.1.0/24"))
@@ -81,7 +81,7 @@ def make_lans(
     file = home / "hosts"
     file.write_text("127.0.0.1 localhost\n" + "".join(f"{address} {host}\n" for host, address in addresses.items()))
     environment = lease.environment(base)
-    interfaces = [f"eth{number}" for number in range(len(links))]
+    interfaces = INTERFACES[: len(links)]
     switch = NamespaceNode("switch", hold("switch", file, environment).pid, {}, [])
     nodes = tuple(NamespaceNode(name, hold(name, file, environment).pid, addresses, interfaces) for name in names)
     for node in nodes:

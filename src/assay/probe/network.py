@@ -5,7 +5,8 @@ Purposes are distinguished by the listening port (`Scene.ports`), through a coun
 is estimated from the interfaces that carry the cluster's, which others use too; nothing stands in for a capture.
 Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
 
-Traffic between two nodes is reported as `SENDER > RECEIVER`. Nodes that are one host have nothing between them that
+Traffic between two nodes is reported as `SENDER > RECEIVER`; where nodes have several networks as `SENDER > RECEIVER by
+eth1`, by the interface that leads to the receiver's address. Nodes that are one host have nothing between them that
 the kernel could tell apart but the server's port: there it is `NODE: clients > datanode` and the reverse. Series are
 `hdfs_data_to_server_bytes`, `shuffle_from_server_packets` and so on. HDFS data that one node sends to the DataNode of
 another count as replication: HDFS writes the first copy on the writer's own node, so what goes to another is a
@@ -16,14 +17,16 @@ too. What nodes without a DataNode send is a first copy. On nodes that Assay has
 import math
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import IPv4Network, ip_address
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt
+from assay.model.network import Pair
 from assay.model.node import Node
 from assay.model.probe import ChildResult, Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
 from assay.model.record import Basis
@@ -103,6 +106,24 @@ def own_addresses(node: Node) -> frozenset[str]:
     return frozenset(addresses)
 
 
+def interfaces_to(node: Node, addresses: Iterable[str]) -> dict[str, str]:
+    """Which interface of a node leads to each of some addresses, for those of its own networks.
+
+    By the networks in /proc/net/route: hexadecimal numbers of four bytes in this machine's order.
+    """
+    networks: dict[IPv4Network, str] = {}
+    for fields in map(str.split, _text(node, NET / "route").splitlines()[1:]):
+        if len(fields) > 7 and fields[0] in node.interfaces:
+            own, mask = (int.from_bytes(bytes.fromhex(fields[place]), sys.byteorder) for place in (1, 7))
+            networks[IPv4Network((own, mask.bit_count()))] = fields[0]
+    return {
+        address: interface
+        for address in addresses
+        for network, interface in networks.items()
+        if network.prefixlen and ip_address(address) in network
+    }
+
+
 def _text(node: Node, file: Path) -> str:
     try:
         return node.read(file)
@@ -113,7 +134,7 @@ def _text(node: Node, file: Path) -> str:
 FLOWS_EVERY_S = 5.0
 """Reading a counting table starts a process: seldom."""
 
-HDFS_DATA, OTHER = "hdfs data", "other"
+HDFS_DATA, OTHER, OTHERS = "hdfs data", "other", "others"
 
 
 def _addresses_of(name: str) -> Sequence[str]:
@@ -164,7 +185,9 @@ class Network:
             purposes[REST] = OTHER
         daemons = listening_groups(self._node, scene.processes)
         cluster = frozenset(node.name for node in scene.nodes)
-        self._names = Names(nodes, purposes, daemons, cluster, home)
+        several = len(self._node.interfaces) > 1
+        by_interface = interfaces_to(self._node, nodes) if several else {}
+        self._names = Names(nodes, purposes, daemons, cluster, home, by_interface)
         counter = self._make_counter(purposes)
         try:
             if not purposes:
@@ -197,7 +220,7 @@ class Network:
         carrying = [self._interfaces[name] for name in self._node.interfaces if name in self._interfaces]
         if self._stand_in and carrying:
             home = self._names.home
-            pair = f"{home} > {home if len(self._names.cluster) <= 1 else 'others'}"
+            pair = Pair(home, home if len(self._names.cluster) <= 1 else OTHERS).subject
             sums[Quantity(pair, "all_bytes", "estimated")] = sum(interface.sent_bytes for interface in carrying)
             sums[Quantity(pair, "all_packets", "estimated")] = sum(interface.sent_packets for interface in carrying)
         return sums
@@ -268,6 +291,8 @@ class Names(NamedTuple):
     daemons: Mapping[int, str]
     cluster: frozenset[str]
     home: str
+    interfaces: Mapping[str, str] = {}
+    """What leads to which address, where nodes have several."""
 
     def quantities(self, flow: Flow, count: Count) -> Iterator[tuple[Quantity, float]]:
         """A flow's bytes and packets, by name; without those that another node of the cluster sends and reports."""
@@ -277,7 +302,7 @@ class Names(NamedTuple):
         purpose = self.purposes[flow.port]
         basis: Basis = "measured"
         if sender != receiver:
-            subject = f"{sender} > {receiver}"
+            subject = Pair(sender, receiver, self.interfaces.get(flow.receiver, "")).subject
             if purpose == HDFS_DATA and flow.to_server and {sender, receiver} <= self.cluster and self._keeps_blocks:
                 purpose, basis = "replication", "estimated"
         else:

@@ -2,10 +2,19 @@
 
 from collections.abc import Sequence
 
-from assay.report.analysis import RunAnalysis, RunData, TrialTables, by_kind, rows_shown
+from assay.report.analysis import RunAnalysis, RunData, TrialTables, by_kind, levels_key, rows_shown
 from assay.report.columns import Column, combination_columns, escaped, grid
 from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
+from assay.report.nodes import (
+    disks_note,
+    imbalance_columns,
+    imbalance_words,
+    network_lines,
+    node_columns,
+    nodes_in,
+    pair_columns,
+)
 from assay.report.trial_detail import MIB, cost_of, known_median
 from assay.report.values import energy_columns, energy_of, energy_values
 from assay.report.words import number_text
@@ -33,6 +42,7 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     ]
     parts.append(rows_table(rows))
     parts += [section.markdown() for section in analysis.sections.values()]
+    parts += _nodes(run.detailed)
     parts.append(_costs(run.detailed))
     doubted = []
     for one, others, rest in by_kind(doubts):
@@ -50,6 +60,30 @@ def rows_table(rows: Sequence[Row]) -> str:
     table = grid(combination_columns(shown, varying(rows)))
     left = f"\n\n{len(shown)} of {len(rows)} combinations, those that failed or differ most."
     return table if len(shown) == len(rows) else table + left
+
+
+def _nodes(detailed: Sequence[TrialTables]) -> list[str]:
+    """Of the first trial of each combination with several nodes: what each did, and what passed between them."""
+    firsts: dict[tuple[tuple[str, str], ...], TrialTables] = {}
+    for one in detailed:
+        firsts.setdefault(levels_key(one.record.trial.factors), one)
+    parts = []
+    for one in firsts.values():
+        nodes = nodes_in(one.record)
+        if not nodes.uses:
+            continue
+        trial, network = one.record.trial.id, one.record.trial.cluster.network
+        parts += [f"Nodes of {escaped(trial)}. {disks_note(nodes.uses)}.", grid(node_columns(nodes))]
+        if nodes.imbalances:
+            parts += [
+                "The most of a worker over the workers' mean:",
+                grid(imbalance_columns([(trial, nodes.imbalances)])),
+            ]
+            parts += [f"{escaped(words)}." for words in imbalance_words([nodes.imbalances])]
+        if nodes.transfers:
+            parts += [f"{escaped(words)}." for words in network_lines(nodes, network)]
+            parts += [f"What passed between the nodes of {escaped(trial)}:", grid(pair_columns(nodes))]
+    return parts
 
 
 def _costs(detailed: Sequence[TrialTables]) -> str:

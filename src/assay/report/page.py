@@ -245,8 +245,10 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
 
 def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
     engines = [engine_kind(name) for name in dict.fromkeys(one.record.trial.engine for one in run.detailed)]
+    groups = detail_groups(run.detailed, [name for name in names if name != MACHINE])
     return {
-        "groups": detail_groups(run.detailed, [name for name in names if name != MACHINE]),
+        "groups": groups,
+        "several_nodes": any(one.nodes.uses for group in groups for one in group.all),
         "detailed": len(run.detailed),
         "finished": sum(record.status is Status.FINISHED for record in run.records),
         "most_trials": MOST_TRIALS,

@@ -8,9 +8,17 @@ from rich.text import Text
 
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
-from assay.report.analysis import RunAnalysis, rows_shown
+from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
 from assay.report.answer import BLOCKED_HEAD, Answer, blocked_lines, interval_text, percent
 from assay.report.columns import GAP, Column, combination_columns, fitted
+from assay.report.nodes import (
+    imbalance_columns,
+    imbalance_words,
+    network_lines,
+    node_columns,
+    nodes_in,
+    pair_columns,
+)
 from assay.report.words import base_text, print_line, print_text, seconds_text
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
@@ -18,6 +26,7 @@ from assay.stats.summary import Row, varying
 
 MOST_LINES, MOST_ANSWERS, MOST_FAILURES, MOST_DOUBTS = 60, 12, 20, 6
 MOST_BROKEN_DOWN, MOST_PARTS = 3, 12
+MOST_PAIRS = 12
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 VERDICTS = {"worth it": "bold green", "not worth it": "bold", "not known yet": "bold yellow"}
 
@@ -80,6 +89,33 @@ def print_answers(analysis: RunAnalysis, console: Console) -> None:
     if len(answers) > MOST_ANSWERS:
         print_text(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
     console.print()
+
+
+def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
+    """What the nodes of the first trial with several did, and what passed between them; the page has all trials."""
+    known = ((one.record.trial, nodes_in(one.record)) for one in detailed)
+    trial, nodes = next(((trial, nodes) for trial, nodes in known if nodes.uses), (None, None))
+    if trial is None or nodes is None:
+        return
+    console.print()
+    print_text(console, f"Nodes of {trial.id}, while its jobs ran:", "bold")
+    for line in fitted(node_columns(nodes), console.width):
+        print_line(console, line)
+    if nodes.imbalances:
+        print_text(console, "The most of a worker over the workers' mean:", "bold")
+        for line in fitted(imbalance_columns([(trial.id, nodes.imbalances)])[1:], console.width):
+            print_line(console, line)
+        for words in imbalance_words([nodes.imbalances]):
+            print_text(console, f"{words}.")
+    if nodes.transfers:
+        more = len(nodes.transfers) - MOST_PAIRS
+        for words in network_lines(nodes, trial.cluster.network):
+            print_text(console, f"{words}.")
+        print_text(console, "Between two nodes, MiB:", "bold")
+        for line in fitted(pair_columns(nodes, MOST_PAIRS), console.width):
+            print_line(console, line)
+        if more > 0:
+            print_text(console, f"and {more} more pairs with less, on the page", "dim")
 
 
 def answer_lines(answer: Answer, width: int) -> Iterator[str]:

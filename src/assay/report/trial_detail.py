@@ -13,6 +13,17 @@ from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import JobPath, job_paths, path_bars, path_kinds
 from assay.report.charts.phases import phase_colours
 from assay.report.charts.timeline import most_watts, scale_of, timeline
+from assay.report.columns import Column
+from assay.report.nodes import (
+    TrialNodes,
+    disks_note,
+    drawn_networks,
+    imbalance_columns,
+    imbalance_words,
+    node_columns,
+    nodes_in,
+    pair_columns,
+)
 from assay.report.values import TrialEnergy, elapsed_without_instruments_s, energy_of, instruments_s
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
@@ -69,7 +80,10 @@ TOO_SHORT = 4
 
 
 class TrialDetail(NamedTuple):
-    """One trial, drawn and told. `own_scale` says that its time axis is not that of the trials beside it."""
+    """One trial, drawn and told. `own_scale` says that its time axis is not that of the trials beside it.
+
+    `nodes` has no uses where the trial had one node; `matrices` are its networks', drawn.
+    """
 
     tables: TrialTables
     name: str
@@ -82,12 +96,30 @@ class TrialDetail(NamedTuple):
     energy: TrialEnergy
     cost: Cost
     missing: tuple[str, ...]
+    nodes: TrialNodes
+    matrices: list[str]
+
+    @property
+    def node_columns(self) -> list[Column]:
+        """What each node did."""
+        return node_columns(self.nodes)
+
+    @property
+    def pair_columns(self) -> list[Column]:
+        """What passed between every two nodes."""
+        return pair_columns(self.nodes)
+
+    @property
+    def disks_note(self) -> str:
+        """Where bytes of disks are from."""
+        return disks_note(self.nodes.uses)
 
 
 class DetailGroup(NamedTuple):
     """Trials that differ in their placement only, by all other `factors`; `others` are their repetitions.
 
     `kinds` are what any job's path has, in the order in which it happens; `figures` the engine's, by title.
+    `imbalances` are of trials with several workers, and `uneven` what to conclude of them.
     """
 
     title: str
@@ -98,6 +130,8 @@ class DetailGroup(NamedTuple):
     figures: list[str]
     firsts: list[TrialDetail]
     others: list[TrialDetail]
+    imbalances: list[Column]
+    uneven: list[str]
 
     @property
     def all(self) -> list[TrialDetail]:
@@ -129,6 +163,7 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
         drawn_on = scale._replace(length_ms=scale_of([one]).length_ms) if own_scale else scale
         label = f"{trial.id}: bytes by phase, role and direction"
         doubts = (f"{doubt.what}; {doubt.why}" for doubt in one.record.doubts if doubt.instrument)
+        nodes = nodes_in(one.record)
         detail = TrialDetail(
             tables=one,
             name=names_of[trial.id],
@@ -141,8 +176,11 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
             energy=energy,
             cost=cost_of(one.record, one.samples_bytes),
             missing=(*one.unreadable, *doubts),
+            nodes=nodes,
+            matrices=drawn_networks(nodes, trial.cluster.network),
         )
         seen.append(detail)
+    uneven = [(one.name, one.nodes.imbalances) for one in seen if one.nodes.imbalances]
     firsts = list({one.tables.placement: one for one in reversed(seen)}.values())[::-1]
     return DetailGroup(
         title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
@@ -153,6 +191,8 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
         power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
         firsts=firsts,
         others=[one for one in seen if one not in firsts],
+        imbalances=imbalance_columns(uneven) if uneven else [],
+        uneven=imbalance_words([own for _, own in uneven]),
     )
 
 

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
 from assay.model.engine import phase_columns
@@ -23,11 +23,13 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
+from assay.stats.nodes import RESOURCES, Imbalance, imbalances, node_uses, transfers
 from assay.stats.sample import Trials, counts
 from assay.stats.summary import Row
 from assay.stats.timeline import Pieces
 
 Value = str | int | float | bool | None
+OfTrial = TypeVar("OfTrial")
 
 
 def combination_values(row: Row) -> dict[str, Value]:
@@ -278,15 +280,51 @@ def efficiencies(run: RunData) -> dict[str, Efficiency | None]:
     return {record.trial.id: efficiency(energy_account(record)) for record in run.whole_records()}
 
 
+def of_rows(rows: Sequence[Row], records: Sequence[Record], known: Mapping[str, OfTrial]) -> list[list[OfTrial]]:
+    """What is known of the trials that count for each combination; the records are those that the rows are of."""
+    own = {
+        key: [known[record.trial.id] for record in own if counts(record) and record.trial.id in known]
+        for key, own in by_combination(records).items()
+    }
+    return [own.get(levels_key(levels_of(row)), []) for row in rows]
+
+
 def row_energies(
     rows: Sequence[Row], records: Sequence[Record], known: Mapping[str, Efficiency | None]
 ) -> list[dict[str, Value]]:
-    """`energy_values` of the trials that count for each combination; the records are those that the rows are of."""
-    taken = {
-        key: [known.get(record.trial.id) for record in own if counts(record)]
-        for key, own in by_combination(records).items()
+    """`energy_values` of the trials that count for each combination."""
+    return list(map(energy_values, of_rows(rows, records, known)))
+
+
+def unevenness(run: RunData) -> dict[str, tuple[Imbalance, ...]]:
+    """How uneven the work was on the workers of each trial that had several."""
+    if all(record.trial.cluster.nodes == 1 for record in run.records):
+        return {}
+    found = {record.trial.id: imbalances(node_uses(record)) for record in run.whole_records()}
+    return {trial: own for trial, own in found.items() if own}
+
+
+def imbalance_values(found: Sequence[Sequence[Imbalance]]) -> dict[str, Value]:
+    """Medians over trials of the most that a worker used over the workers' mean, by resource; none without trials."""
+    ratios = {name: [one.ratio for own in found for one in own if one.resource == name] for name in RESOURCES}
+    return {f"imbalance_{name}": median(own) if own else None for name, own in ratios.items()} if found else {}
+
+
+def nodes_json(record: Record) -> dict[str, object]:
+    """What the nodes of a trial did and what passed between them, as JSON holds it; empty for one node."""
+    uses = node_uses(record)
+    if not uses:
+        return {}
+    seen = []
+    for use in uses:
+        own = use._asdict()
+        energy = own.pop("energy")
+        seen.append({**own, **(energy_values([energy]) if energy is not None else {})})
+    return {
+        "nodes": seen,
+        "transfers": [one._asdict() for one in transfers(record)],
+        "imbalances": [one._asdict() for one in imbalances(uses)],
     }
-    return [energy_values(taken.get(levels_key(levels_of(row)), [])) for row in rows]
 
 
 def energy_json(record: Record) -> dict[str, object]:

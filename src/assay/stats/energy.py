@@ -137,7 +137,8 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
         ]
         drives = list(trial.emulated(part, span))
         energies += drives
-        known = {energy.component for energy in (*machine, *drives) if energy.node == trial.home}
+        own = [energy.component for energy in (*machine, *drives) if energy.node == trial.home]
+        known = {component.rpartition("/")[2] for component in own}  # a node's drive is NODE/MEDIUM
         if not metered and "platform" not in known:
             missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in known]
         silent += [f"{name} in {part}" for name in emulated if name not in known]

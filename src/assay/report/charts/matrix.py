@@ -1,0 +1,136 @@
+"""What passed between every two nodes as a matrix: senders are rows, receivers columns, purposes the bars' colours."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from assay.model.naming import bytes_text
+from assay.report.charts import drawing as svg
+from assay.report.words import number_text
+from assay.stats.nodes import CONTROL, PURPOSES, READ, REPLICATION, SHUFFLE, WRITE, Transfer
+
+COLOURS: Mapping[str, str] = {
+    READ: svg.BLUE, WRITE: svg.VERMILION, REPLICATION: svg.GREEN, SHUFFLE: svg.ORANGE, CONTROL: svg.SLATE,
+}  # fmt: skip
+WIDEST_PX, NARROWEST_PX, CELLS_PX, CELL_HEIGHT_PX, SUM_PX = 104, 52, 780, 40, 72
+TITLE_PX, LEGEND_PX, RECEIVERS_PX, BAR_PX, INSET_PX = 24, 46, 30, 9, 7
+MOST_NUMBERED = 24
+"""Among more nodes cells are too many to be read one by one: they are small, and the pointer tells their numbers."""
+SMALL_PX = 18
+FAINTEST, DARKEST = 0.04, 0.34
+"""How much of the tint the cells of least and most bytes have: words stay readable upon it."""
+
+
+def matrices(nodes: Sequence[str], by_network: Mapping[str, Sequence[Transfer]]) -> list[str]:
+    """A figure as SVG for each network, by its title: all of one width, and alike in scale."""
+    most = max((one.total for own in by_network.values() for one in own), default=0.0)
+    every = [_Matrix(nodes, own, title, most) for title, own in by_network.items()]
+    width = max(one.width for one in every)
+    return [one.drawn(width) for one in every]
+
+
+class _Matrix:
+    def __init__(self, nodes: Sequence[str], transfers: Sequence[Transfer], title: str, most_bytes: float) -> None:
+        self._nodes = nodes
+        self._title = title
+        self._most = most_bytes
+        self._cells = {(one.sender, one.receiver): one for one in transfers}
+        self._scale, self._unit = _unit_of(most_bytes)
+        self._numbered = len(nodes) <= MOST_NUMBERED
+        self._left = svg.room_for(max(map(len, nodes))) + 8
+        self._wide = max(NARROWEST_PX, min(WIDEST_PX, CELLS_PX / len(nodes))) if self._numbered else SMALL_PX
+        self._high = CELL_HEIGHT_PX if self._numbered else SMALL_PX
+        self._turned = any(len(node) * svg.LETTER_PX > self._wide - 4 for node in nodes)
+        turned_px = max(map(len, nodes)) * svg.LETTER_PX * 0.72 + 12
+        self._top = TITLE_PX + LEGEND_PX + (turned_px if self._turned else RECEIVERS_PX)
+        self._right = self._left + len(nodes) * self._wide
+        self._bottom = self._top + len(nodes) * self._high
+
+    @property
+    def width(self) -> float:
+        """What it needs."""
+        legend_px = sum(len(words) * svg.LETTER_PX + 34 for words, _ in self._legend_entries())
+        return max(self._right + SUM_PX, legend_px + 6)
+
+    def drawn(self, width: float) -> str:
+        """Title, legend, cells, and what each node sent and received in all."""
+        parts = [
+            svg.text(0, 16, self._title, 'font-weight="600" font-size="14"'),
+            self._legend(),
+            *(self._heads(node, place) for place, node in enumerate(self._nodes)),
+            svg.text(self._right + SUM_PX - 4, self._top - 8, "sent", f'text-anchor="end" fill="{svg.SOFT}"'),
+            *([svg.text(self._left - 8, self._bottom + 20, "received", f'text-anchor="end" fill="{svg.SOFT}"')]
+              if self._numbered else ()),
+            *(self._cell(row, column) for row in range(len(self._nodes)) for column in range(len(self._nodes))),
+            *(self._sums(node, place) for place, node in enumerate(self._nodes)),
+        ]  # fmt: skip
+        label = f"{self._title}: bytes from each node to each other, by purpose"
+        return svg.figure(self._bottom + 34, parts, label, "chart", width)
+
+    def _legend_entries(self) -> list[tuple[str, str]]:
+        totals = {purpose: sum(one.bytes.get(purpose, 0.0) for one in self._cells.values()) for purpose in PURPOSES}
+        return [(f"{purpose} {bytes_text(own)}", COLOURS[purpose]) for purpose, own in totals.items() if own]
+
+    def _legend(self) -> str:
+        """In one text, whose distances the browser sets; below it what the figure has."""
+        words = f"{self._unit} from a node (row) to another (column), headers included"
+        marks = svg.marks(self._legend_entries()).replace('dx="16"', 'dx="0"', 1)
+        return f'<text x="0" y="38">{marks}</text>' + svg.text(0, 58, words, f'fill="{svg.SOFT}"')
+
+    def _heads(self, node: str, place: int) -> str:
+        """A node's name before its row and above its column, there at an angle where it would not fit."""
+        x, y = self._left + (place + 0.5) * self._wide, self._top + (place + 0.5) * self._high
+        above = 'text-anchor="middle"'
+        if self._turned:
+            above = f'text-anchor="start" transform="rotate(-45 {x:.1f} {self._top - 8:.1f})"'
+        small = "" if self._high > svg.TEXT_PX + 4 else ' font-size="11"'
+        return svg.text(self._left - 8, y + 4.5, node, f'text-anchor="end"{small}') + svg.text(
+            x, self._top - 8, node, f"{above}{small}"
+        )
+
+    def _cell(self, row: int, column: int) -> str:
+        sender, receiver = self._nodes[row], self._nodes[column]
+        left, top = self._left + column * self._wide, self._top + row * self._high
+        if row == column:  # what stays on a node is on no network
+            return svg.rect(left + 1, top + 1, self._wide - 2, self._high - 2, svg.PALE)
+        one = self._cells.get((sender, receiver))
+        total = one.total if one is not None else 0.0
+        share = total / self._most if self._most else 0.0
+        tint = FAINTEST + (DARKEST - FAINTEST) * share if total else 0.0
+        parts = [svg.rect(left + 1, top + 1, self._wide - 2, self._high - 2, svg.SKY, tint, edge=svg.FAINT)]
+        if self._numbered:
+            number = number_text(total / self._scale) if total else "0"
+            parts.append(svg.text(left + self._wide - INSET_PX, top + 18, number, 'text-anchor="end"'))
+        if self._numbered and one is not None:
+            parts += self._bar(one, left + INSET_PX, top + self._high - BAR_PX - 6)
+        purposes = [f"{purpose} {bytes_text(own)}" for purpose, own in one.bytes.items()] if one else []
+        words = f"{sender} to {receiver}: {', '.join([bytes_text(total), *purposes]) if one else 'nothing'}"
+        return f'<g data-levels=""><title>{escape(words)}</title>{"".join(parts)}</g>'
+
+    def _bar(self, one: Transfer, left: float, top: float) -> list[str]:
+        """As long as the cell's part of the fullest one; the purposes in it by their parts."""
+        room = self._wide - 2 * INSET_PX
+        parts = []
+        for purpose, own in one.bytes.items():
+            length = own / self._most * room
+            if length >= 0.3:
+                parts.append(svg.rect(left, top, length, BAR_PX, COLOURS[purpose]))
+            left += length
+        return parts
+
+    def _sums(self, node: str, place: int) -> str:
+        sent = sum(one.total for (sender, _), one in self._cells.items() if sender == node)
+        received = sum(one.total for (_, receiver), one in self._cells.items() if receiver == node)
+        y = self._top + (place + 0.5) * self._high + 4.5
+        soft = f'text-anchor="end" fill="{svg.SOFT}"'
+        small = "" if self._numbered else ' font-size="11"'
+        beside = svg.text(self._right + SUM_PX - 4, y, number_text(sent / self._scale), f"{soft}{small}")
+        if not self._numbered:
+            return beside
+        x = self._left + (place + 1) * self._wide - INSET_PX
+        return beside + svg.text(x, self._bottom + 20, number_text(received / self._scale), soft)
+
+
+def _unit_of(most_bytes: float) -> tuple[float, str]:
+    """The unit in which the greatest number has two to four digits before the point."""
+    units = ((float(1 << shift), unit) for shift, unit in ((30, "GiB"), (20, "MiB")) if most_bytes >= 10 << shift)
+    return next(units, (1024.0, "KiB"))

@@ -1,0 +1,198 @@
+"""A trial's nodes as tables and words: what each did, what passed between them, and where the work was uneven."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from assay.model.naming import bytes_text
+from assay.model.network import networks_of
+from assay.model.record import Record
+from assay.report.charts.matrix import matrices
+from assay.report.columns import Column
+from assay.report.words import seconds_text, significant_text
+from assay.stats.nodes import (
+    CONTROL,
+    PURPOSES,
+    RESOURCES,
+    WRITE,
+    Imbalance,
+    NodeUse,
+    Transfer,
+    imbalances,
+    node_uses,
+    transfers,
+)
+
+MIB = 2**20
+LARGE = 1.25
+"""The most over the mean from which on it is worth a word."""
+RESOURCE_WORDS: Mapping[str, str] = {
+    "disk": "disk bytes", "network_in": "received", "network_out": "sent", "processor": "processor", "memory": "memory",
+}  # fmt: skip
+CONCLUSIONS: Mapping[str, str] = {
+    "disk": "Its drives are still busy when the others' are done: more blocks lie there, or its tasks spill more",
+    "network_in": "Its link fills first: its reducers get more, or it holds more copies of blocks",
+    "network_out": "Its link fills first: it holds blocks or map outputs that other nodes read",
+    "processor": "It ran more tasks than the others, or larger ones, and they wait for it",
+    "memory": "It ran more containers at a time, or larger ones, so less is left there for the page cache",
+}
+
+
+_RANKS = {WRITE: 2, CONTROL: 1, "memory": 1}
+"""What a narrow terminal does without."""
+
+
+class TrialNodes(NamedTuple):
+    """What is told of a trial's nodes; without any where it has one only."""
+
+    uses: tuple[NodeUse, ...]
+    transfers: tuple[Transfer, ...]
+    imbalances: tuple[Imbalance, ...]
+    networks: Mapping[str, str]
+    """What an interface is on, where nodes have two."""
+
+
+def nodes_in(record: Record) -> TrialNodes:
+    """Of the jobs and what was written out after them."""
+    uses = node_uses(record)
+    return TrialNodes(uses, transfers(record), imbalances(uses), networks_of(record.trial.cluster.network))
+
+
+def drawn_networks(nodes: TrialNodes, network: str) -> list[str]:
+    """A figure for each network; none where nothing was counted by pair."""
+    if not nodes.transfers:
+        return []
+    by_network = {
+        title: [one for one in nodes.transfers if one.interface == interface]
+        for interface, title in _titles(nodes, network).items()
+    }
+    return matrices([use.node for use in nodes.uses], by_network)
+
+
+def network_lines(nodes: TrialNodes, network: str) -> list[str]:
+    """What each network carried in all, by purpose."""
+    lines = []
+    for interface, title in _titles(nodes, network).items():
+        own = [one for one in nodes.transfers if one.interface == interface]
+        sums = {purpose: sum(one.bytes.get(purpose, 0.0) for one in own) for purpose in PURPOSES}
+        told = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
+        lines.append(f"{_capital(title)}: {', '.join(told) or 'nothing'}")
+    return lines
+
+
+def _titles(nodes: TrialNodes, network: str) -> Mapping[str, str]:
+    """What each network is called, by the interface on it."""
+    return nodes.networks or {"": f"network ({network})"}
+
+
+def node_columns(nodes: TrialNodes) -> list[Column]:
+    """What each node did; columns of which nothing is known are left out. Terminals have no energy."""
+    uses = nodes.uses
+    figures = [
+        ("read", [_size(use.read_bytes) for use in uses], 0),
+        ("written", [_size(use.written_bytes) for use in uses], 0),
+        ("received", [_size(use.received_bytes) for use in uses], 0),
+        ("sent", [_size(use.sent_bytes) for use in uses], 0),
+        ("within", [_size(use.within_bytes) for use in uses], None),
+        ("processor (s)", [seconds_text(use.processor_s) for use in uses], 0),
+        ("memory", [_size(use.memory_bytes) for use in uses], 1),
+        ("energy (J)", [_joules(use) for use in uses], None),
+        ("mean (W)", [_watts(use) for use in uses], None),
+    ]
+    return [
+        Column("node", [use.node for use in uses], name=True),
+        *(Column(head, cells, rank=rank) for head, cells, rank in figures if set(cells) != {"-"}),
+    ]
+
+
+def pair_columns(nodes: TrialNodes, most: int | None = None) -> list[Column]:
+    """What passed between nodes in MiB, by purpose: all pairs in their order, or so many with most bytes."""
+    shown: Sequence[Transfer] = nodes.transfers
+    if most is not None:
+        shown = sorted(shown, key=lambda one: -one.total)[:most]
+    named = [nodes.networks.get(one.interface, one.interface).partition(" ")[0] for one in shown]
+    network = [Column("network", named, name=True)]
+    known = [purpose for purpose in PURPOSES if any(one.bytes.get(purpose) for one in nodes.transfers)]
+    return [
+        Column("from", [one.sender for one in shown], name=True),
+        Column("to", [one.receiver for one in shown], name=True),
+        *(network if nodes.networks else ()),
+        *(
+            Column(
+                purpose, [_mib(one.bytes.get(purpose, 0.0)) for one in shown], unit="MiB", rank=_RANKS.get(purpose, 0)
+            )
+            for purpose in known
+        ),
+        Column("all", [_mib(one.total) for one in shown], unit="MiB"),
+    ]
+
+
+def imbalance_columns(named: Sequence[tuple[str, Sequence[Imbalance]]]) -> list[Column]:
+    """Of several trials: the most that a worker used over the workers' mean, and which worker that was."""
+    by_resource = [(name, {one.resource: one for one in own}) for name, own in named]
+    return [
+        Column("trial", [name for name, _ in by_resource], name=True),
+        *(
+            Column(words, [_ratio(own.get(resource)) for _, own in by_resource], rank=_RANKS.get(resource, 0))
+            for resource, words in RESOURCE_WORDS.items()
+            if any(resource in own for _, own in by_resource)
+        ),
+    ]
+
+
+def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
+    """What to conclude where some trials of the same combination were uneven; nothing where they were even."""
+    told = []
+    for resource in RESOURCES:
+        found = [one for own in several for one in own if one.resource == resource]
+        if not found or median(one.ratio for one in found) < LARGE:
+            continue
+        (node, count), *_ = Counter(one.node for one in found).most_common(1)
+        times = f"{median(one.ratio for one in found):.2f} times the workers' mean"
+        if len(found) > 1 and 2 * count <= len(found):
+            told.append(
+                f"{_capital(RESOURCE_WORDS[resource])}: the most is {times}, on another node in most trials: that is "
+                "chance, as with few tasks or blocks"
+            )
+        else:
+            trials = f" in {count} of {len(found)} trials" if len(found) > 1 else ""
+            told.append(
+                f"{_capital(RESOURCE_WORDS[resource])}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}"
+            )
+    return told
+
+
+def disks_note(uses: Sequence[NodeUse]) -> str:
+    """Where bytes of disks are from."""
+    if any(use.disks_estimated for use in uses):
+        return (
+            "Read and written: by each node's processes, from and to storage (estimated), because the nodes' "
+            "directories are on one device"
+        )
+    return "Read and written: by each node's drives"
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _size(count: float | None) -> str:
+    return "-" if count is None else bytes_text(count)
+
+
+def _mib(count: float) -> str:
+    return f"{count / MIB:,.1f}" if count else "-"
+
+
+def _joules(use: NodeUse) -> str:
+    return "-" if use.energy is None else significant_text(use.energy.energy_j.value)
+
+
+def _watts(use: NodeUse) -> str:
+    energy = use.energy
+    return "-" if energy is None or not energy.seconds else significant_text(energy.energy_j.value / energy.seconds)
+
+
+def _ratio(one: Imbalance | None) -> str:
+    return "-" if one is None else f"{one.ratio:.2f} ({one.node})"

@@ -1,0 +1,260 @@
+"""What each node did in a trial, what passed between every two, and how unevenly the work was spread over the workers.
+
+All of it is of the jobs and of what was written out after them, and follows from what probes counted on each node.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean
+from typing import NamedTuple
+
+from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
+from assay.model.medium import kind_of
+from assay.model.network import Pair
+from assay.model.record import Amount, Record
+from assay.stats.energy import JOBS, NO_ENERGY, NODE, counted, energy_account, weakest
+
+READ, WRITE, REPLICATION, SHUFFLE, CONTROL = "HDFS read", "HDFS write", "replication", "shuffle", "control"
+PURPOSES = (READ, WRITE, REPLICATION, SHUFFLE, CONTROL)
+"""Of traffic; `control` is all that is none of the others: RPC, heartbeats, web interfaces, tasks' reports."""
+_PURPOSE_OF = {
+    "hdfs_data_from_server": READ, "hdfs_data_to_server": WRITE, "replication_to_server": REPLICATION,
+    "shuffle_to_server": SHUFFLE, "shuffle_from_server": SHUFFLE,
+}  # fmt: skip
+_BYTES = "_bytes"
+_ALL = "all_bytes"
+"""Stands in where purposes could not be told; whom it went to is not known then either."""
+INSTRUMENTS = frozenset({"emulator", "assay"})
+"""Groups of processes that are no part of the cluster."""
+
+
+class Transfer(NamedTuple):
+    """What passed from one node to another, headers included, by purpose; those of which nothing passed are left out.
+
+    `interface` is the sender's; empty where nodes have one network.
+    """
+
+    sender: str
+    receiver: str
+    interface: str
+    bytes: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """All purposes together."""
+        return sum(self.bytes.values())
+
+
+class NodeUse(NamedTuple):
+    """What a node did; None is what nobody counted.
+
+    `read_bytes` and `written_bytes` are of its drives; `disks_estimated` says that its processes were asked instead,
+    since nodes share a device. `received_bytes` and `sent_bytes` are of its interfaces, `within_bytes` passed between
+    its own processes. `processor_s` are of its daemons, containers and clients; `memory_bytes` is the sum of the most
+    that each group of them had resident. `energy` is what it took in the time of the jobs and of the writing out.
+    """
+
+    node: str
+    is_worker: bool
+    read_bytes: float | None = None
+    written_bytes: float | None = None
+    disks_estimated: bool = False
+    received_bytes: float | None = None
+    sent_bytes: float | None = None
+    within_bytes: float | None = None
+    processor_s: float | None = None
+    memory_bytes: float | None = None
+    energy: Efficiency | None = None
+
+    @property
+    def disk_bytes(self) -> float | None:
+        """Read and written."""
+        return _sum((self.read_bytes, self.written_bytes))
+
+
+class Imbalance(NamedTuple):
+    """How unevenly a resource was used: the most that a worker used over the mean of all, 1 where all used the same."""
+
+    resource: str
+    ratio: float
+    node: str
+    """The worker that used most."""
+
+
+RESOURCES: Mapping[str, Callable[[NodeUse], float | None]] = {
+    "disk": lambda use: use.disk_bytes,
+    "network_in": lambda use: use.received_bytes,
+    "network_out": lambda use: use.sent_bytes,
+    "processor": lambda use: use.processor_s,
+    "memory": lambda use: use.memory_bytes,
+}
+
+
+def nodes_of(record: Record) -> tuple[str, ...]:
+    """The nodes of which something was counted, where there are several."""
+    names = dict.fromkeys(amount.node for amount in record.amounts if amount.node is not None)
+    return tuple(names) if len(names) > 1 else ()
+
+
+def transfers(record: Record) -> tuple[Transfer, ...]:
+    """What passed between every two nodes, in their order; nothing where it was not counted by pair."""
+    nodes = nodes_of(record)
+    found: dict[Pair, dict[str, float]] = {}
+    for amount in record.amounts:
+        pair = Pair.of(amount.subject) if _is_traffic(amount) else None
+        if pair is not None and {pair.sender, pair.receiver} <= set(nodes) and amount.value:
+            purpose = _PURPOSE_OF.get(amount.series.removesuffix(_BYTES), CONTROL)
+            own = found.setdefault(pair, {})
+            own[purpose] = own.get(purpose, 0.0) + amount.value
+    places = {node: place for place, node in enumerate(nodes)}
+    order = sorted(found, key=lambda pair: (pair.interface, places[pair.sender], places[pair.receiver]))
+    return tuple(
+        Transfer(*pair, bytes={purpose: found[pair][purpose] for purpose in PURPOSES if purpose in found[pair]})
+        for pair in order
+    )
+
+
+def node_uses(record: Record) -> tuple[NodeUse, ...]:
+    """Of each node; none where there is one only."""
+    nodes = nodes_of(record)
+    workers = record.trial.cluster.workers or nodes
+    seconds = {node: _processor_s(record, node) for node in nodes}
+    energies = _energies(record, nodes, seconds)
+    uses = []
+    for node in nodes:
+        own = [amount for amount in record.amounts if amount.node == node]
+        interfaces = [one for one in own if one.probe == "network" and one.subject.startswith("interface ")]
+        carrying = [one for one in interfaces if one.subject != "interface lo"]
+        read_bytes, written_bytes, estimated = _disk_bytes(record, node, own)
+        uses.append(
+            NodeUse(
+                node=node,
+                is_worker=node in workers,
+                read_bytes=read_bytes,
+                written_bytes=written_bytes,
+                disks_estimated=estimated,
+                received_bytes=_added(carrying, "received_bytes"),
+                sent_bytes=_added(carrying, "sent_bytes"),
+                within_bytes=_within(own, node),
+                processor_s=seconds[node],
+                memory_bytes=_memory_bytes(own),
+                energy=energies.get(node),
+            )
+        )
+    return tuple(uses)
+
+
+def imbalances(uses: Sequence[NodeUse]) -> tuple[Imbalance, ...]:
+    """Of each resource that was counted on all workers and used at all; none for fewer than two workers."""
+    workers = [use for use in uses if use.is_worker]
+    found = []
+    for resource, used in RESOURCES.items():
+        known = {use.node: value for use in workers if (value := used(use)) is not None}
+        middle = mean(known.values()) if known else 0.0
+        if len(known) == len(workers) > 1 and middle > 0:
+            most = max(known, key=known.__getitem__)
+            found.append(Imbalance(resource, known[most] / middle, most))
+    return tuple(found)
+
+
+def _is_traffic(amount: Amount) -> bool:
+    is_bytes = amount.series.endswith(_BYTES) and amount.series != _ALL
+    return amount.probe == "network" and amount.part in JOBS and is_bytes
+
+
+def _within(own: Sequence[Amount], node: str) -> float | None:
+    """Bytes that passed over a node's loopback interface: they are on no network."""
+    known = [one.value for one in own if _is_traffic(one) and one.subject.startswith(f"{node}: ")]
+    return sum(known) if known else None
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """Of those that are known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _added(amounts: Sequence[Amount], *series: str) -> float | None:
+    """Amounts of some series in the jobs' parts, added up."""
+    return _sum([one.value for one in amounts if one.series in series and one.part in JOBS])
+
+
+def _disk_bytes(record: Record, node: str, own: Sequence[Amount]) -> tuple[float | None, float | None, bool]:
+    """Read and written, and whether it is what the node's processes did; by its drives' own reports where it has them.
+
+    The counters of a device that several nodes share can't be told apart by node.
+    """
+    media = [medium.name for medium in record.trial.media if not kind_of(medium).in_memory]
+    if media and all(map(record.reports_of, media)):  # a node without drives, such as the master, has no figures
+        drives = [record.devices.get(f"{node}/{medium}", {}) for medium in media]
+        reports = [report for drive in drives for part, report in drive.items() if part in JOBS]
+        read = [report.reads.bytes for report in reports if report.reads is not None]
+        return _sum(read), _sum([report.writes.bytes for report in reports if report.writes is not None]), False
+    if not _one_machine(record):
+        disks = [one for one in own if one.probe == "disk"]
+        return _added(disks, "read_bytes"), _added(disks, "written_bytes"), False
+    processes = [one for one in own if one.probe == "disk-processes" and one.subject not in INSTRUMENTS]
+    written, cancelled = _added(processes, "written_bytes"), _added(processes, "cancelled_write_bytes")
+    kept = None if written is None else max(0.0, written - (cancelled or 0.0))
+    return _added(processes, "read_bytes"), kept, True
+
+
+def _one_machine(record: Record) -> bool:
+    """Whether the nodes share a machine, whose processors are counted once, of no node."""
+    return any((amount.probe, amount.node) == ("cpu", None) for amount in record.amounts)
+
+
+def _processor_s(record: Record, node: str) -> float | None:
+    """Of a node that is a machine all of its processors' busy time, else that of its processes."""
+    own = [amount for amount in record.amounts if amount.node == node]
+    machine = [one for one in own if (one.probe, one.subject) == ("cpu", "machine")]
+    if machine:
+        return _added(machine, "user_s", "system_s", "irq_s", "softirq_s")
+    groups = [one for one in own if one.probe == "processes" and one.subject not in {*INSTRUMENTS, "cluster"}]
+    return _added(groups, "user_s", "system_s")
+
+
+def _memory_bytes(own: Sequence[Amount]) -> float | None:
+    """Peaks of the groups, which need not be of the same moment; the larger one of the jobs' parts."""
+    peaks = [
+        _sum([
+            one.value for one in own
+            if (one.probe, one.series, one.part) == ("processes", "resident_peak_bytes", part)
+            and one.subject not in INSTRUMENTS
+        ])
+        for part in JOBS
+    ]  # fmt: skip
+    return max((peak for peak in peaks if peak is not None), default=None)
+
+
+def _energies(
+    record: Record, nodes: Sequence[str], busy_s: Mapping[str, float | None], model: PowerModel | None = None
+) -> dict[str, Efficiency]:
+    """Each node's joules: its own meter's and drives', and of a machine that nodes share a part.
+
+    That is an equal part of what its processors take when idle and of all else, but for what they take on top when
+    busy: of that a part by the node's processor time.
+    """
+    account = energy_account(record, model=model)
+    energies = [energy for energy in counted(account.energies) if energy.part in JOBS]
+    total_s = sum(seconds or 0.0 for seconds in busy_s.values())
+    found: dict[str, list[Energy]] = {}
+    for energy in energies:
+        owner = energy.component.rpartition("/")[0]
+        own = next((node for node in (owner, energy.node) if node in nodes), None)
+        if own is not None:
+            found.setdefault(own, []).append(energy)
+        elif _one_machine(record):
+            idle = 1.0
+            if energy.component in {"cpu", "platform", NODE} and energy.energy_j.value > 0 and total_s > 0:
+                watts = (model or PowerModel()).cpu_idle_watts.value * int(record.facts.get("cores", "0"))
+                idle = min(1.0, watts * account.spans[energy.part].seconds / energy.energy_j.value)
+            for node in nodes:
+                share = idle / len(nodes) + (1 - idle) * ((busy_s[node] or 0.0) / total_s if total_s else 0.0)
+                part = energy.model_copy(update={"energy_j": energy.energy_j.times(share), "basis": "modelled"})
+                found.setdefault(node, []).append(part)
+    seconds = sum(span.seconds for part, span in account.spans.items() if part in JOBS)
+    return {node: Efficiency(energy_j=_joules(own), seconds=seconds, basis=weakest(own)) for node, own in found.items()}
+
+
+def _joules(energies: Sequence[Energy]) -> Ranged:
+    return sum((energy.energy_j for energy in energies), NO_ENERGY)
