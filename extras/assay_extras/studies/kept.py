@@ -50,7 +50,7 @@ class StudyRun(Frozen):
     @cached_property
     def measured(self) -> Measured:
         """The values by their points."""
-        return Measured({one.point: one.repetitions for one in self.values})
+        return Measured({values.point: values.repetitions for values in self.values})
 
     @property
     def day(self) -> str:
@@ -102,11 +102,11 @@ def merged(sources: Sequence[Sequence[StudyRun]]) -> list[StudyRun]:
         by_experiment: dict[str, list[StudyRun]] = {}
         for run in source:
             by_experiment.setdefault(run.experiment, []).append(run)
-        for name, own in by_experiment.items():
-            measured_ms = max(run.measured_ms for run in own)
+        for name, of_experiment in by_experiment.items():
+            measured_ms = max(run.measured_ms for run in of_experiment)
             if name not in newest or measured_ms > newest[name][0]:
-                newest[name] = (measured_ms, own)
-    return [run for _, (_, own) in sorted(newest.items()) for run in own]
+                newest[name] = (measured_ms, of_experiment)
+    return [run for _, (_, of_experiment) in sorted(newest.items()) for run in of_experiment]
 
 
 def is_kept(path: Path) -> bool:

@@ -64,7 +64,7 @@ def drawn_networks(nodes: TrialNodes, network: str) -> list[str]:
     if not nodes.transfers:
         return []
     by_network = {
-        title: [one for one in nodes.transfers if one.interface == interface]
+        title: [transfer for transfer in nodes.transfers if transfer.interface == interface]
         for interface, title in _titles(nodes, network).items()
     }
     return matrices([use.node for use in nodes.uses], by_network)
@@ -74,10 +74,10 @@ def network_lines(nodes: TrialNodes, network: str) -> list[str]:
     """What each network carried in all, by purpose."""
     lines = []
     for interface, title in _titles(nodes, network).items():
-        own = [one for one in nodes.transfers if one.interface == interface]
-        sums = {purpose: sum(one.bytes.get(purpose, 0.0) for one in own) for purpose in PURPOSES}
-        told = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
-        lines.append(f"{_capital(title)}: {', '.join(told) or 'nothing'}")
+        carried = [transfer for transfer in nodes.transfers if transfer.interface == interface]
+        sums = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in carried) for purpose in PURPOSES}
+        words = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
+        lines.append(f"{_capital(title)}: {', '.join(words) or 'nothing'}")
     return lines
 
 
@@ -110,57 +110,60 @@ def pair_columns(nodes: TrialNodes, most: int | None = None) -> list[Column]:
     """What passed between nodes in MiB, by purpose: all pairs in their order, or so many with most bytes."""
     shown: Sequence[Transfer] = nodes.transfers
     if most is not None:
-        shown = sorted(shown, key=lambda one: -one.total)[:most]
-    named = [nodes.networks.get(one.interface, one.interface).partition(" ")[0] for one in shown]
+        shown = sorted(shown, key=lambda transfer: -transfer.total)[:most]
+    named = [nodes.networks.get(transfer.interface, transfer.interface).partition(" ")[0] for transfer in shown]
     network = [Column("network", named, name=True)]
-    known = [purpose for purpose in PURPOSES if any(one.bytes.get(purpose) for one in nodes.transfers)]
+    known = [purpose for purpose in PURPOSES if any(transfer.bytes.get(purpose) for transfer in nodes.transfers)]
     return [
-        Column("from", [one.sender for one in shown], name=True),
-        Column("to", [one.receiver for one in shown], name=True),
+        Column("from", [transfer.sender for transfer in shown], name=True),
+        Column("to", [transfer.receiver for transfer in shown], name=True),
         *(network if nodes.networks else ()),
         *(
             Column(
-                purpose, [_mib(one.bytes.get(purpose, 0.0)) for one in shown], unit="MiB", rank=_RANKS.get(purpose, 0)
+                purpose,
+                [_mib(transfer.bytes.get(purpose, 0.0)) for transfer in shown],
+                unit="MiB",
+                rank=_RANKS.get(purpose, 0),
             )
             for purpose in known
         ),
-        Column("all", [_mib(one.total) for one in shown], unit="MiB"),
+        Column("all", [_mib(transfer.total) for transfer in shown], unit="MiB"),
     ]
 
 
 def imbalance_columns(named: Sequence[tuple[str, Sequence[Imbalance]]]) -> list[Column]:
     """Of several trials: the most that a worker used over the workers' mean, and which worker that was."""
-    by_resource = [(name, {one.resource: one for one in own}) for name, own in named]
+    by_resource = [(name, {imbalance.resource: imbalance for imbalance in of_trial}) for name, of_trial in named]
     return [
         Column("trial", [name for name, _ in by_resource], name=True),
         *(
-            Column(words, [_ratio(own.get(resource)) for _, own in by_resource], rank=_RANKS.get(resource, 0))
+            Column(words, [_ratio(of_trial.get(resource)) for _, of_trial in by_resource], rank=_RANKS.get(resource, 0))
             for resource, words in RESOURCE_WORDS.items()
-            if any(resource in own for _, own in by_resource)
+            if any(resource in of_trial for _, of_trial in by_resource)
         ),
     ]
 
 
 def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
     """What to conclude where some trials of the same combination were uneven; nothing where they were even."""
-    told = []
+    conclusions = []
     for resource in RESOURCES:
-        found = [one for own in several for one in own if one.resource == resource]
-        if not found or median(one.ratio for one in found) < LARGE:
+        of_resource = [imbalance for of_trial in several for imbalance in of_trial if imbalance.resource == resource]
+        if not of_resource or median(imbalance.ratio for imbalance in of_resource) < LARGE:
             continue
-        (node, count), *_ = Counter(one.node for one in found).most_common(1)
-        times = f"{median(one.ratio for one in found):.2f} times the workers' mean"
-        if len(found) > 1 and 2 * count <= len(found):
-            told.append(
+        (node, count), *_ = Counter(imbalance.node for imbalance in of_resource).most_common(1)
+        times = f"{median(imbalance.ratio for imbalance in of_resource):.2f} times the workers' mean"
+        if len(of_resource) > 1 and 2 * count <= len(of_resource):
+            conclusions.append(
                 f"{_capital(RESOURCE_WORDS[resource])}: the most is {times}, on another node in most trials: that is "
                 "chance, as with few tasks or blocks"
             )
         else:
-            trials = f" in {count} of {len(found)} trials" if len(found) > 1 else ""
-            told.append(
+            trials = f" in {count} of {len(of_resource)} trials" if len(of_resource) > 1 else ""
+            conclusions.append(
                 f"{_capital(RESOURCE_WORDS[resource])}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}"
             )
-    return told
+    return conclusions
 
 
 def disks_note(uses: Sequence[NodeUse]) -> str:
@@ -194,5 +197,5 @@ def _watts(use: NodeUse) -> str:
     return "-" if energy is None or not energy.seconds else significant_text(energy.energy_j.value / energy.seconds)
 
 
-def _ratio(one: Imbalance | None) -> str:
-    return "-" if one is None else f"{one.ratio:.2f} ({one.node})"
+def _ratio(imbalance: Imbalance | None) -> str:
+    return "-" if imbalance is None else f"{imbalance.ratio:.2f} ({imbalance.node})"

@@ -98,17 +98,17 @@ def nodes_of(record: Record) -> tuple[str, ...]:
 def transfers(record: Record) -> tuple[Transfer, ...]:
     """What passed between every two nodes, in their order; nothing where it was not counted by pair."""
     nodes = nodes_of(record)
-    found: dict[Pair, dict[str, float]] = {}
+    passed: dict[Pair, dict[str, float]] = {}
     for amount in record.amounts:
         pair = Pair.of(amount.subject) if _is_traffic(amount) else None
         if pair is not None and {pair.sender, pair.receiver} <= set(nodes) and amount.value:
             purpose = _PURPOSE_OF.get(amount.series.removesuffix(_BYTES), CONTROL)
-            own = found.setdefault(pair, {})
-            own[purpose] = own.get(purpose, 0.0) + amount.value
+            purposes = passed.setdefault(pair, {})
+            purposes[purpose] = purposes.get(purpose, 0.0) + amount.value
     places = {node: place for place, node in enumerate(nodes)}
-    order = sorted(found, key=lambda pair: (pair.interface, places[pair.sender], places[pair.receiver]))
+    order = sorted(passed, key=lambda pair: (pair.interface, places[pair.sender], places[pair.receiver]))
     return tuple(
-        Transfer(*pair, bytes={purpose: found[pair][purpose] for purpose in PURPOSES if purpose in found[pair]})
+        Transfer(*pair, bytes={purpose: passed[pair][purpose] for purpose in PURPOSES if purpose in passed[pair]})
         for pair in order
     )
 
@@ -121,10 +121,10 @@ def node_uses(record: Record) -> tuple[NodeUse, ...]:
     energies = _energies(record, nodes, seconds)
     uses = []
     for node in nodes:
-        own = [amount for amount in record.amounts if amount.node == node]
-        interfaces = [one for one in own if one.probe == "network" and one.subject.startswith("interface ")]
-        carrying = [one for one in interfaces if one.subject != "interface lo"]
-        read_bytes, written_bytes, estimated = _disk_bytes(record, node, own)
+        of_node = [amount for amount in record.amounts if amount.node == node]
+        network = [amount for amount in of_node if amount.probe == "network" and amount.subject != "interface lo"]
+        carrying = [amount for amount in network if amount.subject.startswith("interface ")]
+        read_bytes, written_bytes, estimated = _disk_bytes(record, node, of_node)
         uses.append(
             NodeUse(
                 node=node,
@@ -134,9 +134,9 @@ def node_uses(record: Record) -> tuple[NodeUse, ...]:
                 disks_estimated=estimated,
                 received_bytes=_added(carrying, "received_bytes"),
                 sent_bytes=_added(carrying, "sent_bytes"),
-                within_bytes=_within(own, node),
+                within_bytes=_within(of_node, node),
                 processor_s=seconds[node],
-                memory_bytes=_memory_bytes(own),
+                memory_bytes=_memory_bytes(of_node),
                 energy=energies.get(node),
             )
         )
@@ -146,14 +146,14 @@ def node_uses(record: Record) -> tuple[NodeUse, ...]:
 def imbalances(uses: Sequence[NodeUse]) -> tuple[Imbalance, ...]:
     """Of each resource that was counted on all workers and used at all; none for fewer than two workers."""
     workers = [use for use in uses if use.is_worker]
-    found = []
+    ratios = []
     for resource, used in RESOURCES.items():
         known = {use.node: value for use in workers if (value := used(use)) is not None}
         middle = mean(known.values()) if known else 0.0
         if len(known) == len(workers) > 1 and middle > 0:
             most = max(known, key=known.__getitem__)
-            found.append(Imbalance(resource, known[most] / middle, most))
-    return tuple(found)
+            ratios.append(Imbalance(resource, known[most] / middle, most))
+    return tuple(ratios)
 
 
 def _is_traffic(amount: Amount) -> bool:
@@ -161,9 +161,9 @@ def _is_traffic(amount: Amount) -> bool:
     return amount.probe == "network" and amount.part in JOBS and is_bytes
 
 
-def _within(own: Sequence[Amount], node: str) -> float | None:
+def _within(of_node: Sequence[Amount], node: str) -> float | None:
     """Bytes that passed over a node's loopback interface: they are on no network."""
-    known = [one.value for one in own if _is_traffic(one) and one.subject.startswith(f"{node}: ")]
+    known = [amount.value for amount in of_node if _is_traffic(amount) and amount.subject.startswith(f"{node}: ")]
     return sum(known) if known else None
 
 
@@ -175,10 +175,10 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 def _added(amounts: Sequence[Amount], *series: str) -> float | None:
     """Amounts of some series in the jobs' parts, added up."""
-    return _sum([one.value for one in amounts if one.series in series and one.part in JOBS])
+    return _sum([amount.value for amount in amounts if amount.series in series and amount.part in JOBS])
 
 
-def _disk_bytes(record: Record, node: str, own: Sequence[Amount]) -> tuple[float | None, float | None, bool]:
+def _disk_bytes(record: Record, node: str, of_node: Sequence[Amount]) -> tuple[float | None, float | None, bool]:
     """Read and written, and whether it is what the node's processes did; by its drives' own reports where it has them.
 
     The counters of a device that several nodes share can't be told apart by node.
@@ -190,9 +190,9 @@ def _disk_bytes(record: Record, node: str, own: Sequence[Amount]) -> tuple[float
         read = [report.reads.bytes for report in reports if report.reads is not None]
         return _sum(read), _sum([report.writes.bytes for report in reports if report.writes is not None]), False
     if not _one_machine(record):
-        disks = [one for one in own if one.probe == "disk"]
+        disks = [amount for amount in of_node if amount.probe == "disk"]
         return _added(disks, "read_bytes"), _added(disks, "written_bytes"), False
-    processes = [one for one in own if one.probe == "disk-processes" and one.subject not in INSTRUMENTS]
+    processes = [amount for amount in of_node if amount.probe == "disk-processes" and amount.subject not in INSTRUMENTS]
     written, cancelled = _added(processes, "written_bytes"), _added(processes, "cancelled_write_bytes")
     kept = None if written is None else max(0.0, written - (cancelled or 0.0))
     return _added(processes, "read_bytes"), kept, True
@@ -205,21 +205,22 @@ def _one_machine(record: Record) -> bool:
 
 def _processor_s(record: Record, node: str) -> float | None:
     """Of a node that is a machine all of its processors' busy time, else that of its processes."""
-    own = [amount for amount in record.amounts if amount.node == node]
-    machine = [one for one in own if (one.probe, one.subject) == ("cpu", "machine")]
+    of_node = [amount for amount in record.amounts if amount.node == node]
+    machine = [amount for amount in of_node if (amount.probe, amount.subject) == ("cpu", "machine")]
     if machine:
         return _added(machine, "user_s", "system_s", "irq_s", "softirq_s")
-    groups = [one for one in own if one.probe == "processes" and one.subject not in {*INSTRUMENTS, "cluster"}]
+    others = {*INSTRUMENTS, "cluster"}
+    groups = [amount for amount in of_node if amount.probe == "processes" and amount.subject not in others]
     return _added(groups, "user_s", "system_s")
 
 
-def _memory_bytes(own: Sequence[Amount]) -> float | None:
+def _memory_bytes(of_node: Sequence[Amount]) -> float | None:
     """Peaks of the groups, which need not be of the same moment; the larger one of the jobs' parts."""
     peaks = [
         _sum([
-            one.value for one in own
-            if (one.probe, one.series, one.part) == ("processes", "resident_peak_bytes", part)
-            and one.subject not in INSTRUMENTS
+            amount.value for amount in of_node
+            if (amount.probe, amount.series, amount.part) == ("processes", "resident_peak_bytes", part)
+            and amount.subject not in INSTRUMENTS
         ])
         for part in JOBS
     ]  # fmt: skip
@@ -237,12 +238,12 @@ def _energies(
     account = energy_account(record, model=model)
     energies = [energy for energy in counted(account.energies) if energy.part in JOBS]
     total_s = sum(seconds or 0.0 for seconds in busy_s.values())
-    found: dict[str, list[Energy]] = {}
+    by_node: dict[str, list[Energy]] = {}
     for energy in energies:
         owner = energy.component.rpartition("/")[0]
-        own = next((node for node in (owner, energy.node) if node in nodes), None)
-        if own is not None:
-            found.setdefault(own, []).append(energy)
+        holder = next((node for node in (owner, energy.node) if node in nodes), None)
+        if holder is not None:
+            by_node.setdefault(holder, []).append(energy)
         elif _one_machine(record):
             idle = 1.0
             if energy.component in {"cpu", "platform", NODE} and energy.energy_j.value > 0 and total_s > 0:
@@ -251,9 +252,12 @@ def _energies(
             for node in nodes:
                 share = idle / len(nodes) + (1 - idle) * ((busy_s[node] or 0.0) / total_s if total_s else 0.0)
                 part = energy.model_copy(update={"energy_j": energy.energy_j.times(share), "basis": "modelled"})
-                found.setdefault(node, []).append(part)
+                by_node.setdefault(node, []).append(part)
     seconds = sum(span.seconds for part, span in account.spans.items() if part in JOBS)
-    return {node: Efficiency(energy_j=_joules(own), seconds=seconds, basis=weakest(own)) for node, own in found.items()}
+    return {
+        node: Efficiency(energy_j=_joules(parts), seconds=seconds, basis=weakest(parts))
+        for node, parts in by_node.items()
+    }
 
 
 def _joules(energies: Sequence[Energy]) -> Ranged:

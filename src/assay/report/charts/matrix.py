@@ -22,10 +22,10 @@ FAINTEST, DARKEST = 0.04, 0.34
 
 def matrices(nodes: Sequence[str], by_network: Mapping[str, Sequence[Transfer]]) -> list[str]:
     """A figure as SVG for each network, by its title: all of one width, and alike in scale."""
-    most = max((one.total for own in by_network.values() for one in own), default=0.0)
-    every = [_Matrix(nodes, own, title, most) for title, own in by_network.items()]
-    width = max(one.width for one in every)
-    return [one.drawn(width) for one in every]
+    most = max((transfer.total for carried in by_network.values() for transfer in carried), default=0.0)
+    figures = [_Matrix(nodes, carried, title, most) for title, carried in by_network.items()]
+    width = max(figure.width for figure in figures)
+    return [figure.drawn(width) for figure in figures]
 
 
 class _Matrix:
@@ -33,7 +33,7 @@ class _Matrix:
         self._nodes = nodes
         self._title = title
         self._most = most_bytes
-        self._cells = {(one.sender, one.receiver): one for one in transfers}
+        self._cells = {(transfer.sender, transfer.receiver): transfer for transfer in transfers}
         self._scale, self._unit = _unit_of(most_bytes)
         self._numbered = len(nodes) <= MOST_NUMBERED
         self._left = svg.room_for(max(map(len, nodes))) + 8
@@ -67,8 +67,9 @@ class _Matrix:
         return svg.figure(self._bottom + 34, parts, label, "chart", width)
 
     def _legend_entries(self) -> list[tuple[str, str]]:
-        totals = {purpose: sum(one.bytes.get(purpose, 0.0) for one in self._cells.values()) for purpose in PURPOSES}
-        return [(f"{purpose} {bytes_text(own)}", COLOURS[purpose]) for purpose, own in totals.items() if own]
+        transfers = self._cells.values()
+        totals = {purpose: sum(each.bytes.get(purpose, 0.0) for each in transfers) for purpose in PURPOSES}
+        return [(f"{purpose} {bytes_text(count)}", COLOURS[purpose]) for purpose, count in totals.items() if count]
 
     def _legend(self) -> str:
         """In one text, whose distances the browser sets; below it what the figure has."""
@@ -92,34 +93,34 @@ class _Matrix:
         left, top = self._left + column * self._wide, self._top + row * self._high
         if row == column:  # what stays on a node is on no network
             return svg.rect(left + 1, top + 1, self._wide - 2, self._high - 2, svg.PALE)
-        one = self._cells.get((sender, receiver))
-        total = one.total if one is not None else 0.0
+        transfer = self._cells.get((sender, receiver))
+        total = transfer.total if transfer is not None else 0.0
         share = total / self._most if self._most else 0.0
         tint = FAINTEST + (DARKEST - FAINTEST) * share if total else 0.0
         parts = [svg.rect(left + 1, top + 1, self._wide - 2, self._high - 2, svg.SKY, tint, edge=svg.FAINT)]
         if self._numbered:
             number = number_text(total / self._scale) if total else "0"
             parts.append(svg.text(left + self._wide - INSET_PX, top + 18, number, 'text-anchor="end"'))
-        if self._numbered and one is not None:
-            parts += self._bar(one, left + INSET_PX, top + self._high - BAR_PX - 6)
-        purposes = [f"{purpose} {bytes_text(own)}" for purpose, own in one.bytes.items()] if one else []
-        words = f"{sender} to {receiver}: {', '.join([bytes_text(total), *purposes]) if one else 'nothing'}"
+        if self._numbered and transfer is not None:
+            parts += self._bar(transfer, left + INSET_PX, top + self._high - BAR_PX - 6)
+        purposes = [f"{purpose} {bytes_text(count)}" for purpose, count in transfer.bytes.items()] if transfer else []
+        words = f"{sender} to {receiver}: {', '.join([bytes_text(total), *purposes]) if transfer else 'nothing'}"
         return f'<g data-levels=""><title>{escape(words)}</title>{"".join(parts)}</g>'
 
-    def _bar(self, one: Transfer, left: float, top: float) -> list[str]:
+    def _bar(self, transfer: Transfer, left: float, top: float) -> list[str]:
         """As long as the cell's part of the fullest one; the purposes in it by their parts."""
         room = self._wide - 2 * INSET_PX
         parts = []
-        for purpose, own in one.bytes.items():
-            length = own / self._most * room
+        for purpose, count in transfer.bytes.items():
+            length = count / self._most * room
             if length >= 0.3:
                 parts.append(svg.rect(left, top, length, BAR_PX, COLOURS[purpose]))
             left += length
         return parts
 
     def _sums(self, node: str, place: int) -> str:
-        sent = sum(one.total for (sender, _), one in self._cells.items() if sender == node)
-        received = sum(one.total for (_, receiver), one in self._cells.items() if receiver == node)
+        sent = sum(transfer.total for (sender, _), transfer in self._cells.items() if sender == node)
+        received = sum(transfer.total for (_, receiver), transfer in self._cells.items() if receiver == node)
         y = self._top + (place + 0.5) * self._high + 4.5
         soft = f'text-anchor="end" fill="{svg.SOFT}"'
         small = "" if self._numbered else ' font-size="11"'
