@@ -6,16 +6,27 @@ from pathlib import Path
 
 MIB = 1 << 20
 LEAST_FULL_S = 2
+
+
+def fail(what):
+    print(f"page-cache-held.py: {what}", file=sys.stderr)
+    sys.exit(2)
+
+
+if len(sys.argv) != 2:
+    fail("give the folder of one run, such as runs/page-cache-DATE-TIME")
+records = [json.loads(path.read_text()) for path in sorted(Path(sys.argv[1]).glob("trials/*/record.json"))]
+if not records:
+    fail(f"{sys.argv[1]} has no finished trials (trials/*/record.json); give the folder of a run")
+held = [(record["trial"], record["limits"]["page_cache"]) for record in records if record["limits"]]
+held = [(trial, cache) for trial, cache in held if cache]
+if not held:
+    fail(f"no trial of {sys.argv[1]} had a budget; give the folder of a run with `page_cache`")
 print("| workload | placement | budget, MiB | peak, MiB | held, s | full, s | above, s | below, s | off, % of full |")
 print("| --- | --- | --: | --: | --: | --: | --: | --: | --: |")
-for path in sorted(Path(sys.argv[1]).glob("trials/*/record.json")):
-    record = json.loads(path.read_text())
-    cache = (record["limits"] or {}).get("page_cache")
-    if cache is None:
-        continue
-    trial = record["trial"]
+for trial, cache in held:
     off_s, full_s = cache["above_s"] + cache["below_s"], cache["full_s"]
-    off = f"{100 * off_s / full_s:.1f}" if full_s >= LEAST_FULL_S else "never full"
+    off = f"{100 * off_s / full_s:.1f}" if full_s >= LEAST_FULL_S else f"full for under {LEAST_FULL_S} s"
     seconds = " | ".join(f"{cache[name]:.1f}" for name in ("held_s", "full_s", "above_s", "below_s"))
     sizes = f"{cache['budget_bytes'] / MIB:.0f} | {cache['peak_bytes'] / MIB:.0f}"
     print(f"| {trial['workload']['name']} | {trial['placement']['name']} | {sizes} | {seconds} | {off} |")
