@@ -111,6 +111,28 @@ def test_the_time_of_a_process_that_nobody_waited_for_is_kept(proc):
     assert told(found)["containers"] == (1085, 108)
 
 
+def test_another_nodes_daemons_and_their_containers_are_no_clients_of_assay(proc):
+    """Assay has started all of them; on nodes that share a machine each counts its own."""
+    client = 400
+    proc.process(client, ASSAY, user=20, command="java RunJar")
+    whole = scene()
+    nodes = {NAMENODE: "master", MANAGER: "worker-1"}
+    placed = tuple(one.model_copy(update={"node": nodes.get(one.pid, "")}) for one in whole.processes)
+    master, worker = proc.node, proc.node
+    master.name, worker.name = "master", "worker-1"
+    whole = whole._replace(processes=placed, nodes=(master, worker))
+    groups = ProcessGroups(master, whole.on(master))
+    groups.look()
+    proc.process(TASK, SHELL, user=90, system=7, command=JAVA)
+    proc.process(401, MANAGER, user=30, command="bash another container")
+    groups.look()
+    assert {member.process.pid for member in groups.members.values()} == {ASSAY, NAMENODE, client}
+    assert sum(told(groups)["clients"]) == 20
+    own = ProcessGroups(worker, whole.on(worker))
+    own.look()
+    assert {member.process.pid for member in own.members.values()} == {MANAGER, SHELL, TASK, 401}
+
+
 def test_a_daemon_that_dies_does_not_become_a_client_of_assay(proc):
     found = process_groups(proc)
     proc.end(NAMENODE)

@@ -153,7 +153,7 @@ class TestWhatToConclude:
     @pytest.mark.parametrize("resource", RESOURCES)
     def test_each_resource_has_a_conclusion_that_names_the_node(self, resource):
         (told,) = imbalance_words([[Imbalance(resource, 1.6, "worker-3")]])
-        assert "worker-3 has the most, 1.60 times the workers' mean. It" in told
+        assert "worker-3 has the most in this trial, 1.60 times the workers' mean. It" in told
 
     def test_the_same_node_in_most_trials_is_another_case_than_a_different_one_in_each(self):
         same = [[Imbalance("processor", 1.5, node)] for node in ("b", "b", "a")]

@@ -65,7 +65,8 @@ class Scene(NamedTuple):
     """What there is to be measured.
 
     `ports` are the daemons' listening ports by purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`). Without
-    any `nodes` it is only this machine that can be measured.
+    any `nodes` it is only this machine that can be measured. `elsewhere` are the processes of other nodes that share
+    this machine: they and what they start are none of this node's, whoever started them.
     """
 
     layout: Layout
@@ -73,6 +74,7 @@ class Scene(NamedTuple):
     disks: tuple[WatchedDisk, ...] = ()
     ports: Mapping[str, tuple[int, ...]] = {}
     nodes: tuple[Node, ...] = ()
+    elsewhere: frozenset[int] = frozenset()
 
     def on(self, node: Node) -> "Scene":
         """What of it is on one of the nodes."""
@@ -80,6 +82,7 @@ class Scene(NamedTuple):
         return self._replace(
             processes=tuple(process for process in self.processes if process.node in names),
             disks=tuple(disk for disk in self.disks if disk.node in names),
+            elsewhere=frozenset(process.pid for process in self.processes if process.node not in names),
         )
 
 

@@ -91,7 +91,7 @@ class ProcessGroups:
         self.members: dict[int, Member] = {}
         self.gone: list[str] = []
         self._watched: set[int] = set()
-        self._strangers: set[int] = set()
+        self._strangers = set(scene.elsewhere)
         groups = [*(process.group for process in scene.processes), *self._reaped_group.values()]
         self.accounts: dict[str, Account] = {group: Account() for group in groups}
         for process in scene.processes:

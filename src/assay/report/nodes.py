@@ -31,10 +31,10 @@ RESOURCE_WORDS: Mapping[str, str] = {
     "disk": "disk bytes", "network_in": "received", "network_out": "sent", "processor": "processor", "memory": "memory",
 }  # fmt: skip
 CONCLUSIONS: Mapping[str, str] = {
-    "disk": "Its drives are still busy when the others' are done: more blocks lie there, or its tasks spill more",
-    "network_in": "Its link fills first: its reducers get more, or it holds more copies of blocks",
-    "network_out": "Its link fills first: it holds blocks or map outputs that other nodes read",
-    "processor": "It ran more tasks than the others, or larger ones, and they wait for it",
+    "disk": "Its drives have most to do: more blocks lie there, or its tasks spill more",
+    "network_in": "Its link has most to carry: its reducers get more, or it holds more copies of blocks",
+    "network_out": "Its link has most to carry: it holds blocks or map outputs that other nodes read",
+    "processor": "It ran more tasks than the others, or larger ones",
     "memory": "It ran more containers at a time, or larger ones, so less is left there for the page cache",
 }
 
@@ -159,7 +159,7 @@ def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
                 "chance, as with few tasks or blocks"
             )
         else:
-            trials = f" in {count} of {len(of_resource)} trials" if len(of_resource) > 1 else ""
+            trials = f" in {count} of {len(of_resource)} trials" if len(of_resource) > 1 else " in this trial"
             conclusions.append(
                 f"{_capital(RESOURCE_WORDS[resource])}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}"
             )

@@ -73,7 +73,7 @@ class _Matrix:
 
     def _legend(self) -> str:
         """In one text, whose distances the browser sets; below it what the figure has."""
-        words = f"{self._unit} from a node (row) to another (column), headers included"
+        words = f"{self._unit} from a node (row) to another (column), IP headers included"
         marks = svg.marks(self._legend_entries()).replace('dx="16"', 'dx="0"', 1)
         return f'<text x="0" y="38">{marks}</text>' + svg.text(0, 58, words, f'fill="{svg.SOFT}"')
 
